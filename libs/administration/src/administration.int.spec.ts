@@ -285,8 +285,8 @@ describe('administration API', () => {
       const accounts = await identity.serviceAccounts.list(String(data[0]?.['id']), { limit: 50 });
       expect(accounts.items.filter(({ name }) => name === 'half')).toHaveLength(1);
 
-      jest.spyOn(idempotency, 'keep').mockImplementationOnce(async (claim) => {
-        await idempotency.release(claim);
+      jest.spyOn(idempotency, 'storeResponse').mockImplementationOnce(async (claim) => {
+        await idempotency.releaseClaim(claim);
         throw new Unavailable('document store', 'gone');
       });
       const create = () => call('POST', '/administration/workspaces', { name: 'Repeated' }, undefined, 'workspace');

@@ -10,7 +10,7 @@ import {
   makeRetriesSafe,
   nestLogger,
   readParameters,
-  Routes,
+  RouteRegistry,
 } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import type { FastifyInstance } from 'fastify';
@@ -58,11 +58,11 @@ export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
   const { logger, idempotency: claims, clock = () => new Date() } = dependencies;
-  const routes = new Routes();
+  const routes = new RouteRegistry();
   const errors = new ErrorFilter({
     logger,
     docsUrl: '',
-    refine: (error, request) => routes.refine(error, request),
+    refine: (error, request) => routes.refineNotFound(error, request),
   });
   const adapter = createFastifyAdapter({ errors, clock, baseUrl: '' });
   const fastify: FastifyInstance = adapter.getInstance();

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { Identified, limitOf } from '@tracking/http';
+import { CurrentCommandIdentity, parsePageLimit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
@@ -26,7 +26,7 @@ export class DeliveriesController {
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListWhereDto,
   ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal({ workspace, environment });
-    const limit = limitOf(requestedLimit);
+    const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
     const after = placeOf(cursor);
     return principal.newest(limit, (scope) =>
@@ -48,7 +48,7 @@ export class DeliveriesController {
   async retry(
     @Param('id') delivery_id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
-    @Identified() identity: CommandIdentity,
+    @CurrentCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.find(where, delivery_id);
     const command = { ...identity, ...scopeOf(scope), delivery_id };

@@ -9,7 +9,7 @@ import type {
   ImportResult,
   Workspace,
 } from '@tracking/contracts';
-import { MIB, OneOf, fault, field, invalidRequest, isObject, limitOf } from '@tracking/http';
+import { MIB, OneOf, fault, field, invalidRequest, isObject, parsePageLimit } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
 import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
@@ -43,7 +43,7 @@ export class PublishedEventsController {
       { workspace_id, environment },
       {
         filter: eventFilter(wanted),
-        limit: limitOf(limit),
+        limit: parsePageLimit(limit),
         after: positionOf(cursor),
         newestFirst: wanted.sort === '-published',
       },

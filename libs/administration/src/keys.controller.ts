@@ -1,7 +1,16 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
-import { AuditTrail, Audited, Identified, OneOf, Text, fault, invalidRequest, reportChange } from '@tracking/http';
+import {
+  AuditTrail,
+  Audited,
+  CurrentCommandIdentity,
+  OneOf,
+  Text,
+  fault,
+  invalidRequest,
+  reportChange,
+} from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
@@ -44,7 +53,7 @@ export class KeysController {
   @Audited('api_key.created')
   async create(
     @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
@@ -69,7 +78,7 @@ export class KeysController {
   async revoke(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revoke(await this.operators.command(identified, workspace), EVERY_KEY, id);

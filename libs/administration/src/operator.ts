@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
 import type { Actor, AuditType, Environment, ItemPage, Scope, Workspace } from '@tracking/contracts';
-import { AuditTrail, RequestError, commandIdentityOf } from '@tracking/http';
+import { AuditTrail, RequestError, getCommandIdentity } from '@tracking/http';
 import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
@@ -137,7 +137,7 @@ export class OperatorPrincipal {
     change: (command: CommandIdentity & Scope) => Promise<T>,
   ): Promise<T> {
     const by = { workspace_id, actor: OPERATOR, address: null };
-    const command = { ...commandIdentityOf(request), workspace_id, environment };
+    const command = { ...getCommandIdentity(request), workspace_id, environment };
     return this.trail.record(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
       change(command),
     );

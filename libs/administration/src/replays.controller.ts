@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { limitOf } from '@tracking/http';
+import { parsePageLimit } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
 import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
@@ -27,7 +27,7 @@ export class ReplaysController {
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListWhereDto,
   ): Promise<Found<WebhookReplay> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal(where);
-    const limit = limitOf(requestedLimit);
+    const limit = parsePageLimit(requestedLimit);
     const after = placeOf(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
     return principal.newest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));

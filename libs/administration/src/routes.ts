@@ -9,9 +9,9 @@ import {
   type RequestError,
   Text,
   invalidRequest,
-  json,
+  jsonBody,
   readDto,
-  unknownFields,
+  findUnknownFields,
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
@@ -27,7 +27,7 @@ interface InputOptions {
  * everything.
  */
 export function AcceptsInput({ query = NoParameters, limit }: InputOptions = {}): MethodDecorator {
-  return RouteConfig({ parameters: query, body: json(limit) });
+  return RouteConfig({ parameters: query, body: jsonBody(limit) });
 }
 
 /** Reads a body sent by an operator's tool. Unknown fields are errors. */
@@ -37,7 +37,7 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
   /** @throws RequestError */
   transform(input: unknown): T {
     const { value, faults } = readDto(this.dto, input);
-    const all = [...faults, ...unknownFields(this.dto, undefined, input)];
+    const all = [...faults, ...findUnknownFields(this.dto, undefined, input)];
     if (all.length > 0) throw invalidRequest(all);
     return value;
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { administrationSocketPath } from '@tracking/contracts';
-import { errorBody, newRequestId } from '@tracking/http';
+import { createErrorBody, createRequestId } from '@tracking/http';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -50,14 +50,14 @@ export async function requireToken(
     if (timingSafeEqual(digestOf(request.headers.authorization ?? ''), expected)) {
       fastify.routing(request, response);
     } else {
-      const id = newRequestId();
+      const id = createRequestId();
       const message = 'The token is missing or wrong: send the header Authorization: Bearer <TOKEN>.';
       response.writeHead(401, {
         'Content-Type': 'application/json; charset=utf-8',
         'WWW-Authenticate': 'Bearer',
         'Request-Id': id,
       });
-      response.end(JSON.stringify(errorBody({ code: 'invalid_api_key', message, details: [] }, id)));
+      response.end(JSON.stringify(createErrorBody({ code: 'invalid_api_key', message, details: [] }, id)));
     }
     return true;
   };

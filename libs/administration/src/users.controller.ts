@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, AuditTrail, Identified, OneOf, Password, reportChange, Text } from '@tracking/http';
+import { Audited, AuditTrail, CurrentCommandIdentity, OneOf, Password, reportChange, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { linkAddress, resetPassword, RevokesApiKeys } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
@@ -48,7 +48,7 @@ export class UsersController {
   @Audited('user.created')
   async create(
     @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<CreatedUser> {
     const command = await this.operators.command(identified, workspace);
@@ -76,7 +76,7 @@ export class UsersController {
   @Audited('user.changed')
   async setRole(
     @Body(new InputPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.command(identified, workspace);
@@ -92,7 +92,7 @@ export class UsersController {
   @Audited('user.deactivated')
   async deactivate(
     @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.command(identified, workspace);
@@ -108,7 +108,7 @@ export class UsersController {
   @Audited('user.password_reset_requested')
   async resetPassword(
     @Body(new InputPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<PasswordReset> {
     const command = await this.operators.command(identified, workspace);

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
-import { Identified, Text } from '@tracking/http';
+import { CurrentCommandIdentity, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -20,7 +20,7 @@ export class WorkspacesController {
   @AcceptsInput()
   create(
     @Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
-    @Identified() { id }: CommandIdentity,
+    @CurrentCommandIdentity() { id }: CommandIdentity,
   ): Promise<Workspace> {
     return this.identity.workspaces.create(name, id);
   }

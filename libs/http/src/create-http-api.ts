@@ -30,14 +30,14 @@ import { ResponseBudget } from './server/response-budget.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
 import { drainWhenClosing } from './server/closing.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
-import { Observation } from './server/observation.ts';
-import { during } from './server/request.ts';
-import { Routes } from './server/routes.ts';
-import { Sealer } from './server/seal.ts';
+import { RequestObserver } from './server/observation.ts';
+import { runDuringRequest } from './server/request.ts';
+import { RouteRegistry } from './server/routes.ts';
+import { TokenSealer } from './server/seal.ts';
 import { readParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
-const DEFAULT_OWNER_FACTOR = 4;
+const DEFAULT_OWNER_LIMIT_FACTOR = 4;
 
 /**
  * Creates the public API as an application that does not listen yet: call `await app.listen(port, host)`. `app.close()`
@@ -53,11 +53,11 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   const { logger, metrics, clock, settings } = dependencies;
   const { trustedProxies, baseUrl } = settings;
   const docs = assembleDocs(features);
-  const routes = new Routes();
+  const routes = new RouteRegistry();
   const errors = new ErrorFilter({
     logger,
     docsUrl: `${baseUrl}/docs`,
-    refine: (error, request) => routes.refine(error, request),
+    refine: (error, request) => routes.refineNotFound(error, request),
   });
   const cookie = new SessionCookie(baseUrl);
   const authenticators = [
@@ -66,15 +66,15 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   ];
   const admission = new Admission(authenticators, dependencies.quota, {
     perCredential: settings.rateLimitPerMinute,
-    perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_FACTOR),
+    perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_LIMIT_FACTOR),
   });
-  const sealer = new Sealer(settings.cursorSecret);
+  const sealer = new TokenSealer(settings.cursorSecret);
   const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
     listMs: settings.readYourWritesWaitMs ?? 5_000,
     writeResponseMs: settings.writeResponseWaitMs ?? 0,
     duplicatesMs: settings.duplicatesWaitMs ?? 200,
   });
-  const observation = new Observation(logger, metrics);
+  const observation = new RequestObserver(logger, metrics);
 
   const adapter = createFastifyAdapter({
     errors,
@@ -86,7 +86,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
   announceDeprecations(fastify, deprecations);
-  const providers = commonProviders(dependencies, {
+  const providers = createCommonProviders(dependencies, {
     admission,
     observation,
     errors,
@@ -95,18 +95,22 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     cursors: new Cursors(sealer),
     readYourWrites,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(rootModule(dependencies, features, providers), adapter, {
-    logger: nestLogger(logger),
-    bodyParser: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    createRootModule(dependencies, features, providers),
+    adapter,
+    {
+      logger: nestLogger(logger),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
   const addHooks = (place: keyof FeatureHooks) => {
     for (const { hooks } of features) hooks?.[place]?.(fastify, app);
   };
 
   const crossSiteRequests = new CrossSiteRequests(cookie, [baseUrl, settings.appUrl]);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    crossSiteRequests.refuse(request);
+    crossSiteRequests.refuseCrossSiteRequest(request);
     done();
   });
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
@@ -119,14 +123,14 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   });
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
   // Runs after the body is read, because the body's parser runs outside the context of a request.
-  fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
+  fastify.addHook('preValidation', (request, _reply, done) => runDuringRequest(request, done));
   addHooks('afterBody');
   const { idempotency: claims, quota } = dependencies;
   makeRetriesSafe(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
   // The last `onSend` hook, because it counts the bytes that are sent.
-  new ResponseBudget().watch(fastify);
+  new ResponseBudget().addResponseHooks(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
-    observation.answered(request, reply);
+    observation.recordResponse(request, reply);
     done();
   });
   addHooks('beforeClose');
@@ -136,14 +140,18 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });
   if (settings.webAppFolder !== undefined) serveWebApp(fastify, settings.webAppFolder);
   await app.init();
-  routes.requireAll(Object.keys(OPERATIONS));
+  routes.requireAllOperations(Object.keys(OPERATIONS));
   return app;
 }
 
 /** Returns the OpenAPI description of a server at the URL from its routes alone, without engines and providers. */
 export async function describeRoutes(baseUrl: string, features: readonly HttpFeature<never>[]): Promise<OpenAPIObject> {
   const nothing: unknown = { identity: {}, readModels: {}, settings: { baseUrl } };
-  const module = rootModule(nothing as never, features, commonProviders(nothing as never, {} as CommonParts));
+  const module = createRootModule(
+    nothing as never,
+    features,
+    createCommonProviders(nothing as never, {} as CommonDependencies),
+  );
   const options = { preview: true, logger: false, abortOnError: false } as const;
   const app = await NestFactory.create(module, new FastifyAdapter(), options);
   return describeApi(app, { baseUrl, docs: assembleDocs(features), deprecations: DEPRECATIONS });
@@ -160,7 +168,7 @@ class CommonModule {}
 class HealthModule {}
 
 /** Features in the order in which the OpenAPI description lists their operations. */
-function rootModule<Feature extends HttpFeature<never>>(
+function createRootModule<Feature extends HttpFeature<never>>(
   dependencies: HttpDependencies & DependenciesOf<Feature>,
   features: readonly Feature[],
   providers: Provider[],
@@ -173,27 +181,30 @@ function rootModule<Feature extends HttpFeature<never>>(
 }
 
 /** Parts of the server that features use. */
-interface CommonParts {
+interface CommonDependencies {
   readonly admission: Admission;
-  readonly observation: Observation;
+  readonly observation: RequestObserver;
   readonly errors: ErrorFilter;
   readonly cookie: SessionCookie;
-  readonly sealer: Sealer;
+  readonly sealer: TokenSealer;
   readonly cursors: Cursors;
   readonly readYourWrites: ReadYourWrites<never>;
 }
 
-function commonProviders({ clock, logger, health, settings }: HttpDependencies, parts: CommonParts): Provider[] {
+function createCommonProviders(
+  { clock, logger, health, settings }: HttpDependencies,
+  parts: CommonDependencies,
+): Provider[] {
   return [
     { provide: CLOCK, useValue: clock },
     { provide: LOGGER, useValue: logger },
     { provide: HEALTH, useValue: health },
     { provide: SETTINGS, useValue: settings },
     { provide: Admission, useValue: parts.admission },
-    { provide: Observation, useValue: parts.observation },
+    { provide: RequestObserver, useValue: parts.observation },
     { provide: ErrorFilter, useValue: parts.errors },
     { provide: SessionCookie, useValue: parts.cookie },
-    { provide: Sealer, useValue: parts.sealer },
+    { provide: TokenSealer, useValue: parts.sealer },
     { provide: Cursors, useValue: parts.cursors },
     { provide: ReadYourWrites, useValue: parts.readYourWrites },
     WriteResponder,

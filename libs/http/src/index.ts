@@ -1,5 +1,5 @@
 export { Audited, AUDITED_BY, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
-export { environmentOf, HttpOnlyCookie, SessionCookie } from './authentication/authenticators.ts';
+export { HttpOnlyCookie, readEnvironment, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
   CLOCK,
@@ -14,9 +14,9 @@ export {
 } from './http-feature.ts';
 export { ActorResource, ErrorDetailResource } from './docs/error.resource.ts';
 export { eventSchemaName, type JsonSchema, pascalCase, schemaRef } from './docs/described.ts';
-export { documentationPage, jsonBlock } from './docs/documentation-page.ts';
+export { renderDocumentationPage, renderJsonBlock } from './docs/documentation-page.ts';
 export { MISSING_EXAMPLE } from './docs/examples.ts';
-export { errorBody, ErrorFilter } from './errors/error-response.ts';
+export { createErrorBody, ErrorFilter } from './errors/error-response.ts';
 export { invalidRequest, notFound, RequestError, unauthenticated } from './errors/request-error.ts';
 export {
   CLAIMS_COLLECTION,
@@ -27,55 +27,61 @@ export {
 export { makeRetriesSafe } from './idempotency/safe-retries.ts';
 export {
   type Access,
-  deprecationHeaders,
+  createDeprecationHeaders,
   type Deprecations,
   type OperationId,
   OPERATIONS,
   requirePermission,
 } from './operations/operations.ts';
 export { MayBeUnavailable, Operation, refusal } from './operations/operation.ts';
-export { Cursors, limitOf, page, type PageContent, PageDto, recordPage } from './paging/paging.ts';
-export { etagOf, etagOfContent, expectedVersionsOf, matchesTag } from './preconditions/preconditions.ts';
+export { Cursors, parsePageLimit, page, type PageContent, PageDto, readPage } from './paging/paging.ts';
+export { formatEtag, computeContentEtag, getExpectedVersions, matchesTag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
-export { Admission, credentialsOf } from './authentication/admission.ts';
-export { waitForRoom } from './server/response-budget.ts';
+export { Admission, describeCredentials } from './authentication/admission.ts';
+export { waitForResponseBudget } from './server/response-budget.ts';
 export {
-  Command,
+  CurrentCommand,
   type CommandContext,
-  commandContext,
+  createCommandContext,
   type CommandIdentity,
-  commandIdentityOf,
+  getCommandIdentity,
   currentRequest,
   CurrentScope,
-  Identified,
-  newRequestId,
-  principalOf,
+  CurrentCommandIdentity,
+  createRequestId,
+  requirePrincipal,
   requestFields,
   scopeOf,
-  type Sent,
+  type SentRequest,
   SentBody,
 } from './server/request.ts';
 export { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
-export { FILE_KIND, FORM_KIND, type FormFile, incoming, readForm } from './server/streamed-bodies.ts';
-export { isLargerThan, json, JSON_LIMIT, mergePatch, ANONYMOUS_BODY_LIMIT } from './server/json-body.ts';
-export { networkOf, requireQuota } from './server/quota.ts';
-export { Observation } from './server/observation.ts';
-export { responseHeaders } from './server/response-headers.ts';
-export { MIB, type RouteBody, sizeOf } from './server/route-bodies.ts';
-export { Routes } from './server/routes.ts';
-export { Sealer } from './server/seal.ts';
+export { FILE_BODY_KIND, FORM_BODY_KIND, type FormFile, readBodyPieces, readForm } from './server/streamed-bodies.ts';
+export {
+  isLargerThan,
+  jsonBody,
+  DEFAULT_JSON_BODY_BYTES,
+  mergePatchBody,
+  ANONYMOUS_JSON_BODY_BYTES,
+} from './server/json-body.ts';
+export { identifyNetwork, requireQuota } from './server/quota.ts';
+export { RequestObserver } from './server/observation.ts';
+export { createResponseHeaders } from './server/response-headers.ts';
+export { MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
+export { RouteRegistry } from './server/routes.ts';
+export { TokenSealer } from './server/seal.ts';
 export {
   fault,
   type FieldCheck,
   idOf,
-  inLowerCase,
+  createLowerCaseConversion,
   isObject,
-  MAX_TEXT,
-  oneOf,
-  selectedOf,
+  DEFAULT_MAX_CHARS,
+  checkOneOf,
+  selectListed,
   text,
-  textUpTo,
+  checkTextUpTo,
 } from './validation/checks.ts';
 export {
   CalendarDate,
@@ -107,7 +113,7 @@ export {
   TimeZone,
   WholeNumber,
 } from './validation/fields.ts';
-export { FROM_TO, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
+export { CHANGE_SCHEMA, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
 export {
   BodyPipe,
@@ -117,5 +123,5 @@ export {
   PlainBodyPipe,
   type ReadBody,
 } from './validation/read-body.ts';
-export { type DtoClass, fieldsOf, readDto, unknownFields } from './validation/read-dto.ts';
+export { type DtoClass, getFields, readDto, findUnknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

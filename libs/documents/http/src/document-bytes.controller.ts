@@ -3,9 +3,9 @@ import { Controller, Get, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs
 import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent } from '@tracking/contracts';
 import {
-  commandIdentityOf,
-  FILE_KIND,
-  incoming,
+  getCommandIdentity,
+  FILE_BODY_KIND,
+  readBodyPieces,
   matchesTag,
   notFound,
   Operation,
@@ -27,7 +27,7 @@ import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 const IDLE_MS = 60_000;
 
 const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
-const CONTENT: RouteBody = { kind: FILE_KIND, limit: DOCUMENT_LIMITS.presignedBytes, time: TIME };
+const CONTENT: RouteBody = { kind: FILE_BODY_KIND, limit: DOCUMENT_LIMITS.presignedBytes, time: TIME };
 
 const BINARY = { schema: { type: 'string', format: 'binary' } };
 const FILE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
@@ -135,13 +135,13 @@ export class DocumentBytesController {
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
       shipmentId: ids.shipment_id,
-      source: incoming(request, TIME),
+      source: readBodyPieces(request, TIME),
       limitBytes: grant.size_bytes,
       ...declared(request),
       hint: { contentType, fileName },
     });
     const { traceparent, id: request_id } = request;
-    const by = { ...commandIdentityOf(request), ...scope, actor, request_id, traceparent, strict: false };
+    const by = { ...getCommandIdentity(request), ...scope, actor, request_id, traceparent, strict: false };
     const { answer } = await this.storage.destroyIfRefused(request, object.id, () =>
       this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
     );

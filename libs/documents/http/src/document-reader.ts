@@ -45,8 +45,8 @@ export class DocumentReader {
 
   /** Reads a document from the read model, or from the stream if the read model is behind. @throws RequestError `not_found` */
   async get(request: FastifyRequest, documentId: string): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
-    const expected = this.readYourWrites.expectedPosition(request);
-    const isShown = await this.readYourWrites.isShown('documents', expected);
+    const expected = this.readYourWrites.readExpectedPosition(request);
+    const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
     const row = isShown ? await this.readModels.queries.documents.get(scopeOf(request), documentId) : undefined;
     return row ?? this.current(request, documentId);
   }
@@ -57,7 +57,7 @@ export class DocumentReader {
     shipmentId: string,
     page: { readonly limit: number; readonly after?: SortValues | undefined },
   ): Promise<PageContent<ShipmentDocument>> {
-    await this.readYourWrites.waitFor('documents', request);
+    await this.readYourWrites.waitForReadModel('documents', request);
     const { items, next } = await this.readModels.queries.documents.list(scopeOf(request), shipmentId, page);
     return { items: items.map((document) => this.resource(document)), next };
   }

@@ -8,7 +8,7 @@ import {
   EmptyDocument,
   UnsupportedDocumentType,
 } from '@tracking/documents';
-import { RequestError, requestFields, sizeOf } from '@tracking/http';
+import { RequestError, requestFields, formatSize } from '@tracking/http';
 import { type Counter, isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -186,7 +186,7 @@ function isCertain(error: unknown): boolean {
 
 function asRequestError(error: unknown): unknown {
   if (error instanceof DocumentTooLarge) {
-    return new RequestError('body_too_large', `The file is larger than ${sizeOf(error.limitBytes)}.`);
+    return new RequestError('body_too_large', `The file is larger than ${formatSize(error.limitBytes)}.`);
   }
   if (error instanceof EmptyDocument) return new RequestError('empty_file', error.message);
   if (error instanceof UnsupportedDocumentType) return new RequestError('unsupported_document_type', error.message);

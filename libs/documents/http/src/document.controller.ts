@@ -4,8 +4,8 @@ import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
 import {
   Audited,
   BodyPipe,
-  Command,
-  etagOf,
+  CurrentCommand,
+  formatEtag,
   NO_BODY,
   Operation,
   type ReadBody,
@@ -55,7 +55,7 @@ export class DocumentController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentDocument> {
     const { document, shipment_version } = await this.documents.current(request, document_id);
-    reply.header('ETag', etagOf(shipment_version));
+    reply.header('ETag', formatEtag(shipment_version));
     return this.documents.resource(document);
   }
 
@@ -76,7 +76,7 @@ export class DocumentController {
   async complete(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const lost_object_id = await this.lostObject(reply.request, command, ids);
@@ -101,7 +101,7 @@ export class DocumentController {
   async approve(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.approveDocument({ ...command, ...ids });
@@ -126,7 +126,7 @@ export class DocumentController {
   async reject(
     @SentBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.rejectDocument({ ...command, ...ids, reason: sent.value.reason });
@@ -150,7 +150,7 @@ export class DocumentController {
   async remove(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;

@@ -13,10 +13,10 @@ import {
   field,
   type FieldCheck,
   Id,
-  inLowerCase,
+  createLowerCaseConversion,
   InputType,
   OneOf,
-  oneOf,
+  checkOneOf,
   PageType,
   QueryText,
   Resource,
@@ -28,7 +28,7 @@ import { ReceivedFile } from './document-storage.ts';
 
 /** Drops the parameters of a media type. */
 const mediaType = (value: unknown): unknown =>
-  inLowerCase(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
+  createLowerCaseConversion(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
 
 const HEX = /^[0-9a-f]{64}$/;
 const checksum: FieldCheck = (value, param) => {
@@ -92,7 +92,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   )
   readonly file_name!: string;
   @field(
-    oneOf(DOCUMENT_CONTENT_TYPES),
+    checkOneOf(DOCUMENT_CONTENT_TYPES),
     { description: 'Media type of the file, determined from its content.', example: 'application/pdf' },
     { type: String, enum: [...DOCUMENT_CONTENT_TYPES] },
     { normalise: mediaType },

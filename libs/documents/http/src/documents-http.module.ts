@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type FeatureHooks, Sealer } from '@tracking/http';
+import { type FeatureHooks, TokenSealer } from '@tracking/http';
 import { shipmentReading, SHIPMENTS } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentBytesController } from './document-bytes.controller.ts';
@@ -31,8 +31,8 @@ export class DocumentsHttpModule {
         { provide: DocumentStorage, useFactory: () => new DocumentStorage({ objects, logger, metrics }) },
         {
           provide: UploadUrls,
-          inject: [Sealer],
-          useFactory: (sealer: Sealer) => new UploadUrls(sealer, clock, settings.baseUrl),
+          inject: [TokenSealer],
+          useFactory: (sealer: TokenSealer) => new UploadUrls(sealer, clock, settings.baseUrl),
         },
         { provide: UploadThrottle, useFactory: () => new UploadThrottle(quota) },
         DocumentReader,

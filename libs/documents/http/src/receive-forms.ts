@@ -1,6 +1,6 @@
 import { DOCUMENT_LIMITS } from '@tracking/contracts';
 import {
-  FORM_KIND,
+  FORM_BODY_KIND,
   type FormFile,
   invalidRequest,
   MIB,
@@ -20,7 +20,7 @@ const FILE = 'file';
 
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
-  kind: FORM_KIND,
+  kind: FORM_BODY_KIND,
   limit: DOCUMENT_LIMITS.multipartBytes + MIB,
   time: TIME,
 };
@@ -43,7 +43,7 @@ export function receiveForms(
 ): void {
   fastify.decorateRequest('unnamedObject', null);
   fastify.addHook('preValidation', (request, _reply, done) => {
-    if (request.routeOptions.config.body?.kind !== FORM_KIND) done();
+    if (request.routeOptions.config.body?.kind !== FORM_BODY_KIND) done();
     else receive(request, shipments, storage).then(() => done(), done);
   });
   fastify.addHook('onSend', (request, _reply, payload, done) => {

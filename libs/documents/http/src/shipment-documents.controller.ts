@@ -3,7 +3,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS, type Page, type Scope, type ShipmentDocument } from '@tracking/contracts';
 import {
   BodyPipe,
-  Command,
+  CurrentCommand,
   CurrentScope,
   Cursors,
   Operation,
@@ -13,7 +13,7 @@ import {
   refusal,
   RequestError,
   SentBody,
-  sizeOf,
+  formatSize,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -48,7 +48,7 @@ export class ShipmentDocumentsController {
   @Post()
   @Operation('addDocument', {
     summary: 'Upload a document',
-    description: `A form with the file, of up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${ETAG_OF_SHIPMENT}`,
+    description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${ETAG_OF_SHIPMENT}`,
     body: AddDocumentDto,
     acceptedBody: DOCUMENT_FORM,
     conditional: 'write',
@@ -59,7 +59,7 @@ export class ShipmentDocumentsController {
   async add(
     @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
@@ -79,7 +79,7 @@ export class ShipmentDocumentsController {
   @Post('uploads')
   @Operation('requestUpload', {
     summary: 'Request an upload URL for a large file',
-    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${ETAG_OF_SHIPMENT}`,
+    description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${ETAG_OF_SHIPMENT}`,
     body: RequestUploadDto,
     conditional: 'write',
   })
@@ -89,7 +89,7 @@ export class ShipmentDocumentsController {
   async request(
     @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: Upload }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
@@ -128,6 +128,6 @@ export class ShipmentDocumentsController {
 /** @throws RequestError `body_too_large` */
 function requireSize(bytes: number): void {
   if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
-  const message = `A document may have at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
+  const message = `A document may have at most ${formatSize(DOCUMENT_LIMITS.presignedBytes)}.`;
   throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
 }

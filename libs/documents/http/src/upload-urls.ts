@@ -1,5 +1,5 @@
 import { type Actor, DOCUMENT_LIMITS, type DocumentRecord, type Scope, type Timestamp } from '@tracking/contracts';
-import { type OperationId, RequestError, type Sealer, requireQuota } from '@tracking/http';
+import { type OperationId, RequestError, type TokenSealer, requireQuota } from '@tracking/http';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
@@ -32,7 +32,7 @@ export interface Upload {
 /** Creates URLs that need no key: an unforgeable token binds each to one document. */
 export class UploadUrls {
   constructor(
-    private readonly sealer: Sealer,
+    private readonly sealer: TokenSealer,
     private readonly clock: Clock,
     private readonly baseUrl: string,
   ) {}

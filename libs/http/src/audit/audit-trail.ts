@@ -14,7 +14,7 @@ import { type Logger, withUnknownOutcome } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { RequestError } from '../errors/request-error.ts';
-import { commandIdentityOf, requestFields } from '../server/request.ts';
+import { getCommandIdentity, requestFields } from '../server/request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,10 +41,10 @@ interface AuditedBy {
  * shows, such as a password. If `before` and `after` are equal, there is no entry.
  */
 export function reportChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
-  request.audited = { ...change, target_id: targetId ?? idOf(change.after) ?? idOf(change.before) };
+  request.audited = { ...change, target_id: targetId ?? readId(change.after) ?? readId(change.before) };
 }
 
-function idOf(content: object | null): string | null {
+function readId(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
@@ -100,7 +100,7 @@ export class AuditTrail {
     { type, by, target, part }: AuditOptions,
     work: () => Promise<T>,
   ): Promise<T> {
-    const { id, at } = commandIdentityOf(request);
+    const { id, at } = getCommandIdentity(request);
     const command_id = part === undefined ? id : `${id} ${part}`;
     request.audited = null;
     const { workspace_id, actor, address } = by;
@@ -188,9 +188,9 @@ export interface AuditedChange {
 /** Fields that hold a secret, or a URL that contains one. */
 const SECRET_FIELD_PATTERN = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
 /** Fields of which only the keys are logged: values of headers are often credentials. */
-const KEYS_ONLY_FIELDS: ReadonlySet<string> = new Set(['headers']);
+const FIELDS_LOGGED_WITHOUT_VALUES: ReadonlySet<string> = new Set(['headers']);
 /** Fields that change with every write, or that repeat the entry. */
-const OMITTED_FIELDS: ReadonlySet<string> = new Set([
+const UNLOGGED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'workspace_id',
   'version',
@@ -221,9 +221,12 @@ export function diffFields({ before, after }: AuditedChange): AuditedChanges {
 function selectLoggableFields(content: object | null): ReadonlyMap<string, unknown> {
   const fields = Object.entries(content ?? {}).filter(
     ([field, value]) =>
-      value !== null && value !== undefined && !OMITTED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),
+      value !== null && value !== undefined && !UNLOGGED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),
   );
   return new Map(
-    fields.map(([field, value]) => [field, KEYS_ONLY_FIELDS.has(field) ? Object.keys(value as object).sort() : value]),
+    fields.map(([field, value]) => [
+      field,
+      FIELDS_LOGGED_WITHOUT_VALUES.has(field) ? Object.keys(value as object).sort() : value,
+    ]),
   );
 }

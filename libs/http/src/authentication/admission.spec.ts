@@ -14,7 +14,7 @@ function refusal(
   config: object = { access: 'shipments:write' },
 ): string | undefined {
   try {
-    requests.refuse({ method, headers, routeOptions: { config } } as unknown as FastifyRequest);
+    requests.refuseCrossSiteRequest({ method, headers, routeOptions: { config } } as unknown as FastifyRequest);
     return undefined;
   } catch (error) {
     return (error as { code: string }).code;

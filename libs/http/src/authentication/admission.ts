@@ -4,10 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited, RequestError, unauthenticated } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/operations.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
-import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, sessionToken } from './authenticators.ts';
+import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, readSessionToken } from './authenticators.ts';
 
 /** Returns the plural for everything with which an actor can authenticate, as messages name it. */
-export function credentialsOf({ type }: Principal['actor']): string {
+export function describeCredentials({ type }: Principal['actor']): string {
   return type === 'user' ? 'keys and sessions of the user' : 'keys of the service account';
 }
 
@@ -67,7 +67,7 @@ export class Admission {
     reply.header('X-RateLimit-Remaining', shown.remaining);
     reply.header('X-RateLimit-Reset', shown.resetAt);
     if (shown.admitted) return;
-    const scope = own.admitted ? ` for all ${credentialsOf(actor)}` : '';
+    const scope = own.admitted ? ` for all ${describeCredentials(actor)}` : '';
     throw rateLimited(`The limit of ${shown.limit} requests per minute${scope} is exceeded.`, shown.retryAfter);
   }
 
@@ -93,7 +93,7 @@ declare module 'fastify' {
  * Accepted values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is refused: it is another
  * origin, possibly of another owner.
  */
-const TRUSTED_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+const TRUSTED_SEC_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
  * Refuses writes that another site makes with a browser's cookie. A page of another site cannot send `X-Requested-With`,
@@ -112,11 +112,11 @@ export class CrossSiteRequests {
   }
 
   /** @throws RequestError `csrf` */
-  refuse(request: Pick<FastifyRequest, 'method' | 'headers' | 'routeOptions'>): void {
-    if (SAFE_METHODS.has(request.method) || !this.appliesTo(request)) return;
+  refuseCrossSiteRequest(request: Pick<FastifyRequest, 'method' | 'headers' | 'routeOptions'>): void {
+    if (SAFE_METHODS.has(request.method) || !this.needsCrossSiteCheck(request)) return;
     const { origin, 'sec-fetch-site': site, 'x-requested-with': requestedWith } = request.headers;
     if (
-      (site !== undefined && !TRUSTED_FETCH_SITES.has(String(site))) ||
+      (site !== undefined && !TRUSTED_SEC_FETCH_SITES.has(String(site))) ||
       (origin !== undefined && !this.origins.has(origin))
     ) {
       throw new RequestError('csrf', `The request comes from a site other than ${[...this.origins].join(', ')}.`);
@@ -124,8 +124,8 @@ export class CrossSiteRequests {
     if (!requestedWith) throw new RequestError('csrf', 'Send the header X-Requested-With, with any value.');
   }
 
-  private appliesTo(request: Pick<FastifyRequest, 'headers' | 'routeOptions'>): boolean {
+  private needsCrossSiteCheck(request: Pick<FastifyRequest, 'headers' | 'routeOptions'>): boolean {
     const { beginsSession, access = 'open' } = request.routeOptions.config;
-    return beginsSession === true || (access !== 'open' && sessionToken(request, this.cookie) !== undefined);
+    return beginsSession === true || (access !== 'open' && readSessionToken(request, this.cookie) !== undefined);
   }
 }

@@ -48,21 +48,21 @@ export class SessionAuthenticator implements Authenticator {
   ) {}
 
   async authenticate(request: FastifyRequest): Promise<Principal | undefined> {
-    const token = sessionToken(request, this.cookie);
+    const token = readSessionToken(request, this.cookie);
     if (token === undefined) return undefined;
-    const principal = await this.authenticateSession(token, environmentOf(request));
+    const principal = await this.authenticateSession(token, readEnvironment(request));
     if (!principal) throw unauthenticated('invalid_session', 'The session is unknown or has ended: sign in again.');
     return principal;
   }
 }
 
 /** Returns the session token of a request; undefined if it has none, or a key. */
-export function sessionToken(request: Pick<FastifyRequest, 'headers'>, cookie: SessionCookie): string | undefined {
+export function readSessionToken(request: Pick<FastifyRequest, 'headers'>, cookie: SessionCookie): string | undefined {
   return request.headers.authorization === undefined ? cookie.read(request) : undefined;
 }
 
 /** Returns the environment of a session's request: the header `Environment`, `live` by default. @throws RequestError */
-export function environmentOf({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
+export function readEnvironment({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
   const sent = headers['environment'];
   if (sent === undefined) return 'live';
   const known = ENVIRONMENTS.find((environment) => environment === String(sent).toLowerCase());

@@ -26,9 +26,9 @@ export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[
       parts.map((docs) => docs[part] ?? {}),
     ) as Required<FeatureDocs>[Part];
   return {
-    errors: complete(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
-    fields: complete(join('fields'), FIELD_ERROR_CODES),
-    warnings: complete(join('warnings'), WARNING_CODES),
+    errors: requireAllCodes(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
+    fields: requireAllCodes(join('fields'), FIELD_ERROR_CODES),
+    warnings: requireAllCodes(join('warnings'), WARNING_CODES),
     refusals: join('refusals'),
     resources: join('resources'),
     pathParameters: join('pathParameters'),
@@ -49,7 +49,7 @@ function uniqueEntries(part: string, contributions: readonly object[]): object {
   return joined;
 }
 
-function complete<Code extends string>(
+function requireAllCodes<Code extends string>(
   entries: Readonly<Partial<Record<Code, CodeEntry>>>,
   codes: readonly Code[],
 ): Readonly<Record<Code, CodeEntry>> {

@@ -10,10 +10,10 @@ type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
 /** JSON Schema 2020-12. Nest's own type covers only an older version. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-const METHODS: readonly DescribedMethod[] = ['get', 'post', 'put', 'patch', 'delete'];
+const HTTP_METHODS: readonly DescribedMethod[] = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** One operation of the OpenAPI description. */
-export interface Described {
+export interface DescribedOperation {
   readonly id: OperationId;
   readonly method: DescribedMethod;
   readonly path: string;
@@ -21,9 +21,9 @@ export interface Described {
   readonly writes: boolean;
 }
 
-export function operationsOf({ paths }: OpenAPIObject): readonly Described[] {
+export function listOperations({ paths }: OpenAPIObject): readonly DescribedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
+    HTTP_METHODS.flatMap((method) => {
       const operation = item[method];
       if (!operation) return [];
       return [{ id: operation.operationId as OperationId, method, path, operation, writes: method !== 'get' }];
@@ -32,7 +32,7 @@ export function operationsOf({ paths }: OpenAPIObject): readonly Described[] {
 }
 
 /** Returns the parameter with the given name; undefined if the operation does not declare it inline. */
-export function parameterOf({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
+export function findParameter({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
 
@@ -46,15 +46,15 @@ export function pascalCase(name: string): string {
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Yields every object within the value, outer objects first. */
-export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+export function* listNestedObjects(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
-  for (const inner of Object.values(value)) yield* objectsIn(inner);
+  for (const inner of Object.values(value)) yield* listNestedObjects(inner);
 }
 
 /** Returns the error codes that the content of a response allows. */
-export function codesIn(content: unknown): readonly ErrorCode[] {
-  for (const { code } of objectsIn(content)) {
+export function findErrorCodes(content: unknown): readonly ErrorCode[] {
+  for (const { code } of listNestedObjects(content)) {
     const values = (code as { readonly enum?: readonly ErrorCode[] } | undefined)?.enum;
     if (values) return values;
   }

@@ -1,6 +1,6 @@
 import { Marked } from 'marked';
 
-const marked = new Marked({
+const MARKDOWN_RENDERER = new Marked({
   renderer: {
     /** Heading anchors in GitHub's form: `## Dead letters` becomes `#dead-letters`. */
     heading({ tokens, depth, text }) {
@@ -16,7 +16,7 @@ const marked = new Marked({
  * Renders Markdown as a page below /docs, without scripts and with one style sheet. HTML in the Markdown is kept,
  * because all Markdown comes from this repository.
  */
-export function documentationPage(title: string, markdown: string): string {
+export function renderDocumentationPage(title: string, markdown: string): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -30,7 +30,7 @@ export function documentationPage(title: string, markdown: string): string {
     <nav><strong>Shipment Tracking API</strong> <a href="../docs">Operations</a> <a href="errors">Errors</a> <a href="webhooks">Webhooks</a></nav>
     <main>
       <h1>${title}</h1>
-      ${marked.parse(markdown, { async: false })}
+      ${MARKDOWN_RENDERER.parse(markdown, { async: false })}
     </main>
   </body>
 </html>
@@ -38,7 +38,7 @@ export function documentationPage(title: string, markdown: string): string {
 }
 
 /** Returns a fenced code block of formatted JSON. */
-export function jsonBlock(value: object): string {
+export function renderJsonBlock(value: object): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }
 

@@ -7,12 +7,12 @@ import {
   WARNING_CODES,
   type WarningCode,
 } from '@tracking/contracts';
-import { errorBody, statusOf } from '../errors/error-response.ts';
+import { createErrorBody, getErrorStatus } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { documentationPage, jsonBlock } from './documentation-page.ts';
+import { renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
 
-const TYPES: Readonly<Record<ErrorType, string>> = {
+const ERROR_TYPE_DESCRIPTIONS: Readonly<Record<ErrorType, string>> = {
   invalid_request: 'The request is invalid. Do not repeat it unchanged.',
   authentication: 'The key or session is not valid. Stop until you have a valid one.',
   permission: 'The key or user lacks the permission. Stop until it is granted.',
@@ -26,45 +26,45 @@ const TYPES: Readonly<Record<ErrorType, string>> = {
  * The page `/docs/errors`. Each code has an anchor: an error its code, an invalid field `field-<code>`, a warning
  * `warning-<code>`.
  */
-export function errorsPage({ errors, fields, warnings }: ApiDocs): string {
+export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-  return documentationPage(
+  return renderDocumentationPage(
     'Error codes',
     [
       INTRODUCTION,
-      index(codes),
-      ...(Object.keys(TYPES) as ErrorType[]).flatMap((type) => [
+      renderIndex(codes),
+      ...(Object.keys(ERROR_TYPE_DESCRIPTIONS) as ErrorType[]).flatMap((type) => [
         `<h2 id="type-${type}"><code>${type}</code></h2>`,
-        TYPES[type],
-        ...codes.filter((code) => ERROR_CODES[code] === type).map((code) => errorArticle(code, errors[code])),
+        ERROR_TYPE_DESCRIPTIONS[type],
+        ...codes.filter((code) => ERROR_CODES[code] === type).map((code) => renderErrorArticle(code, errors[code])),
       ]),
       '<h2 id="fields">Invalid fields</h2>',
       'Each entry of `details` has the code of one invalid field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
-      ...FIELD_ERROR_CODES.map((code) => fieldArticle(code, fields[code])),
+      ...FIELD_ERROR_CODES.map((code) => renderFieldArticle(code, fields[code])),
       '<h2 id="warnings">Warnings</h2>',
       'Codes in `warnings`, a member of the response to every write. The write was carried out.',
-      ...WARNING_CODES.map((code) => warningArticle(code, warnings[code])),
+      ...WARNING_CODES.map((code) => renderWarningArticle(code, warnings[code])),
     ].join('\n\n'),
   );
 }
 
 const INTRODUCTION = `An error response is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Handle errors by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` lists all invalid fields.\n\nWith \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the URL of its entry on this page.`;
 
-function index(codes: readonly ErrorCode[]): string {
+function renderIndex(codes: readonly ErrorCode[]): string {
   return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}\n<li><a href="#fields">codes of invalid fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
 }
 
-function errorArticle(code: ErrorCode, entry: CodeEntry): string {
-  const answer = errorBody({ code, message: entry.message, details: [] }, 'req_…');
-  return article({ id: code, code, status: statusOf(code), entry, answer });
+function renderErrorArticle(code: ErrorCode, entry: CodeEntry): string {
+  const answer = createErrorBody({ code, message: entry.message, details: [] }, 'req_…');
+  return renderArticle({ id: code, code, status: getErrorStatus(code), entry, answer });
 }
 
-function fieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
-  return article({ id: `field-${code}`, code, entry, answer: { param: '…', code, message: entry.message } });
+function renderFieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
+  return renderArticle({ id: `field-${code}`, code, entry, answer: { param: '…', code, message: entry.message } });
 }
 
-function warningArticle(code: WarningCode, entry: CodeEntry): string {
-  return article({ id: `warning-${code}`, code, entry, answer: { code, param: '…', message: entry.message } });
+function renderWarningArticle(code: WarningCode, entry: CodeEntry): string {
+  return renderArticle({ id: `warning-${code}`, code, entry, answer: { code, param: '…', message: entry.message } });
 }
 
 interface Article {
@@ -76,7 +76,7 @@ interface Article {
   readonly answer: object;
 }
 
-function article({ id, code, status, entry, answer }: Article): string {
+function renderArticle({ id, code, status, entry, answer }: Article): string {
   return `<article id="${id}">
 
 ### [\`${code}\`](#${id})${status === undefined ? '' : ` <small>${status}</small>`}
@@ -85,15 +85,15 @@ ${entry.meaning}
 
 **What to do:** ${entry.action}
 
-<details><summary>Example: <code>${escaped(entry.exampleRequest)}</code></summary>
+<details><summary>Example: <code>${escapeHtml(entry.exampleRequest)}</code></summary>
 
-${jsonBlock(answer)}
+${renderJsonBlock(answer)}
 
 </details>
 
 </article>`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

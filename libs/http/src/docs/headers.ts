@@ -1,55 +1,59 @@
 import { isStoredStatus } from '../idempotency/stored-response.ts';
-import { optionsOf } from '../operations/operation.ts';
+import { getOperationOptions } from '../operations/operation.ts';
 import { type Deprecation, OPERATIONS } from '../operations/operations.ts';
-import type { Described, OperationObject } from './described.ts';
+import type { DescribedOperation, OperationObject } from './described.ts';
 
-const text = { type: 'string' as const };
-const integer = { type: 'integer' as const, minimum: 0 };
+const TEXT_SCHEMA = { type: 'string' as const };
+const INTEGER_SCHEMA = { type: 'integer' as const, minimum: 0 };
 
 /** Headers of responses. `required` ones are always present in the responses that list them. */
 export const RESPONSE_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
     required: true,
-    schema: { ...text, pattern: '^req_[0-9a-f]{32}$' },
+    schema: { ...TEXT_SCHEMA, pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
   },
-  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: integer, example: 1_000 },
-  'X-RateLimit-Remaining': { description: 'Requests left in the current minute.', schema: integer, example: 998 },
+  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: INTEGER_SCHEMA, example: 1_000 },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in the current minute.',
+    schema: INTEGER_SCHEMA,
+    example: 998,
+  },
   'X-RateLimit-Reset': {
     description: 'Time at which the full quota is available again, in seconds since the Unix epoch.',
-    schema: integer,
+    schema: INTEGER_SCHEMA,
     example: 1_795_426_260,
   },
   'Consistency-Token': {
     description: 'Position of the write. Send it with a read to get a result at least this recent.',
     required: true,
-    schema: text,
+    schema: TEXT_SCHEMA,
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },
-  Location: { description: 'URL of the created resource.', required: true, schema: { ...text, format: 'uri' } },
+  Location: { description: 'URL of the created resource.', required: true, schema: { ...TEXT_SCHEMA, format: 'uri' } },
   ETag: {
     description: 'Version of the resource; for a milestone or an exception, the version of its shipment.',
-    schema: text,
+    schema: TEXT_SCHEMA,
     example: '"7"',
   },
   'Idempotency-Replayed': {
     description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
-    schema: { ...text, enum: ['true'] },
+    schema: { ...TEXT_SCHEMA, enum: ['true'] },
   },
   'Retry-After': {
     description: 'Seconds to wait before sending the request again.',
     schema: { type: 'integer' as const, minimum: 1 },
     example: 5,
   },
-  'WWW-Authenticate': { description: 'Accepted authentication scheme.', schema: { ...text, enum: ['Bearer'] } },
+  'WWW-Authenticate': { description: 'Accepted authentication scheme.', schema: { ...TEXT_SCHEMA, enum: ['Bearer'] } },
   Deprecation: {
     description: 'Time from which the operation is deprecated: `@` and seconds since the Unix epoch (RFC 9745).',
-    schema: { ...text, pattern: '^@[0-9]+$' },
+    schema: { ...TEXT_SCHEMA, pattern: '^@[0-9]+$' },
     example: '@1795426260',
   },
-  Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: text },
-  Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: text },
+  Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: TEXT_SCHEMA },
+  Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: TEXT_SCHEMA },
 } as const;
 type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
@@ -59,9 +63,9 @@ const STATUSES_WITH_ETAG: ReadonlySet<string> = new Set(['304', '412']);
 const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by status, method and operation. */
-export function addResponseHeaders(described: Described, deprecation: Deprecation | undefined): void {
+export function addResponseHeaders(described: DescribedOperation, deprecation: Deprecation | undefined): void {
   const { operation } = described;
-  const { conditional, hasEtag = conditional !== undefined } = optionsOf(described.id);
+  const { conditional, hasEtag = conditional !== undefined } = getOperationOptions(described.id);
   addHeaders(operation, (status) => {
     const names = selectHeaders(Number(status), described);
     const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : STATUSES_WITH_ETAG.has(status);
@@ -84,12 +88,12 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
 }
 
 /** Success status without a resource. Only responses that show the written resource have a consistency token. */
-const NO_CONTENT = 204;
+const NO_CONTENT_STATUS = 204;
 
 /** Statuses with `Retry-After`. 409 has the header while the first request with the same key is in progress. */
 const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503]);
 
-function selectHeaders(status: number, { id, method, writes }: Described): ResponseHeader[] {
+function selectHeaders(status: number, { id, method, writes }: DescribedOperation): ResponseHeader[] {
   const guarded = OPERATIONS[id] !== 'open';
   const limited = guarded && status !== 401;
   const retried = status === 409 ? method === 'post' : STATUSES_WITH_RETRY_AFTER.has(status) && id !== 'ready';
@@ -98,7 +102,7 @@ function selectHeaders(status: number, { id, method, writes }: Described): Respo
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
-    ['Consistency-Token', writes && status < NO_CONTENT],
+    ['Consistency-Token', writes && status < NO_CONTENT_STATUS],
     ['Idempotency-Replayed', method === 'post' && isStoredStatus(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],
@@ -134,19 +138,19 @@ const REQUEST_HEADERS = {
 type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Returns the request headers as components that operations refer to. */
-export function headerParameters() {
+export function selectHeaderParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', required: false, ...header }]),
   );
 }
 
 /** Adds the request headers of an operation. */
-export function addRequestHeaders({ id, method, path, operation, writes }: Described): void {
+export function addRequestHeaders({ id, method, path, operation, writes }: DescribedOperation): void {
   const guarded = OPERATIONS[id] !== 'open';
   const candidates: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],
     ['Prefer', writes],
-    ['Consistency-Token', optionsOf(id).readsYourWrites === true || (writes && guarded)],
+    ['Consistency-Token', getOperationOptions(id).readsYourWrites === true || (writes && guarded)],
     ['traceparent', path.startsWith('/v1/')],
   ];
   const references = candidates.flatMap(([name, takes]) =>
@@ -156,7 +160,7 @@ export function addRequestHeaders({ id, method, path, operation, writes }: Descr
 }
 
 /** Describes lists in a query as one comma-separated value. */
-export function separateLists({ parameters = [] }: OperationObject): void {
+export function describeListParameters({ parameters = [] }: OperationObject): void {
   for (const parameter of parameters) {
     if ('$ref' in parameter || parameter.in !== 'query') continue;
     if ((parameter.schema as { type?: string } | undefined)?.type === 'array')

@@ -1,6 +1,6 @@
 import * as contracts from '@tracking/contracts';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { objectsIn, schemaRef } from './described.ts';
+import { listNestedObjects, schemaRef } from './described.ts';
 import type { JsonSchema } from './described.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { JsonSchema } from './described.ts';
  * The `enumName` of @nestjs/swagger does not give the same result: it describes the enumeration with the text of the
  * first property that uses it, and puts each reference into an `allOf`.
  */
-const ENUMS: Readonly<Record<string, readonly string[]>> = {
+const NAMED_ENUMS: Readonly<Record<string, readonly string[]>> = {
   AuditType: contracts.AUDIT_TYPES,
   AutomaticExceptionType: contracts.AUTOMATIC_EXCEPTION_TYPES,
   CanonicalMilestoneCode: contracts.MILESTONE_CODES,
@@ -41,21 +41,21 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   ShipmentStatus: contracts.SHIPMENT_STATUSES,
   WarningCode: contracts.WARNING_CODES,
 };
-const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join(), name]));
+const ENUM_NAMES_BY_VALUES = new Map(Object.entries(NAMED_ENUMS).map(([name, values]) => [values.join(), name]));
 
 /** Replaces the values of each named enumeration with a reference to it. */
 export function nameEnums(document: OpenAPIObject): void {
   const used = new Map<string, JsonSchema>();
-  for (const schema of objectsIn([document.paths, document.components])) {
+  for (const schema of listNestedObjects([document.paths, document.components])) {
     const { enum: values } = schema;
     if (!Array.isArray(values)) continue;
-    const name = NAMES.get(values.filter((value) => value !== null).join());
+    const name = ENUM_NAMES_BY_VALUES.get(values.filter((value) => value !== null).join());
     if (name === undefined) continue;
     delete schema['enum'];
     delete schema['type'];
     if (values.includes(null)) schema['anyOf'] = [schemaRef(name), { type: 'null' }];
     else Object.assign(schema, schemaRef(name));
-    used.set(name, { type: 'string', enum: ENUMS[name] });
+    used.set(name, { type: 'string', enum: NAMED_ENUMS[name] });
   }
   const schemas = Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
   document.components = { ...document.components, schemas: { ...document.components?.schemas, ...schemas } };

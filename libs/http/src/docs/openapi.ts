@@ -1,12 +1,18 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { SessionCookie } from '../authentication/authenticators.ts';
-import { type Deprecations, describeAccess, OPERATIONS, permissionOf } from '../operations/operations.ts';
+import { type Deprecations, describeAccess, OPERATIONS, findPermission } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type Described, type OperationObject, operationsOf } from './described.ts';
+import { type DescribedOperation, type OperationObject, listOperations } from './described.ts';
 import { ProblemResource } from './error.resource.ts';
 import { addExamples } from './examples.ts';
-import { RESPONSE_HEADERS, addResponseHeaders, headerParameters, separateLists, addRequestHeaders } from './headers.ts';
+import {
+  RESPONSE_HEADERS,
+  addResponseHeaders,
+  selectHeaderParameters,
+  describeListParameters,
+  addRequestHeaders,
+} from './headers.ts';
 import { nameEnums } from './named-enums.ts';
 import { describeRefusals } from './refusals.ts';
 
@@ -21,7 +27,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle(API_TITLE)
-    .setDescription(DESCRIPTION)
+    .setDescription(API_DESCRIPTION)
     .setVersion('1')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(baseUrl)
@@ -44,13 +50,13 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   // Copied, because parts of the document belong to the decorators and are shared by all descriptions.
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
-  const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
+  const parameters = selectHeaderParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
   document.components = { securitySchemes, schemas, parameters, headers: structuredClone(RESPONSE_HEADERS) } as never;
   for (const describe of docs.describe) describe(document);
-  for (const described of operationsOf(document)) {
+  for (const described of listOperations(document)) {
     describePathParameters(described, docs);
-    secure(described);
-    separateLists(described.operation);
+    describeSecurity(described);
+    describeListParameters(described.operation);
     describeRefusals(described, docs);
     addRequestHeaders(described);
     addResponseHeaders(described, deprecations[described.id]);
@@ -58,8 +64,8 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   nameEnums(document);
   addExamples(document, docs);
   dropUnusedHeaders(document);
-  const used = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags ?? []));
-  document.tags = Object.entries(TAGS).flatMap(([name, description]) =>
+  const used = new Set(listOperations(document).flatMap(({ operation }) => operation.tags ?? []));
+  document.tags = Object.entries(TAG_DESCRIPTIONS).flatMap(([name, description]) =>
     used.has(name) || name === 'Webhooks' ? [{ name, description }] : [],
   );
   return document;
@@ -77,7 +83,7 @@ const SESSION_HEADERS =
   'Session cookie, used by the web application. A write needs the header `X-Requested-With` with any value. The header `Environment` selects `live` or `test` data.';
 
 /** Adds the credentials and the permission that the operation needs. */
-export function secure({ id, operation }: Described): void {
+export function describeSecurity({ id, operation }: DescribedOperation): void {
   const access = OPERATIONS[id];
   const { description = '' } = operation;
   operation.description = `${description}${description === '' ? '' : '\n\n'}${describeAccess(access)}`;
@@ -85,16 +91,19 @@ export function secure({ id, operation }: Described): void {
     operation.security = [];
     return;
   }
-  const permission = permissionOf(access);
+  const permission = findPermission(access);
   const roles = permission === undefined || access !== permission ? [] : [permission];
   operation.security = [{ bearer: roles }, { session: roles }];
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });
 }
 
 /** Adds a description and an example to path parameters, unless the operation has its own. */
-function describePathParameters({ id, path, operation }: Described, { resources, pathParameters }: ApiDocs): void {
+function describePathParameters(
+  { id, path, operation }: DescribedOperation,
+  { resources, pathParameters }: ApiDocs,
+): void {
   const collection = path.split('/')[2] ?? '';
-  for (const parameter of ofPath(operation)) {
+  for (const parameter of selectPathParameters(operation)) {
     const [noun, example] = resources[collection] ?? [];
     const known =
       parameter.name === 'id' && noun
@@ -106,15 +115,15 @@ function describePathParameters({ id, path, operation }: Described, { resources,
   }
 }
 
-function ofPath({ parameters = [] }: OperationObject) {
+function selectPathParameters({ parameters = [] }: OperationObject) {
   return parameters.flatMap((parameter) => ('in' in parameter && parameter.in === 'path' ? [parameter] : []));
 }
 
 export const API_TITLE = 'Shipment Tracking API';
-const DESCRIPTION = `Track freight shipments: create them, record their milestones, and query their current state.\n\nEvery request needs \`Authorization: Bearer <API_KEY>\` or a session cookie. Writes with a session need\n\`X-Requested-With\`, and its requests may select the environment with \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. All errors have the\nsame form, or are \`application/problem+json\` if \`Accept\` asks for it; the codes are explained at /docs/errors.\n\nUnknown query parameters are refused. Unknown fields of a body are ignored and listed in \`warnings\`, which every\nresponse to a write has. Enumeration values may be written in any case. A path that exists, but not with the request's\nmethod, returns 405 with \`Allow\`.\n\nRequest header | Meaning\n---|---\n\`Idempotency-Key\` | For POST: a repeat with the same key within 24 hours takes effect once and gets the same response.\n\`Prefer: handling=strict\` | Refuse unknown body fields and wrong check digits, instead of warning.\n\`Consistency-Token\` | Return a result at least as recent as the write whose response had this token.\n\`If-Match\` | For writes: carry out the write only if the resource still has one of these ETags; otherwise 412.\n\`If-None-Match\` | For reads: 304 if the resource still has one of these ETags.\n\`traceparent\` | W3C trace context, stored with the events of the request. Without it, the API starts a new trace.\n\nResponse header | Meaning\n---|---\n\`Request-Id\` | Id of the request, as in the error body.\n\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests allowed per minute, requests left, and the time at which the full quota is available again, in seconds since the Unix epoch.\n\`Consistency-Token\` | For writes: position of the write, for reads that must see it.\n\`ETag\` | Version of a single resource. It changes with every change.\n\`Idempotency-Replayed\` | \`true\` if this is the stored response to an earlier request with the same key.\n\`Retry-After\` | Seconds to wait, with 429 and 503, and with 409 while the first request with the same key is in progress.\n\`Deprecation\`, \`Sunset\`, \`Link\` | For operations that will be removed: time of deprecation, time of removal, and documentation of the replacement.`;
+const API_DESCRIPTION = `Track freight shipments: create them, record their milestones, and query their current state.\n\nEvery request needs \`Authorization: Bearer <API_KEY>\` or a session cookie. Writes with a session need\n\`X-Requested-With\`, and its requests may select the environment with \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. All errors have the\nsame form, or are \`application/problem+json\` if \`Accept\` asks for it; the codes are explained at /docs/errors.\n\nUnknown query parameters are refused. Unknown fields of a body are ignored and listed in \`warnings\`, which every\nresponse to a write has. Enumeration values may be written in any case. A path that exists, but not with the request's\nmethod, returns 405 with \`Allow\`.\n\nRequest header | Meaning\n---|---\n\`Idempotency-Key\` | For POST: a repeat with the same key within 24 hours takes effect once and gets the same response.\n\`Prefer: handling=strict\` | Refuse unknown body fields and wrong check digits, instead of warning.\n\`Consistency-Token\` | Return a result at least as recent as the write whose response had this token.\n\`If-Match\` | For writes: carry out the write only if the resource still has one of these ETags; otherwise 412.\n\`If-None-Match\` | For reads: 304 if the resource still has one of these ETags.\n\`traceparent\` | W3C trace context, stored with the events of the request. Without it, the API starts a new trace.\n\nResponse header | Meaning\n---|---\n\`Request-Id\` | Id of the request, as in the error body.\n\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests allowed per minute, requests left, and the time at which the full quota is available again, in seconds since the Unix epoch.\n\`Consistency-Token\` | For writes: position of the write, for reads that must see it.\n\`ETag\` | Version of a single resource. It changes with every change.\n\`Idempotency-Replayed\` | \`true\` if this is the stored response to an earlier request with the same key.\n\`Retry-After\` | Seconds to wait, with 429 and 503, and with 409 while the first request with the same key is in progress.\n\`Deprecation\`, \`Sunset\`, \`Link\` | For operations that will be removed: time of deprecation, time of removal, and documentation of the replacement.`;
 
 /** Tags of operations, in the order of the documentation page. */
-export const TAGS: Readonly<Record<string, string>> = {
+export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   Shipments: 'Freight shipments with their containers and legs, and explanations of their state.',
   Milestones: 'Recorded, planned and expected events of a shipment.',
   Exceptions: 'Problems of a shipment, detected by rules or reported by people.',

@@ -1,9 +1,9 @@
 import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
-import { PROBLEM_TYPE, statusOf } from '../errors/error-response.ts';
-import { optionsOf } from '../operations/operation.ts';
+import { PROBLEM_TYPE, getErrorStatus } from '../errors/error-response.ts';
+import { getOperationOptions } from '../operations/operation.ts';
 import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
+import { type DescribedOperation, type OperationObject, findParameter, schemaRef } from './described.ts';
 
 /** Descriptions of statuses that an operation does not declare. */
 const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
@@ -14,14 +14,14 @@ const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
   415: 'The media type of the body is not supported, or the body is compressed.',
 };
 /** Codes of requests that are not valid HTTP, for all operations. */
-const CODES_OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
+const COMMON_ERROR_CODES: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
 /**
  * Adds every error code of the operation, by status. @throws Error if the operation declares a status without a code
  */
-export function describeRefusals(described: Described, docs: ApiDocs): void {
+export function describeRefusals(described: DescribedOperation, docs: ApiDocs): void {
   const { id, operation } = described;
-  const byStatus = Map.groupBy(collectCodes(described, docs), statusOf);
+  const byStatus = Map.groupBy(collectCodes(described, docs), getErrorStatus);
   for (const [status, response] of Object.entries(operation.responses)) {
     if (isRefusal(response) && !byStatus.has(Number(status)))
       throw new Error(`operation ${id} declares status ${status}, but none of its error codes has that status`);
@@ -31,8 +31,8 @@ export function describeRefusals(described: Described, docs: ApiDocs): void {
   }
   const description = 'For any operation: the request did not arrive in time, or its headers are not acceptable.';
   operation.responses['default'] = {
-    description: withCodes(description, CODES_OF_ANY_REQUEST),
-    content: errorContent(CODES_OF_ANY_REQUEST),
+    description: appendCodes(description, COMMON_ERROR_CODES),
+    content: describeErrorContent(COMMON_ERROR_CODES),
   };
 }
 
@@ -40,10 +40,10 @@ function describeResponse({ responses }: OperationObject, status: number, codes:
   const declared = responses[String(status)];
   const described = declared && 'description' in declared ? declared.description : undefined;
   const description = described ?? DEFAULT_DESCRIPTIONS[status] ?? `See the error codes.`;
-  return { ...declared, description: withCodes(description, codes), content: errorContent(codes) };
+  return { ...declared, description: appendCodes(description, codes), content: describeErrorContent(codes) };
 }
 
-const withCodes = (description: string, codes: readonly ErrorCode[]): string =>
+const appendCodes = (description: string, codes: readonly ErrorCode[]): string =>
   `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 
 function isRefusal(response: OperationObject['responses'][string]): boolean {
@@ -51,21 +51,21 @@ function isRefusal(response: OperationObject['responses'][string]): boolean {
 }
 
 /** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
-function collectCodes(described: Described, { refusals }: ApiDocs): readonly ErrorCode[] {
+function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = OPERATIONS[id];
   const guarded = access !== 'open';
   const declares = (status: string) => isRefusal(operation.responses[status]);
   const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
-    [parameterOf(operation, 'cursor') !== undefined, ['invalid_cursor']],
-    [optionsOf(id).readsYourWrites === true, ['invalid_consistency_token']],
+    [findParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
+    [getOperationOptions(id).readsYourWrites === true, ['invalid_consistency_token']],
     [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
     [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
     [guarded && access !== 'authenticated', ['permission_denied']],
     [guarded && writes, ['csrf']],
     [declares('404'), ['not_found']],
-    [parameterOf(operation, 'If-Match') !== undefined, ['precondition_failed']],
+    [findParameter(operation, 'If-Match') !== undefined, ['precondition_failed']],
     [method === 'post', ['idempotency_key_reused', 'idempotency_in_progress']],
     [true, ['internal_error']],
     [declares('503'), ['unavailable', 'busy']],
@@ -77,7 +77,7 @@ function collectCodes(described: Described, { refusals }: ApiDocs): readonly Err
 }
 
 /** Returns the content of an error response in both forms, limited to these codes. */
-function errorContent(codes: readonly ErrorCode[]) {
+function describeErrorContent(codes: readonly ErrorCode[]) {
   const narrowed = (name: string, properties: object) => ({
     schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,
   });

@@ -4,17 +4,17 @@ import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { prefers } from '../errors/error-response.ts';
+import { prefersMediaType } from '../errors/error-response.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
-import { errorsPage } from './errors-page.ts';
+import { renderErrorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
 
 /**
  * The files of Swagger UI that the documentation page needs. Other files of its folder, such as its own page, are not
  * served.
  */
-const ASSETS = {
+const SWAGGER_UI_ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
@@ -41,7 +41,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
   };
   fastify.get('/', (request, reply) => {
     reply.header('Vary', 'Accept');
-    return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
+    return prefersMediaType(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
   // Created on the first request, because creating the document takes 10% of the start-up time.
   // One buffer for all responses, because a text would be copied for each connection.
@@ -61,21 +61,24 @@ async function servePages(
   pages.addHook('onRoute', (route) => {
     route.config = { answers: 'docs', ...route.config };
   });
-  pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
+  pages.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));
   // URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
-  for (const [name, write] of Object.entries({ ...docs.pages, errors: () => errorsPage(docs) } as ApiDocs['pages'])) {
+  for (const [name, write] of Object.entries({
+    ...docs.pages,
+    errors: () => renderErrorsPage(docs),
+  } as ApiDocs['pages'])) {
     let html: Buffer | undefined;
     pages.get(`/docs/${name}`, { config: { answers: 'page' } }, (_request, reply) =>
-      page(reply, (html ??= Buffer.from(write(settings)))),
+      sendPage(reply, (html ??= Buffer.from(write(settings)))),
     );
   }
-  pages.get('/docs/nav.css', (_request, reply) => style(reply, NAV_STYLE));
-  pages.get('/docs/pages.css', (_request, reply) => style(reply, PAGE_STYLE));
+  pages.get('/docs/nav.css', (_request, reply) => sendStyleSheet(reply, NAV_STYLE));
+  pages.get('/docs/pages.css', (_request, reply) => sendStyleSheet(reply, PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);
   const folder = dirname(resolve('swagger-ui-dist/package.json'));
-  for (const [name, type] of Object.entries(ASSETS)) {
+  for (const [name, type] of Object.entries(SWAGGER_UI_ASSETS)) {
     // Read on the first request, into one buffer for all responses.
     let content: Buffer | undefined;
     pages.get(`/docs/assets/${name}`, async (_request, reply) => {
@@ -85,11 +88,11 @@ async function servePages(
   }
 }
 
-function page(reply: FastifyReply, html: string | Buffer): FastifyReply {
+function sendPage(reply: FastifyReply, html: string | Buffer): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html);
 }
 
-function style(reply: FastifyReply, css: string): FastifyReply {
+function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
   return reply.type('text/css; charset=utf-8').send(css);
 }
 

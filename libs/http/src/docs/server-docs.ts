@@ -1,7 +1,7 @@
 import { entry, type FeatureDocs } from '../http-feature.ts';
 
 /** Error codes that any feature may return. */
-const ERRORS = {
+const SERVER_ERRORS = {
   validation_failed: entry(
     'The request is not valid. `details` lists all invalid fields, each with its own code.',
     'POST /v1/shipments {"external_id": "PO-1", "mode": "ship", "etd": "2026-12-01"}',
@@ -161,7 +161,7 @@ const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single invalid fields, in `details`. */
-const FIELDS = {
+const FIELD_ERRORS = {
   required: entry('The field is missing.', '{"occurred_at": "…"} as a milestone', 'Is required.', 'Send the field.'),
   invalid_type: entry(
     'The value has the wrong JSON type.',
@@ -248,9 +248,9 @@ const WARNINGS = {
 } as const satisfies FeatureDocs['warnings'];
 
 /** Request id of the examples. */
-export const REQUEST_ID = 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11';
+export const EXAMPLE_REQUEST_ID = 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11';
 /** Invalid field of the examples. */
-export const FAULTY_FIELD = {
+export const EXAMPLE_FIELD_ERROR = {
   param: 'legs[0].etd',
   code: 'invalid_timestamp',
   message: 'Must have a time zone offset: Z for UTC, or for example +08:00.',
@@ -258,18 +258,18 @@ export const FAULTY_FIELD = {
 
 /** Documentation that does not belong to a single feature. */
 export const SERVER_DOCS: FeatureDocs = {
-  errors: ERRORS,
-  fields: FIELDS,
+  errors: SERVER_ERRORS,
+  fields: FIELD_ERRORS,
   warnings: WARNINGS,
-  samples: { FieldError: FAULTY_FIELD },
+  samples: { FieldError: EXAMPLE_FIELD_ERROR },
   values: {
-    detail: ERRORS.not_found.message,
+    detail: SERVER_ERRORS.not_found.message,
     id: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
     message: 'The receiver responded with status 500.',
     name: 'Acme Electronics Ltd',
     next_cursor: null,
     param: null,
-    request_id: REQUEST_ID,
+    request_id: EXAMPLE_REQUEST_ID,
     warnings: [],
     workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
   },

@@ -3,10 +3,10 @@ import { DomainError, ERROR_CODES, type ErrorCode, type FieldError } from '@trac
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import {
   toErrorResponse,
-  errorBody,
+  createErrorBody,
   type FailedRequest,
-  problemDetails,
-  statusOf,
+  createProblemDetails,
+  getErrorStatus,
   wantsProblem,
 } from './error-response.ts';
 import { invalidRequest, RequestError } from './request-error.ts';
@@ -20,7 +20,7 @@ const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldE
 const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', bodyLimit = 1_048_576) =>
   toErrorResponse(error, { progress, bodyLimit });
 
-describe('statusOf', () => {
+describe('getErrorStatus', () => {
   it('maps every code of a type to a status of that type', () => {
     const allowed: Record<string, number[]> = {
       invalid_request: [400, 405, 408, 413, 415, 416, 417, 431],
@@ -32,7 +32,7 @@ describe('statusOf', () => {
       internal: [500, 503],
     };
     for (const [code, type] of Object.entries(ERROR_CODES)) {
-      expect(allowed[type]).toContain(statusOf(code as ErrorCode));
+      expect(allowed[type]).toContain(getErrorStatus(code as ErrorCode));
     }
   });
 });
@@ -106,7 +106,7 @@ describe('invalidRequest', () => {
   it('names a single invalid field in the message, and the first of several in param', () => {
     const error = invalidRequest([fault('etd')]);
     expect(error).toMatchObject({ code: 'validation_failed', message: 'etd: No.' });
-    expect(errorBody(answer(error), 'req_1').error).toEqual({
+    expect(createErrorBody(answer(error), 'req_1').error).toEqual({
       type: 'invalid_request',
       code: 'validation_failed',
       message: 'etd: No.',
@@ -127,7 +127,7 @@ describe('invalidRequest', () => {
 describe('problem details', () => {
   it('contains the standard members and our own', () => {
     const found = answer(new RequestError('permission_denied', 'The key lacks it.'));
-    expect(problemDetails(found, 'req_1', 'https://api.example/docs')).toEqual({
+    expect(createProblemDetails(found, 'req_1', 'https://api.example/docs')).toEqual({
       type: 'https://api.example/docs/errors#permission_denied',
       title: 'Forbidden',
       status: 403,

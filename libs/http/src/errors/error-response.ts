@@ -11,9 +11,9 @@ import {
 } from '@tracking/contracts';
 import { Busy, isKnownUndone, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf } from '../preconditions/preconditions.ts';
+import { formatEtag } from '../preconditions/preconditions.ts';
 import { requestFields } from '../server/request.ts';
-import { sizeOf } from '../server/route-bodies.ts';
+import { formatSize } from '../server/route-bodies.ts';
 import { invalidRequest, RequestError } from './request-error.ts';
 
 /** An error response, before its form is chosen. */
@@ -37,22 +37,23 @@ export interface FailedRequest {
 
 /** Converts a thrown error into a response. The text of an unexpected error never leaves the process. */
 export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponse {
-  if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
-  if (error instanceof PreconditionFailed) return preconditionFailed(error);
-  if (error instanceof DomainError) return fromDomain(error);
+  if (error instanceof RequestError)
+    return createErrorResponse(error.code, error.message, error.details, error.headers);
+  if (error instanceof PreconditionFailed) return createPreconditionFailed(error);
+  if (error instanceof DomainError) return fromDomainError(error);
   if (error instanceof Busy)
-    return answer('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
+    return createErrorResponse('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
   if (error instanceof WritesRefused) {
     const message = `The ${error.engine} accepts no writes at present. Nothing was changed; try again.`;
-    return answer('unavailable', message, [], { 'Retry-After': '5' });
+    return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof Unavailable) {
-    const message = `The ${error.engine} does not respond${OUTCOME_AFTER_LOSS[request.progress]}`;
-    return answer('unavailable', message, [], { 'Retry-After': '5' });
+    const message = `The ${error.engine} does not respond${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
+    return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
-  if (error instanceof HttpException && error.getStatus() < 500) return fromHttpFramework(error.getStatus(), request);
+  if (error instanceof HttpException && error.getStatus() < 500) return fromFrameworkError(error.getStatus(), request);
   return {
-    ...answer(
+    ...createErrorResponse(
       'internal_error',
       'Internal server error. Send the request again; if the error persists, report the request id.',
     ),
@@ -60,50 +61,53 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorRe
   };
 }
 
-const OUTCOME_AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
+const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   read: '; try again.',
   refused: '. Nothing was changed; try again.',
   begun: '. Whether the write took effect is unknown; send it again.',
 };
 
 /** Returns the error with one code and message for all invalid fields that the feature reported. */
-function fromDomain({ code, message, details }: DomainError): ErrorResponse {
-  if (code !== 'validation_failed' || details.length === 0) return answer(code, message, details);
+function fromDomainError({ code, message, details }: DomainError): ErrorResponse {
+  if (code !== 'validation_failed' || details.length === 0) return createErrorResponse(code, message, details);
   const refusal = invalidRequest(details);
-  return answer(refusal.code, refusal.message, details);
+  return createErrorResponse(refusal.code, refusal.message, details);
 }
 
 /** Includes the present `ETag` if the resource exists. */
-function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
-  return answer(code, message, [], version === null ? {} : { ETag: etagOf(version) });
+function createPreconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
+  return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
 /** Converts an error of the HTTP framework, by its status. */
-function fromHttpFramework(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
+function fromFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
   switch (status) {
     case 404:
     case 414:
-      return answer('not_found', 'The path does not exist.');
+      return createErrorResponse('not_found', 'The path does not exist.');
     case 413:
-      return answer('body_too_large', `The body is larger than ${sizeOf(bodyLimit)}.`);
+      return createErrorResponse('body_too_large', `The body is larger than ${formatSize(bodyLimit)}.`);
     case 415:
-      return answer('unsupported_media_type', 'Send the body as application/json.');
+      return createErrorResponse('unsupported_media_type', 'Send the body as application/json.');
     default:
-      return answer('validation_failed', 'The request is not valid HTTP.');
+      return createErrorResponse('validation_failed', 'The request is not valid HTTP.');
   }
 }
 
-function answer(
+function createErrorResponse(
   code: ErrorCode,
   message: string,
   details: readonly FieldError[] = [],
   headers: Readonly<Record<string, string>> = {},
 ): ErrorResponse {
-  return { status: statusOf(code), code, message, details, headers, unexpected: false };
+  return { status: getErrorStatus(code), code, message, details, headers, unexpected: false };
 }
 
 /** Returns the error body of the API. */
-export function errorBody(error: Pick<ErrorResponse, 'code' | 'message' | 'details'>, requestId: string): ErrorBody {
+export function createErrorBody(
+  error: Pick<ErrorResponse, 'code' | 'message' | 'details'>,
+  requestId: string,
+): ErrorBody {
   return {
     error: {
       type: ERROR_CODES[error.code],
@@ -119,7 +123,7 @@ export function errorBody(error: Pick<ErrorResponse, 'code' | 'message' | 'detai
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
-export function problemDetails(error: ErrorResponse, requestId: string, docsUrl: string): object {
+export function createProblemDetails(error: ErrorResponse, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,
     title: STATUS_CODES[error.status] ?? 'Error',
@@ -134,17 +138,17 @@ export function problemDetails(error: ErrorResponse, requestId: string, docsUrl:
 }
 
 export function wantsProblem(accept: string | undefined): boolean {
-  return prefers(accept, PROBLEM_TYPE);
+  return prefersMediaType(accept, PROBLEM_TYPE);
 }
 
 /** Returns true if `Accept` names the media type with at least the weight of plain JSON. */
-export function prefers(accept: string | undefined, mediaType: string): boolean {
+export function prefersMediaType(accept: string | undefined, mediaType: string): boolean {
   if (!accept) return false;
-  const wanted = weight(accept, mediaType);
-  return wanted > 0 && wanted >= weight(accept, 'application/json');
+  const wanted = readAcceptWeight(accept, mediaType);
+  return wanted > 0 && wanted >= readAcceptWeight(accept, 'application/json');
 }
 
-function weight(accept: string, mediaType: string): number {
+function readAcceptWeight(accept: string, mediaType: string): number {
   for (const range of accept.split(',')) {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     if (type !== mediaType) continue;
@@ -180,7 +184,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 /** Returns the HTTP status of an error code. */
-export function statusOf(code: ErrorCode): number {
+export function getErrorStatus(code: ErrorCode): number {
   return STATUS_BY_CODE[code] ?? STATUS_BY_TYPE[ERROR_CODES[code]];
 }
 
@@ -204,14 +208,16 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Also called for requests that Fastify refuses before it finds a route. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, failed(request));
+    const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
     request.failedBeforeChanges = isKnownUndone(error);
     if (hasDisconnected(request))
       this.options.logger.info(requestFields(request), 'client disconnected during its request');
-    else if (answer.unexpected) this.log(error, request);
+    else if (answer.unexpected) this.logError(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);
-    const body = problem ? problemDetails(answer, request.id, this.options.docsUrl) : errorBody(answer, request.id);
+    const body = problem
+      ? createProblemDetails(answer, request.id, this.options.docsUrl)
+      : createErrorBody(answer, request.id);
     void reply
       .code(answer.status)
       .headers(answer.headers)
@@ -221,13 +227,13 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Returns the error of one item of a bulk request. */
   toItemError(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
-    const answer = toErrorResponse(error, failed(request));
-    if (answer.unexpected) this.log(error, request);
-    return { status: answer.status, ...errorBody(answer, request.id) };
+    const answer = toErrorResponse(error, describeFailedRequest(request));
+    if (answer.unexpected) this.logError(error, request);
+    return { status: answer.status, ...createErrorBody(answer, request.id) };
   }
 
   /** Logs only the stack, because bodies and headers may hold secrets. */
-  private log(error: unknown, request: FastifyRequest): void {
+  private logError(error: unknown, request: FastifyRequest): void {
     const { method, url } = request.routeOptions ?? {};
     const stack = error instanceof Error ? error.stack : String(error);
     this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
@@ -240,7 +246,7 @@ function hasDisconnected({ raw }: FastifyRequest): boolean {
 }
 
 /** Returns the facts about a failed request. A request whose path could not be read has no route. */
-function failed({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
+function describeFailedRequest({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
   const progress = method === 'GET' || method === 'HEAD' ? 'read' : handlerCalled ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };
 }

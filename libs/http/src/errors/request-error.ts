@@ -15,7 +15,7 @@ export class RequestError extends Error {
 }
 
 /** Field codes that become the code of the whole error if every invalid field has the same one. */
-const PROMOTED_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
+const PROMOTED_FIELD_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'external_id_immutable',
   'invalid_cursor',
   'limit_exceeded',
@@ -27,17 +27,21 @@ const PROMOTED_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code
 export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
-  const code = same && first && PROMOTED_CODES.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
-  return new RequestError(code, details.length === 1 && first ? withFieldName(first) : summarize(details), details);
+  const code = same && first && PROMOTED_FIELD_CODES.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
+  return new RequestError(
+    code,
+    details.length === 1 && first ? prefixFieldName(first) : summarizeFieldErrors(details),
+    details,
+  );
 }
 
 /** Prefixes the message with the field's name, unless it begins with the name. */
-function withFieldName({ param, message }: FieldError): string {
+function prefixFieldName({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
 /** Returns a message with the first invalid fields; `details` has all. */
-function summarize(details: readonly FieldError[]): string {
+function summarizeFieldErrors(details: readonly FieldError[]): string {
   const named = details.slice(0, MAX_NAMED_FIELDS).map(({ param }) => param);
   const more = details.length > MAX_NAMED_FIELDS ? ' and others' : '';
   return `${details.length} fields are not valid: ${named.join(', ')}${more}.`;

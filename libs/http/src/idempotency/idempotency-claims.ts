@@ -54,7 +54,7 @@ type TakeResult =
   /** The key was sent with another request. */
   | { readonly kind: 'reused' }
   | { readonly kind: 'in_progress' };
-const IN_PROGRESS: TakeResult = { kind: 'in_progress' };
+const CLAIM_IN_PROGRESS: TakeResult = { kind: 'in_progress' };
 
 /** Stores requests with an `Idempotency-Key`, their commands and their responses. */
 export class IdempotencyClaims {
@@ -96,14 +96,14 @@ export class IdempotencyClaims {
 
   /**
    * Stores the claim of a request before its command runs, or reads the existing one. End a claim that is taken with
-   * {@link keep}, {@link release} or {@link forget}.
+   * {@link storeResponse}, {@link releaseClaim} or {@link forget}.
    * @throws Unavailable; the command was not begun
    */
-  async take(request: ClaimedRequest): Promise<TakeResult> {
-    const fresh = this.newClaim(request);
+  async takeClaim(request: ClaimedRequest): Promise<TakeResult> {
+    const fresh = this.createClaim(request);
     // Added first, so that no other request of this process finds a claim without its attempt.
     this.attemptsInProgress.add(fresh.attempt);
-    let taking = IN_PROGRESS;
+    let taking = CLAIM_IN_PROGRESS;
     try {
       taking = (await this.claims.insert(fresh)) ? { kind: 'taken', claim: fresh } : await this.takeOver(fresh);
     } finally {
@@ -118,15 +118,15 @@ export class IdempotencyClaims {
    * @returns the response to send: that of another attempt if it was faster, undefined if that one is still in progress
    * @throws Unavailable
    */
-  async keep(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
+  async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
     return this.end(claim, async () => {
       const sealed = await sealResponse(this.cipher, claim.id, answer);
       if (sealed.length > MAX_SEALED_CHARS) {
-        await this.claims.replace({ ...claim, state: 'released' }, unchangedSinceRead(claim));
+        await this.claims.replace({ ...claim, state: 'released' }, createUnchangedGuard(claim));
         return answer;
       }
       const answered = { ...claim, state: 'answered', answer: sealed } as const;
-      if (await this.durableClaims.replace(answered, unchangedSinceRead(claim))) return answer;
+      if (await this.durableClaims.replace(answered, createUnchangedGuard(claim))) return answer;
       const found = await this.durableClaims.get(claim.id);
       return found && (await this.openStoredResponse(found));
     });
@@ -137,10 +137,10 @@ export class IdempotencyClaims {
    * @param isUndone true if this attempt certainly changed nothing
    * @throws Unavailable
    */
-  release(claim: IdempotencyClaim, isUndone = false): Promise<void> {
+  releaseClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
     return this.end(claim, async () => {
-      await this.claims.replace({ ...claim, state: 'released', is_undone }, unchangedSinceRead(claim));
+      await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedGuard(claim));
     });
   }
 
@@ -150,9 +150,9 @@ export class IdempotencyClaims {
    * @throws Unavailable
    */
   forget(claim: IdempotencyClaim): Promise<void> {
-    if (claim.is_repeat) return this.release(claim);
+    if (claim.is_repeat) return this.releaseClaim(claim);
     return this.end(claim, async () => {
-      await this.claims.delete(claim.id, unchangedSinceRead(claim));
+      await this.claims.delete(claim.id, createUnchangedGuard(claim));
     });
   }
 
@@ -160,16 +160,18 @@ export class IdempotencyClaims {
   private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
     // Another request has just deleted the claim.
-    if (found === undefined) return IN_PROGRESS;
+    if (found === undefined) return CLAIM_IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
       const answer = await this.openStoredResponse(found);
-      if (answer !== undefined && isForCaller(found, answer, fresh)) return { kind: 'answered', answer };
-      if (this.isInProgress(found)) return IN_PROGRESS;
+      if (answer !== undefined && mayReceiveResponse(found, answer, fresh)) return { kind: 'answered', answer };
+      if (this.isInProgress(found)) return CLAIM_IN_PROGRESS;
     }
     const claim = isOver ? fresh : reopenClaim(found, fresh);
-    return (await this.claims.replace(claim, unchangedSinceRead(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
+    return (await this.claims.replace(claim, createUnchangedGuard(found)))
+      ? { kind: 'taken', claim }
+      : CLAIM_IN_PROGRESS;
   }
 
   /** Returns true if the attempt may still run. A process that was killed leaves its claims open. */
@@ -192,12 +194,12 @@ export class IdempotencyClaims {
     }
   }
 
-  private newClaim({ scope, key, content, permissions }: ClaimedRequest): IdempotencyClaim {
+  private createClaim({ scope, key, content, permissions }: ClaimedRequest): IdempotencyClaim {
     const now = this.options.clock();
     const at = now.toISOString();
     return {
-      id: this.hash(JSON.stringify([...scope, key])),
-      fingerprint: this.hash(content),
+      id: this.hashContent(JSON.stringify([...scope, key])),
+      fingerprint: this.hashContent(content),
       command_id: randomUUID(),
       at,
       expires_at: new Date(now.getTime() + IDEMPOTENCY_RETENTION_MS).toISOString(),
@@ -210,7 +212,7 @@ export class IdempotencyClaims {
     };
   }
 
-  private hash(text: string): string {
+  private hashContent(text: string): string {
     return createHmac('sha256', this.hmacKey).update(text).digest('hex');
   }
 }
@@ -220,7 +222,11 @@ export class IdempotencyClaims {
  * checks the caller's present rights and changes nothing: if the caller has lost a permission, or if the response sets a
  * cookie, which earlier versions stored.
  */
-function isForCaller(found: IdempotencyClaim, answer: StoredResponse, { permissions }: IdempotencyClaim): boolean {
+function mayReceiveResponse(
+  found: IdempotencyClaim,
+  answer: StoredResponse,
+  { permissions }: IdempotencyClaim,
+): boolean {
   const lost = found.permissions?.some((permission) => !permissions?.includes(permission)) ?? false;
   return !lost && answer.headers['set-cookie'] === undefined;
 }
@@ -237,7 +243,7 @@ function reopenClaim(found: IdempotencyClaim, fresh: IdempotencyClaim): Idempote
 }
 
 /** Guard that matches the claim only if it has not changed since it was read. */
-function unchangedSinceRead({ attempt, state }: IdempotencyClaim) {
+function createUnchangedGuard({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
 }
 
@@ -280,7 +286,7 @@ export const CLAIMS_COLLECTION: CollectionSpec = {
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
 const SWEEP_BATCH_SIZE = 200;
 /** Milliseconds of rest for each millisecond of deletion. */
-const REST_PER_WORK = 4;
+const REST_MS_PER_DELETION_MS = 4;
 
 interface SweeperDependencies {
   readonly leases: Leases;
@@ -313,6 +319,6 @@ async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, 
     if (old.length === 0) return;
     // Claims that were taken again in the meantime stay.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
-    await pause(REST_PER_WORK * (performance.now() - began), ending);
+    await pause(REST_MS_PER_DELETION_MS * (performance.now() - began), ending);
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-response.ts';
 import { invalidRequest, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { networkOf, requireQuota } from '../server/quota.ts';
+import { identifyNetwork, requireQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
 import {
   captureResponse,
@@ -13,8 +13,8 @@ import {
   clearHeaders,
 } from './stored-response.ts';
 
-const HEADER = 'Idempotency-Key';
-const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
+const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
+const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,7 +57,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
     if (!usesIdempotencyKey(parts, request)) return void done();
     const isLimited = 'quota' in keysOf && request.principal === null;
     const admitted = isLimited ? admitAnonymous(keysOf.quota, request) : Promise.resolve();
-    admitted.then(() => begin(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
+    admitted.then(() => beginRequest(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -76,13 +76,17 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
 
 /** @throws RequestError `rate_limited` */
 async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<void> {
-  const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${HEADER} and without credentials is exceeded.`;
-  await requireQuota(quota, `idempotency:address:${networkOf(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
+  const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
+  await requireQuota(quota, `idempotency:address:${identifyNetwork(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
 }
 
 /** Returns true if the handler should run. Returns false if the response is already sent. */
-async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const taking = await parts.claims.take(claimedRequest(parts, request));
+async function beginRequest(
+  parts: SafeRetriesDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const taking = await parts.claims.takeClaim(toClaimedRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;
@@ -91,13 +95,16 @@ async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, re
       return true;
     }
     case 'answered':
-      await replay(parts, reply, taking.answer);
+      await replayResponse(parts, reply, taking.answer);
       reply.send(taking.answer.body);
       return false;
     case 'reused':
-      throw new RequestError('idempotency_key_reused', `The ${HEADER} was used before with another path or body.`);
+      throw new RequestError(
+        'idempotency_key_reused',
+        `The ${IDEMPOTENCY_KEY_HEADER} was used before with another path or body.`,
+      );
     case 'in_progress':
-      throw inProgress();
+      throw inProgressError();
   }
 }
 
@@ -112,7 +119,7 @@ async function end(
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.storesResponse || reply.hasHeader('set-cookie')) {
     // If releasing the claim fails too, the claim counts as that of a dead process.
-    await claims.release(claim, request.failedBeforeChanges).catch(() => undefined);
+    await claims.releaseClaim(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
   // Refusals without credentials are not stored. Otherwise, unauthenticated callers could fill the store.
@@ -122,10 +129,10 @@ async function end(
     return payload;
   }
   const answer = captureResponse(reply, payload);
-  const kept = await claims.keep(claim, answer);
+  const kept = await claims.storeResponse(claim, answer);
   if (kept === answer) return payload;
-  if (kept === undefined) throw inProgress();
-  await replay(parts, reply, kept);
+  if (kept === undefined) throw inProgressError();
+  await replayResponse(parts, reply, kept);
   return kept.body;
 }
 
@@ -133,14 +140,18 @@ async function end(
  * Sets the stored response on the reply, except for the body. The consistency token is at least the one that the client
  * knows.
  */
-async function replay({ keysOf }: SafeRetriesDependencies, reply: FastifyReply, answer: StoredResponse): Promise<void> {
+async function replayResponse(
+  { keysOf }: SafeRetriesDependencies,
+  reply: FastifyReply,
+  answer: StoredResponse,
+): Promise<void> {
   replaceResponse(reply, answer);
   const token = answer.headers['consistency-token'];
   if (typeof token === 'string' && 'quota' in keysOf) await keysOf.readYourWrites.acknowledgeAgain(reply, token);
 }
 
-function inProgress(): RequestError {
-  const message = `The first request with this ${HEADER} is still in progress; try again.`;
+function inProgressError(): RequestError {
+  const message = `The first request with this ${IDEMPOTENCY_KEY_HEADER} is still in progress; try again.`;
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
 }
 
@@ -159,17 +170,17 @@ function usesIdempotencyKey(
  * environment, so that no caller gets the response to another request.
  * @throws RequestError `validation_failed`
  */
-function claimedRequest(
+function toClaimedRequest(
   { keysOf }: SafeRetriesDependencies,
   { method, url, body, headers, raw, principal }: FastifyRequest,
 ): ClaimedRequest {
   // Two headers would be joined to one key, which a repeat with one header would not match.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
-  if (more.length > 0 || !KEY_PATTERN.test(key)) {
-    const message = `${HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;
-    throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
+  if (more.length > 0 || !IDEMPOTENCY_KEY_PATTERN.test(key)) {
+    const message = `${IDEMPOTENCY_KEY_HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;
+    throw invalidRequest([{ param: IDEMPOTENCY_KEY_HEADER, code: 'invalid_value', message }]);
   }
-  const content = serialize([method, url, body]);
+  const content = serializeContent([method, url, body]);
   if ('owner' in keysOf) return { scope: [keysOf.owner], key, content, permissions: [] };
   const scope = principal
     ? [principal.credential_id, principal.environment]
@@ -178,11 +189,14 @@ function claimedRequest(
 }
 
 /** @throws RequestError `validation_failed` if the body is nested more deeply than the stack allows */
-function serialize(content: unknown): string {
+function serializeContent(content: unknown): string {
   try {
     return JSON.stringify(content);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new RequestError('validation_failed', `The body is nested too deeply for a request with an ${HEADER}.`);
+    throw new RequestError(
+      'validation_failed',
+      `The body is nested too deeply for a request with an ${IDEMPOTENCY_KEY_HEADER}.`,
+    );
   }
 }

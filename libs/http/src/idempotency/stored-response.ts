@@ -11,7 +11,7 @@ const decompress = promisify(gunzip);
  */
 const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
 /** Headers that are not sent if the response cannot be stored or is replaced. */
-const OWN_HEADERS = [...STORED_HEADERS, 'set-cookie'] as const;
+const REPLACED_HEADERS = [...STORED_HEADERS, 'set-cookie'] as const;
 
 /** A response, as it was first sent. */
 export interface StoredResponse {
@@ -29,11 +29,11 @@ export interface ResponseCipher {
 }
 
 /** Error statuses of commands that ran. Other errors are about the request: its command did not run. */
-const STORED_REFUSALS: ReadonlySet<number> = new Set([404, 409, 412]);
+const STORED_ERROR_STATUSES: ReadonlySet<number> = new Set([404, 409, 412]);
 
 /** Returns true if a response with this status is stored for repeats. */
 export function isStoredStatus(status: number): boolean {
-  return status < 300 || STORED_REFUSALS.has(status);
+  return status < 300 || STORED_ERROR_STATUSES.has(status);
 }
 
 /** Returns the response that is about to be sent, for storage. */
@@ -56,7 +56,7 @@ export function replaceResponse(reply: FastifyReply, { status, headers }: Stored
 
 /** Removes the headers of a response that is not sent. */
 export function clearHeaders(reply: FastifyReply): FastifyReply {
-  for (const name of OWN_HEADERS) reply.removeHeader(name);
+  for (const name of REPLACED_HEADERS) reply.removeHeader(name);
   return reply;
 }
 

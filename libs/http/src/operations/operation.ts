@@ -3,8 +3,8 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
-import { json } from '../server/json-body.ts';
-import { kindsOf, type RouteBody, sizeOf } from '../server/route-bodies.ts';
+import { jsonBody } from '../server/json-body.ts';
+import { listBodyKinds, type RouteBody, formatSize } from '../server/route-bodies.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
 import { type Access, describeRefusal, type OperationId, OPERATIONS } from './operations.ts';
@@ -42,11 +42,11 @@ interface OperationOptions {
   readonly beginsSession?: true;
 }
 
-const declared = new Map<OperationId, OperationOptions>();
+const OPTIONS_BY_OPERATION = new Map<OperationId, OperationOptions>();
 
 /** Returns the options of an operation, for its description. @throws Error if no handler declares it */
-export function optionsOf(operationId: OperationId): OperationOptions {
-  const options = declared.get(operationId);
+export function getOperationOptions(operationId: OperationId): OperationOptions {
+  const options = OPTIONS_BY_OPERATION.get(operationId);
   if (!options) throw new Error(`no handler is declared for operation ${operationId}`);
   return options;
 }
@@ -56,14 +56,14 @@ export function optionsOf(operationId: OperationId): OperationOptions {
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  declared.set(operationId, options);
+  OPTIONS_BY_OPERATION.set(operationId, options);
   const {
     summary,
     description,
     query,
     body,
     bodyMayBeOmitted,
-    acceptedBody = json(),
+    acceptedBody = jsonBody(),
     conditional,
     beginsSession,
   } = options;
@@ -93,7 +93,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   return applyDecorators(
     ...commonResponses,
     ApiBearerAuth(),
-    ...(conditional ? CONDITIONS[conditional] : []),
+    ...(conditional ? CONDITIONAL_REQUEST_DECORATORS[conditional] : []),
     refusal(401, 'The request has no API key or session, or not a valid one.'),
     ...(forbiddenResponse === undefined ? [] : [refusal(403, forbiddenResponse)]),
     refusal(429, 'The rate limit of the key is exceeded; see Retry-After.'),
@@ -102,12 +102,12 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
 }
 
 function describeBody(dto: DtoClass, takes: RouteBody, required: boolean): readonly MethodDecorator[] {
-  const mediaTypes = kindsOf(takes).map(({ mediaType }) => mediaType);
+  const mediaTypes = listBodyKinds(takes).map(({ mediaType }) => mediaType);
   return [
     ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),
     refusal(400, 'The body is not valid; `details` lists all invalid fields.'),
-    refusal(413, `The body is larger than ${sizeOf(takes.limit)}.`),
+    refusal(413, `The body is larger than ${formatSize(takes.limit)}.`),
     refusal(415, `The body is not ${mediaTypes.join(' or ')}, or is compressed.`),
   ];
 }
@@ -120,7 +120,7 @@ const IF_MATCH = [
   }),
   refusal(412, 'The resource has none of the ETags of If-Match. The header `ETag` has the present one.'),
 ];
-const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
+const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   read: [
     ApiHeader({
       name: 'If-None-Match',

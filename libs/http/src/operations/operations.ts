@@ -124,7 +124,7 @@ export type Access = Permission | 'open' | 'authenticated' | 'personal' | `perso
 /** Access of operations that need credentials. */
 type GuardedAccess = Exclude<Access, 'open'>;
 
-const PERSONAL_OR_PREFIX = 'personal or ';
+const PERSONAL_ACCESS_PREFIX = 'personal or ';
 
 /** @throws RequestError 403 naming the missing permission */
 export function requireAccess(principal: Principal, access: GuardedAccess): void {
@@ -135,7 +135,7 @@ export function requireAccess(principal: Principal, access: GuardedAccess): void
       throw new RequestError('permission_denied', 'Only users may do this, with a session or with their own key.');
     return;
   }
-  const [permission, mayBePersonal] = permissionIn(access);
+  const [permission, mayBePersonal] = parsePermission(access);
   if (!(mayBePersonal && isPersonal)) requirePermission(principal, permission);
 }
 
@@ -150,7 +150,7 @@ export function requirePermission(principal: Principal, permission: Permission):
 export function describeRefusal(access: GuardedAccess): string | undefined {
   if (access === 'authenticated') return undefined;
   if (access === 'personal') return 'The key does not belong to a user.';
-  const [permission, mayBePersonal] = permissionIn(access);
+  const [permission, mayBePersonal] = parsePermission(access);
   return mayBePersonal
     ? `The key does not belong to a user and lacks the permission ${permission}.`
     : `The key lacks the permission ${permission}.`;
@@ -161,21 +161,21 @@ export function describeAccess(access: Access): string {
   if (access === 'open') return 'Open to everybody; no credentials are needed.';
   if (access === 'authenticated') return 'Needs a key or a session, but no permission.';
   if (access === 'personal') return 'For users, with a session or with their own key. No permission is needed.';
-  const [permission, mayBePersonal] = permissionIn(access);
+  const [permission, mayBePersonal] = parsePermission(access);
   return mayBePersonal
     ? `Needs the permission \`${permission}\`. Users need no permission for their own resources.`
     : `Needs the permission \`${permission}\`.`;
 }
 
 /** Returns the permission that an access names; undefined if it names none. */
-export function permissionOf(access: Access): Permission | undefined {
+export function findPermission(access: Access): Permission | undefined {
   if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
-  return permissionIn(access)[0];
+  return parsePermission(access)[0];
 }
 
-function permissionIn(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
-  const mayBePersonal = access.startsWith(PERSONAL_OR_PREFIX);
-  return [(mayBePersonal ? access.slice(PERSONAL_OR_PREFIX.length) : access) as Permission, mayBePersonal];
+function parsePermission(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
+  const mayBePersonal = access.startsWith(PERSONAL_ACCESS_PREFIX);
+  return [(mayBePersonal ? access.slice(PERSONAL_ACCESS_PREFIX.length) : access) as Permission, mayBePersonal];
 }
 
 /** An operation that will be removed. */
@@ -195,7 +195,7 @@ export const DEPRECATIONS: Deprecations = {};
 /** Adds deprecation headers to every response of a deprecated operation, including errors. */
 export function announceDeprecations(fastify: FastifyInstance, deprecations: Deprecations): void {
   const headers = new Map<string | undefined, Headers>(
-    Object.entries(deprecations).map(([operation, deprecation]) => [operation, deprecationHeaders(deprecation)]),
+    Object.entries(deprecations).map(([operation, deprecation]) => [operation, createDeprecationHeaders(deprecation)]),
   );
   if (headers.size === 0) return;
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -209,7 +209,7 @@ export function announceDeprecations(fastify: FastifyInstance, deprecations: Dep
  * Returns the headers of a deprecated operation (RFC 9745, RFC 8594).
  * @throws Error if a time is invalid, or the sunset is before the deprecation
  */
-export function deprecationHeaders({ since, sunset, link }: Deprecation): Headers {
+export function createDeprecationHeaders({ since, sunset, link }: Deprecation): Headers {
   const from = Date.parse(since);
   const until = sunset === undefined ? Infinity : Date.parse(sunset);
   if (!(from <= until))

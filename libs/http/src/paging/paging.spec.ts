@@ -1,8 +1,8 @@
-import { Sealer } from '../server/seal.ts';
-import { Cursors, type Listing } from './paging.ts';
+import { TokenSealer } from '../server/seal.ts';
+import { Cursors, type CursorScope } from './paging.ts';
 
-const cursors = new Cursors(new Sealer(Buffer.alloc(32, 7)));
-const listing: Listing = {
+const cursors = new Cursors(new TokenSealer(Buffer.alloc(32, 7)));
+const listing: CursorScope = {
   list: 'shipments',
   scope: { workspace_id: 'wsp_1', environment: 'live' },
   filter: { status: ['in_transit'], external_id: 'A' },
@@ -21,7 +21,7 @@ describe('Cursors', () => {
     expect(cursors.read(cursor, same)).toEqual(['a']);
   });
 
-  it.each<[string, Partial<Listing>]>([
+  it.each<[string, Partial<CursorScope>]>([
     ['list', { list: 'milestones of shp_1' }],
     ['workspace', { scope: { workspace_id: 'wsp_2', environment: 'live' } }],
     ['environment', { scope: { workspace_id: 'wsp_1', environment: 'test' } }],

@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type Scope } from '@tracking/contracts';
 import { invalidRequest } from '../errors/request-error.ts';
-import type { Sealer } from '../server/seal.ts';
+import type { TokenSealer } from '../server/seal.ts';
 import { Cursor, Limit } from '../validation/fields.ts';
 
 /** The items of a page. `next` is the start of the next page, if there is one. */
@@ -17,24 +17,24 @@ interface PageQuery {
 /** Reads one page of a list. */
 export async function page<T>(
   query: PageQuery,
-  listing: Listing,
+  listing: CursorScope,
   cursors: Cursors,
   read: (limit: number, after: SortValues | undefined) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
   const after = query.cursor === undefined ? undefined : cursors.read(query.cursor, listing);
-  const { items, next } = await read(limitOf(query.limit), after);
+  const { items, next } = await read(parsePageLimit(query.limit), after);
   return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
 }
 
 /** Returns the number of items per page: the limit of the query, or the default. */
-export function limitOf(limit: string | undefined): number {
+export function parsePageLimit(limit: string | undefined): number {
   return limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
 }
 
 /** Reads one page of a list whose cursor position consists of texts. */
-export function recordPage<T>(
+export function readPage<T>(
   query: PageQuery,
-  listing: Listing,
+  listing: CursorScope,
   cursors: Cursors,
   read: (request: PageRequest) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
@@ -54,7 +54,7 @@ export class PageDto {
  * The list that a cursor belongs to. A cursor is refused for another list, scope, filter or sort order; the page size
  * may differ.
  */
-export interface Listing {
+export interface CursorScope {
   readonly list: string;
   readonly scope: Scope;
   readonly filter: Readonly<Record<string, unknown>>;
@@ -66,15 +66,15 @@ export type SortValues = readonly (string | number | null)[];
 
 /** Creates cursors. A cursor contains the sort values of a page's last item, signed and bound to the list. */
 export class Cursors {
-  constructor(private readonly sealer: Sealer) {}
+  constructor(private readonly sealer: TokenSealer) {}
 
-  issue(after: SortValues, listing: Listing): string {
-    return this.sealer.close(JSON.stringify(after), { purpose: 'cursor', binding: binding(listing) });
+  issue(after: SortValues, listing: CursorScope): string {
+    return this.sealer.close(JSON.stringify(after), { purpose: 'cursor', binding: createCursorBinding(listing) });
   }
 
   /** @throws RequestError `invalid_cursor` */
-  read(cursor: string, listing: Listing): SortValues {
-    const text = this.sealer.open(cursor, { purpose: 'cursor', binding: binding(listing) });
+  read(cursor: string, listing: CursorScope): SortValues {
+    const text = this.sealer.open(cursor, { purpose: 'cursor', binding: createCursorBinding(listing) });
     if (text !== undefined) return JSON.parse(text) as SortValues;
     throw invalidRequest([
       {
@@ -86,7 +86,7 @@ export class Cursors {
   }
 }
 
-function binding({ list, scope, filter, sort }: Listing): string {
+function createCursorBinding({ list, scope, filter, sort }: CursorScope): string {
   const filters = Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,8 +1,8 @@
-import { matchesTag, parseEntityTags, versionsOf } from './preconditions.ts';
+import { matchesTag, parseEntityTags, parseVersions } from './preconditions.ts';
 
 const versions = (header: string) => {
   const tags = parseEntityTags(header);
-  return tags === undefined || tags === '*' ? tags : versionsOf(tags);
+  return tags === undefined || tags === '*' ? tags : parseVersions(tags);
 };
 
 describe('If-Match', () => {

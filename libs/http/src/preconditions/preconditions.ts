@@ -32,29 +32,30 @@ export function readPreconditions(request: FastifyRequest): void {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch !== undefined) {
     if (conditional !== 'upsert')
-      throw refused('If-None-Match', 'Is allowed only for reads, and for writes that may create a resource.');
+      throw createHeaderError('If-None-Match', 'Is allowed only for reads, and for writes that may create a resource.');
     if (ifNoneMatch.trim() !== '*')
-      throw refused(
+      throw createHeaderError(
         'If-None-Match',
         'Must be * for a write, which then creates the resource only if it does not exist.',
       );
-    if (ifMatch !== undefined) throw refused('If-None-Match', 'Must not be combined with If-Match.');
+    if (ifMatch !== undefined) throw createHeaderError('If-None-Match', 'Must not be combined with If-Match.');
     request.expectedVersions = 'none';
   }
   if (ifMatch !== undefined) {
-    if (conditional === undefined) throw refused('If-Match', 'Is not supported by this operation.');
+    if (conditional === undefined) throw createHeaderError('If-Match', 'Is not supported by this operation.');
     request.expectedVersions = parseIfMatch(ifMatch);
   }
 }
 
 function parseIfMatch(ifMatch: string): ExpectedVersions {
   const tags = parseEntityTags(ifMatch);
-  if (tags === undefined) throw refused('If-Match', 'Must be * or a list of ETags, each in quotation marks: "3".');
-  return tags === '*' ? 'any' : versionsOf(tags);
+  if (tags === undefined)
+    throw createHeaderError('If-Match', 'Must be * or a list of ETags, each in quotation marks: "3".');
+  return tags === '*' ? 'any' : parseVersions(tags);
 }
 
 /** Returns the versions that `If-Match` names; undefined if the request accepts any version. */
-export function expectedVersionsOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
+export function getExpectedVersions({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
   return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
 }
 
@@ -70,7 +71,7 @@ export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, p
   return method === 'HEAD' ? payload : null;
 }
 
-function refused(param: string, message: string): Error {
+function createHeaderError(param: string, message: string): Error {
   return invalidRequest([{ param, code: 'invalid_value', message }]);
 }
 
@@ -82,8 +83,8 @@ interface EntityTag {
 }
 
 /** Matches one tag with its separator, after empty list elements. The pattern cannot backtrack. */
-const TAG_AND_SEPARATOR = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
-const EMPTY_ELEMENTS = /^[ \t,]*$/;
+const TAG_WITH_SEPARATOR_PATTERN = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
+const EMPTY_ELEMENTS_PATTERN = /^[ \t,]*$/;
 
 /**
  * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if the header is malformed.
@@ -94,27 +95,27 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
   const tags: EntityTag[] = [];
   let end = 0;
   for (;;) {
-    TAG_AND_SEPARATOR.lastIndex = end;
-    const found = TAG_AND_SEPARATOR.exec(header);
+    TAG_WITH_SEPARATOR_PATTERN.lastIndex = end;
+    const found = TAG_WITH_SEPARATOR_PATTERN.exec(header);
     if (found === null) break;
     tags.push({ isWeak: found[1] !== undefined, value: found[2] ?? '' });
-    end = TAG_AND_SEPARATOR.lastIndex;
+    end = TAG_WITH_SEPARATOR_PATTERN.lastIndex;
   }
-  return tags.length > 0 && EMPTY_ELEMENTS.test(header.slice(end)) ? tags : undefined;
+  return tags.length > 0 && EMPTY_ELEMENTS_PATTERN.test(header.slice(end)) ? tags : undefined;
 }
 
 /** Returns the ETag of a resource at a version. */
-export function etagOf(version: number): string {
+export function formatEtag(version: number): string {
   return `"${version}"`;
 }
 
 /** Returns the ETag of a resource without a version, computed from its content. */
-export function etagOfContent(content: object): string {
+export function computeContentEtag(content: object): string {
   return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url')}"`;
 }
 
 /** Returns the versions that the tags name. Weak tags match no version, because `If-Match` compares strongly. */
-export function versionsOf(tags: readonly EntityTag[]): readonly number[] {
+export function parseVersions(tags: readonly EntityTag[]): readonly number[] {
   const strong = tags.filter(({ isWeak, value }) => !isWeak && /^[1-9]\d{0,14}$/.test(value));
   return strong.map(({ value }) => Number(value));
 }

@@ -2,10 +2,10 @@ import type { Position } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
-import type { Sealer } from '../server/seal.ts';
+import type { TokenSealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
-const SEAL = { purpose: 'consistency-token', binding: '' } as const;
+const TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Text in the token of a client that has written nothing to the event store. It counts as before all positions. */
 const NO_WRITES_YET = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
@@ -46,7 +46,7 @@ export class ReadYourWrites<Model extends string = string> {
   private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED_CREDENTIALS });
 
   constructor(
-    private readonly sealer: Sealer,
+    private readonly sealer: TokenSealer,
     private readonly readModels: ReadModelProgress<Model>,
     private readonly waits: ReadYourWritesWaits,
   ) {}
@@ -58,12 +58,12 @@ export class ReadYourWrites<Model extends string = string> {
    */
   async acknowledge(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
-    const before = this.lastWriteOf(request);
-    const last = latest(before, position);
-    if (last !== undefined && last !== before) this.remember(request, last);
+    const before = this.findLastWrite(request);
+    const last = pickLatest(before, position);
+    if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // The token is at least the one that the client sent, because the client may keep only the newest token.
-    const known = latest(last, this.readTokens(request).last);
-    reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, SEAL));
+    const known = pickLatest(last, this.readTokens(request).last);
+    reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // The write is stored, so the response does not depend on the read models.
     await this.readModels.allReached(position, this.waits.writeResponseMs).catch(() => false);
@@ -74,15 +74,15 @@ export class ReadYourWrites<Model extends string = string> {
    * @param token of the first response
    */
   async acknowledgeAgain(reply: FastifyReply, token: string): Promise<void> {
-    await this.acknowledge(reply, positionIn(this.sealer.open(token, SEAL)));
+    await this.acknowledge(reply, parsePosition(this.sealer.open(token, TOKEN_SEAL)));
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
-  private lastWriteOf({ principal }: FastifyRequest): Position | undefined {
+  private findLastWrite({ principal }: FastifyRequest): Position | undefined {
     return principal === null ? undefined : this.lastWrites.get(principal.credential_id);
   }
 
-  private remember({ principal }: FastifyRequest, position: Position): void {
+  private rememberLastWrite({ principal }: FastifyRequest, position: Position): void {
     if (principal !== null) this.lastWrites.set(principal.credential_id, position);
   }
 
@@ -90,12 +90,12 @@ export class ReadYourWrites<Model extends string = string> {
    * Returns the position that a read must have reached: that of the token, or of the remembered write if it is later.
    * @throws RequestError `invalid_consistency_token`
    */
-  expectedPosition(request: FastifyRequest): Position | undefined {
+  readExpectedPosition(request: FastifyRequest): Position | undefined {
     const { last, hasForeign } = this.readTokens(request);
     if (hasForeign) {
       throw new RequestError('invalid_consistency_token', `${HEADER} must be a token from the response to a write.`);
     }
-    return latest(this.lastWriteOf(request), last);
+    return pickLatest(this.findLastWrite(request), last);
   }
 
   /**
@@ -103,32 +103,32 @@ export class ReadYourWrites<Model extends string = string> {
    * @throws RequestError `invalid_consistency_token`
    */
   checkToken(request: FastifyRequest): void {
-    this.expectedPosition(request);
+    this.readExpectedPosition(request);
   }
 
   /** Resolves to true if the read model has reached the position. */
-  async isShown(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
+  async hasReachedPosition(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
   /** Waits until the read model shows everything up to a position, but only briefly. Never rejects. */
   async waitBriefly(model: Model, position: Position | undefined): Promise<void> {
-    await this.isShown(model, position, this.waits.duplicatesMs).catch(() => false);
+    await this.hasReachedPosition(model, position, this.waits.duplicatesMs).catch(() => false);
   }
 
   /** Waits until the read model has reached the position that the request expects. @throws RequestError `read_model_behind` */
-  async waitFor(model: Model, request: FastifyRequest): Promise<void> {
-    await this.waitUntil(
+  async waitForReadModel(model: Model, request: FastifyRequest): Promise<void> {
+    await this.waitForPosition(
       (position, timeoutMs) => this.readModels.progress.reached(model, position, timeoutMs),
       request,
     );
   }
 
-  /** Waits like `waitFor`, for lists without a read model. @throws RequestError `read_model_behind` */
-  async waitUntil(reached: WaitForPosition, request: FastifyRequest): Promise<void> {
-    const expected = this.expectedPosition(request);
+  /** Waits like `waitForReadModel`, for lists without a read model. @throws RequestError `read_model_behind` */
+  async waitForPosition(reached: WaitForPosition, request: FastifyRequest): Promise<void> {
+    const expected = this.readExpectedPosition(request);
     if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
-    throw readModelBehind();
+    throw readModelBehindError();
   }
 
   /** Returns the latest position of the request's valid tokens, and whether it has invalid ones. */
@@ -141,21 +141,21 @@ export class ReadYourWrites<Model extends string = string> {
     // A client with parallel writes sends several tokens, because only the server can compare them.
     const opened = String(header)
       .split(',')
-      .map((token) => this.sealer.open(token.trim(), SEAL));
-    return { last: opened.map(positionIn).reduce(latest, undefined), hasForeign: opened.includes(undefined) };
+      .map((token) => this.sealer.open(token.trim(), TOKEN_SEAL));
+    return { last: opened.map(parsePosition).reduce(pickLatest, undefined), hasForeign: opened.includes(undefined) };
   }
 }
 
 /** Returns the position in a verified token. */
-function positionIn(text: string | undefined): Position | undefined {
+function parsePosition(text: string | undefined): Position | undefined {
   return text === NO_WRITES_YET ? undefined : text;
 }
 
-function readModelBehind(): RequestError {
+function readModelBehindError(): RequestError {
   const message = 'Your last write is stored but not yet in the list; try again.';
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }
 
-function latest(a: Position | undefined, b: Position | undefined): Position | undefined {
+function pickLatest(a: Position | undefined, b: Position | undefined): Position | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;
 }

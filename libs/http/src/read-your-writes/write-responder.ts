@@ -4,7 +4,7 @@ import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
 import { type AuditedChange, reportChange } from '../audit/audit-trail.ts';
 import { type HttpSettings, SETTINGS } from '../http-feature.ts';
-import { etagOf } from '../preconditions/preconditions.ts';
+import { formatEtag } from '../preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 
 export type WriteResponse<Body> = Body & { readonly warnings: readonly Warning[] };
@@ -43,7 +43,7 @@ export class WriteResponder {
     await this.readYourWrites.acknowledge(reply, position);
     if (status !== undefined) reply.code(status);
     if (location !== undefined) reply.header('Location', `${this.settings.baseUrl}${location}`);
-    if (version !== undefined) reply.header('ETag', etagOf(version));
+    if (version !== undefined) reply.header('ETag', formatEtag(version));
     return { ...body, warnings: [...ignored, ...warnings] };
   }
 

@@ -6,9 +6,9 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { limitBodyTimes, limitLargeBodies } from './body-limits.ts';
-import { json, JSON_KIND } from './json-body.ts';
+import { jsonBody, JSON_BODY_KIND } from './json-body.ts';
 import { MIB, readRouteBodies } from './route-bodies.ts';
-import { FILE_KIND, incoming } from './streamed-bodies.ts';
+import { FILE_BODY_KIND, readBodyPieces } from './streamed-bodies.ts';
 
 let server: FastifyInstance;
 let release: (() => void)[];
@@ -21,13 +21,13 @@ beforeEach(() => {
     done();
   });
   limitLargeBodies(server, 10 * MIB);
-  readRouteBodies(server, [JSON_KIND]);
+  readRouteBodies(server, [JSON_BODY_KIND]);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
-  server.post('/large', { config: { body: json(10 * MIB) } }, async () => {
+  server.post('/large', { config: { body: jsonBody(10 * MIB) } }, async () => {
     await new Promise<void>((resolve) => release.push(resolve));
     return {};
   });
-  server.post('/large-answer', { config: { body: json(10 * MIB) } }, () => 'x'.repeat(32 * MIB));
+  server.post('/large-answer', { config: { body: jsonBody(10 * MIB) } }, () => 'x'.repeat(32 * MIB));
 });
 afterEach(() => server.close());
 
@@ -100,12 +100,12 @@ beforeEach(async () => {
   came = () => new Promise<void>((resolve) => arrivals.push(resolve));
   const held = new Promise<void>((resolve) => (letGo = resolve));
   timedServer = fastify();
-  readRouteBodies(timedServer, [JSON_KIND, FILE_KIND]);
+  readRouteBodies(timedServer, [JSON_BODY_KIND, FILE_BODY_KIND]);
   limitBodyTimes(timedServer, (socket) => {
     lateOnes += 1;
     socket.destroy();
   });
-  const config = { body: json(1_000) };
+  const config = { body: jsonBody(1_000) };
   timedServer.post('/whole', { config, preHandler: async () => arrivals.shift()?.() }, async () => {
     await held;
     return 'done';
@@ -117,9 +117,9 @@ beforeEach(async () => {
     { config, onRequest: async (_request, reply) => reply.code(403).send('no') },
     async () => '',
   );
-  const streamed = { body: { kind: FILE_KIND, limit: 1_000 } };
+  const streamed = { body: { kind: FILE_BODY_KIND, limit: 1_000 } };
   timedServer.post('/streamed', { config: streamed }, async (request, reply) => {
-    const bytes = incoming(request, { idleMs: 10, overallMs: 60_000 });
+    const bytes = readBodyPieces(request, { idleMs: 10, overallMs: 60_000 });
     const failure = await bytes
       .next()
       .then(() => bytes.next())

@@ -3,16 +3,16 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { whenSent } from './response-budget.ts';
-import { JSON_LIMIT } from './json-body.ts';
+import { onResponseEnd } from './response-budget.ts';
+import { DEFAULT_JSON_BODY_BYTES } from './json-body.ts';
 import { hasBody, MIB } from './route-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
 const MAX_HELD_BYTES = 48 * MIB;
 /** Bytes held of a streamed body: buffers of the socket, of the reader and of the file checks. */
-const STREAM_BYTES = (3 / 4) * MIB;
+const HELD_BYTES_PER_STREAM = (3 / 4) * MIB;
 /** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
-const WORKSPACE_SHARE = 1 / 2;
+const MAX_WORKSPACE_SHARE = 1 / 2;
 
 interface HeldBody {
   readonly bytes: number;
@@ -25,16 +25,16 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
   const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
-      bytes: bytesOf(request),
+      bytes: estimateBodyBytes(request),
       workspace: request.principal?.workspace_id ?? request.upload?.workspace_id,
     };
-    if (body.bytes === 0 || (body.bytes <= JSON_LIMIT && !isStreamed(request))) {
+    if (body.bytes === 0 || (body.bytes <= DEFAULT_JSON_BODY_BYTES && !hasStreamedBody(request))) {
       done();
       return;
     }
     const all = [...held.values(), body];
     const own = all.filter(({ workspace }) => workspace === body.workspace);
-    if (total(all) > maxHeldBytes || total(own) > maxHeldBytes * WORKSPACE_SHARE) {
+    if (sumBytes(all) > maxHeldBytes || sumBytes(own) > maxHeldBytes * MAX_WORKSPACE_SHARE) {
       done(new Busy('gateway', 'many large bodies are held already'));
       return;
     }
@@ -42,23 +42,23 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (held.has(request.id)) whenSent(request, reply, () => held.delete(request.id));
+    if (held.has(request.id)) onResponseEnd(request, reply, () => held.delete(request.id));
     done(null, payload);
   });
 }
 
-function total(bodies: readonly HeldBody[]): number {
+function sumBytes(bodies: readonly HeldBody[]): number {
   return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Returns the declared size of the body, or the limit of the route if the client declares none. */
-function bytesOf({ headers, routeOptions }: FastifyRequest): number {
+function estimateBodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (!hasBody(headers)) return 0;
-  const limit = isStreamed({ routeOptions }) ? STREAM_BYTES : (routeOptions.config.body?.limit ?? 0);
+  const limit = hasStreamedBody({ routeOptions }) ? HELD_BYTES_PER_STREAM : (routeOptions.config.body?.limit ?? 0);
   return Math.min(limit, Number(headers['content-length'] ?? limit));
 }
 
-function isStreamed({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
+function hasStreamedBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
   return routeOptions.config.body?.kind.streams === true;
 }
 
@@ -72,8 +72,8 @@ const CHECK_INTERVAL_MS = 1_000;
  * Time for which bytes after the response are discarded. Many clients read no response before they have sent the whole
  * body.
  */
-const DISCARD_MS = 10_000;
-const REQUEST_TIMEOUT = 408;
+const MAX_DISCARD_MS = 10_000;
+const REQUEST_TIMEOUT_STATUS = 408;
 /** The longest time limit of any route's body. */
 export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
 
@@ -100,13 +100,13 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     pendingBodies.delete(raw);
     done();
   });
-  const discards = new Discards();
+  const discards = new BodyDiscarder();
   // One timer for all bodies: a timer and a listener for each took 2% of a request's time.
   const checkTimer = setInterval(() => {
     const now = performance.now();
     for (const [raw, body] of pendingBodies) {
       const isOver = raw.complete || raw.destroyed;
-      if (!isOver && !isLate(body, raw, now)) continue;
+      if (!isOver && !isBodyLate(body, raw, now)) continue;
       pendingBodies.delete(raw);
       if (isOver) continue;
       if (body.reply.headersSent) raw.destroy();
@@ -119,18 +119,18 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     // The client sent nothing for the whole idle time, so the rest of the body is not awaited (RFC 9110, 15.5.9).
-    if (reply.statusCode === REQUEST_TIMEOUT) reply.header('Connection', 'close');
+    if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
     done(null, payload);
   });
   fastify.addHook('onResponse', ({ raw, routeOptions }, reply, done) => {
-    if (reply.statusCode === REQUEST_TIMEOUT) raw.socket.destroySoon();
+    if (reply.statusCode === REQUEST_TIMEOUT_STATUS) raw.socket.destroySoon();
     else if (!raw.complete && !raw.destroyed) {
       pendingBodies.delete(raw);
-      const timer = setTimeout(() => !raw.complete && raw.destroy(), DISCARD_MS).unref();
+      const timer = setTimeout(() => !raw.complete && raw.destroy(), MAX_DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
       // After Node resumed the request itself.
-      setImmediate(() => discards.discard(raw));
+      setImmediate(() => discards.discardRest(raw));
     }
     done();
   });
@@ -145,7 +145,7 @@ interface PendingBody {
   progressAt: number;
 }
 
-function isLate(body: PendingBody, { socket }: IncomingMessage, now: number): boolean {
+function isBodyLate(body: PendingBody, { socket }: IncomingMessage, now: number): boolean {
   if (socket.bytesRead !== body.bytesRead) {
     body.bytesRead = socket.bytesRead;
     body.progressAt = now;
@@ -154,17 +154,17 @@ function isLate(body: PendingBody, { socket }: IncomingMessage, now: number): bo
 }
 
 /** Bodies whose rest is discarded at the same time. Each takes a buffer for every piece that it sends. */
-const MAX_DISCARDING = 32;
+const MAX_CONCURRENT_DISCARDS = 32;
 
 /** Discards the rest of bodies after their responses, a few at a time; the others are paused meanwhile. */
-class Discards {
+class BodyDiscarder {
   private readonly waiting = new Set<IncomingMessage>();
   private discarding = 0;
 
-  discard(raw: IncomingMessage): void {
+  discardRest(raw: IncomingMessage): void {
     // Requests that are injected have no socket.
     if (raw.complete || raw.destroyed || !(raw.socket instanceof Socket)) return;
-    if (this.discarding < MAX_DISCARDING) {
+    if (this.discarding < MAX_CONCURRENT_DISCARDS) {
       this.begin(raw);
       return;
     }

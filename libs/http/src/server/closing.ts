@@ -5,10 +5,10 @@ import type { FastifyInstance } from 'fastify';
 /** Time for clients to finish sending and reading, of the 20 s in which a process must stop. */
 const CLIENT_GRACE_MS = 8_000;
 /** Minimum time for a client to read a response. */
-const MIN_READ_MS = 2_000;
+const MIN_BODY_READ_MS = 2_000;
 
 /** The latest request of a connection and its response. */
-interface Exchange {
+interface LatestExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -19,7 +19,7 @@ interface Exchange {
  * period are disconnected. Complete requests get their response: their calls have their own deadlines.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
-  const connections = new Map<Socket, Exchange | undefined>();
+  const connections = new Map<Socket, LatestExchange | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -27,7 +27,7 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   const disconnect = (isSlow: (socket: Socket) => boolean) => {
     const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isInHandler(exchange) ? [] : [socket])));
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();
-    timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_READ_MS).unref();
+    timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_BODY_READ_MS).unref();
   };
 
   fastify.server.on('connection', (socket: Socket) => {
@@ -64,18 +64,18 @@ export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): voi
   const { server } = fastify;
   fastify.addHook('preClose', (done) => {
     if (!server.listening) return done();
-    const timer = setTimeout(finish, Math.min(drainMs, CLIENT_GRACE_MS));
-    function finish(): void {
+    const timer = setTimeout(finishClosing, Math.min(drainMs, CLIENT_GRACE_MS));
+    function finishClosing(): void {
       clearTimeout(timer);
-      server.off('close', finish);
+      server.off('close', finishClosing);
       done();
     }
-    server.once('close', finish);
+    server.once('close', finishClosing);
     // The `close` of an HTTP server would also end idle connections.
     Server.prototype.close.call(server);
   });
 }
 
-function isInHandler(exchange: Exchange | undefined): boolean {
+function isInHandler(exchange: LatestExchange | undefined): boolean {
   return exchange !== undefined && exchange.request.complete && !exchange.response.headersSent;
 }

@@ -7,16 +7,16 @@ import type { ErrorCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics } from '@tracking/ports';
 import { ConnectionGuard, type ConnectionLimits, oneAtATime } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody, type ErrorFilter, statusOf } from '../errors/error-response.ts';
+import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
 import { notFound, RequestError } from '../errors/request-error.ts';
 import { limitBodyTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
-import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
-import { assignCommandIdentity, newRequestId, traceparentOf } from './request.ts';
-import { type Headers, responseHeaders } from './response-headers.ts';
+import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from './json-body.ts';
+import { assignCommandIdentity, createRequestId, readTraceparent } from './request.ts';
+import { type Headers, createResponseHeaders } from './response-headers.ts';
 import { hasBody, readRouteBodies } from './route-bodies.ts';
-import { networkOf } from './quota.ts';
-import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
+import { identifyNetwork } from './quota.ts';
+import { FILE_BODY_KIND, FORM_BODY_KIND } from './streamed-bodies.ts';
 
 interface AdapterOptions {
   readonly errors: ErrorFilter;
@@ -31,31 +31,31 @@ interface AdapterOptions {
 /** Creates Fastify for this API: bodies as routes declare them, our own request ids, and one error format. */
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
-  const headers = responseHeaders(options.baseUrl);
-  const bare = new BareResponses(headers.api);
-  const isProxy = addressMatcher(trustedProxies);
+  const headers = createResponseHeaders(options.baseUrl);
+  const bare = new SocketErrorResponses(headers.api);
+  const isProxy = createAddressMatcher(trustedProxies);
   const guard =
     options.connections &&
     new ConnectionGuard({
       ...options.connections,
-      networkOf: (address) => (isProxy(address) ? undefined : networkOf(address)),
-      refuse: (socket) => bare.full(socket),
+      networkOf: (address) => (isProxy(address) ? undefined : identifyNetwork(address)),
+      refuse: (socket) => bare.refuseConnection(socket),
     });
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    bodyLimit: JSON_LIMIT,
+    bodyLimit: DEFAULT_JSON_BODY_BYTES,
     // Until the route is known, Node's own limit of one minute for headers applies.
     requestTimeout: MAX_BODY_TIMEOUT_MS,
     requestIdHeader: false,
-    genReqId: newRequestId,
+    genReqId: createRequestId,
     return503OnClosing: false,
     // No hook has run for a path that Fastify cannot read.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
-    clientErrorHandler: (error, socket) => bare.unreadable(error, socket),
-    // Otherwise Node would respond in its own format: see `refuseUnclear`. Upgrade requests are handled like others.
+    clientErrorHandler: (error, socket) => bare.refuseInvalidBytes(error, socket),
+    // Otherwise Node would respond in its own format: see `refuseAmbiguousRequest`. Upgrade requests are handled like others.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     serverFactory: (handle: RequestListener, settings: unknown) => {
       const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
@@ -78,9 +78,9 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('expectedVersions', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
-    request.traceparent = traceparentOf(request);
+    request.traceparent = readTraceparent(request);
     ignoreTypeWithoutBody(request);
-    refuseUnclear(request);
+    refuseAmbiguousRequest(request);
     // Before the body is read.
     if (request.is404) throw new NotFoundException();
     done();
@@ -90,12 +90,12 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     assignCommandIdentity(request, clock);
     done();
   });
-  readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
-  limitBodyTimes(fastify, (socket) => bare.late(socket));
+  readRouteBodies(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
+  limitBodyTimes(fastify, (socket) => bare.refuseLateRequest(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
-  fastify.server.on('connect', (_request, socket) => bare.connect(socket));
+  fastify.server.on('connect', (_request, socket) => bare.refuseConnect(socket));
   return adapter;
 }
 
@@ -107,7 +107,7 @@ interface ServerSettings {
 }
 
 /** Returns a test for addresses within these CIDRs or single addresses. */
-function addressMatcher(cidrs: readonly string[]): (address: string) => boolean {
+function createAddressMatcher(cidrs: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [address = '', prefix] = cidr.split('/');
@@ -128,47 +128,48 @@ function ignoreTypeWithoutBody({ headers }: FastifyRequest): void {
 }
 
 /** Matches `uri-host [ ":" port ]` of RFC 9110, 7.2, except for IPv6 addresses; the host may be empty. */
-const HOST = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
-const IPV6_HOST = /^\[([^\]]*)\](?::\d*)?$/;
+const HOST_PATTERN = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
+const IPV6_HOST_PATTERN = /^\[([^\]]*)\](?::\d*)?$/;
 
 /**
  * Refuses requests that HTTP/1.1 requires to be refused although they can be parsed, such as requests that two servers
  * on the way could interpret differently.
  * @throws RequestError
  */
-export function refuseUnclear({ headers, raw }: FastifyRequest): void {
+export function refuseAmbiguousRequest({ headers, raw }: FastifyRequest): void {
   const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   // RFC 9112, 3.2.
-  if (hosts.length > 1) throw notValid('it has more than one Host header');
-  if (headers.host === undefined && raw.httpVersion !== '1.0') throw notValid('it has no Host header');
-  if (headers.host !== undefined && !isHost(headers.host)) throw notValid('its Host header is not a valid host name');
+  if (hosts.length > 1) throw invalidHttpError('it has more than one Host header');
+  if (headers.host === undefined && raw.httpVersion !== '1.0') throw invalidHttpError('it has no Host header');
+  if (headers.host !== undefined && !isValidHost(headers.host))
+    throw invalidHttpError('its Host header is not a valid host name');
   // RFC 9110, 10.1.1. HTTP/1.0 has no expectations.
   if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
     throw new RequestError('expectation_failed', 'Expect must be 100-continue.');
   }
 }
 
-function isHost(text: string): boolean {
-  const address = IPV6_HOST.exec(text)?.[1];
-  return address === undefined ? HOST.test(text) : isIPv6(address);
+function isValidHost(text: string): boolean {
+  const address = IPV6_HOST_PATTERN.exec(text)?.[1];
+  return address === undefined ? HOST_PATTERN.test(text) : isIPv6(address);
 }
 
-function notValid(reason: string): RequestError {
+function invalidHttpError(reason: string): RequestError {
   return new RequestError('validation_failed', `The request is not valid HTTP: ${reason}.`);
 }
 
 /** Responds on the bare socket to bytes that are not a valid HTTP request, and closes it. */
-export class BareResponses {
+export class SocketErrorResponses {
   /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 
-  unreadable(error: Error & { code?: string; reason?: string }, socket: Duplex): void {
+  refuseInvalidBytes(error: Error & { code?: string; reason?: string }, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {
       this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes in total.`);
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      this.late(socket);
+      this.refuseLateRequest(socket);
     } else {
       const reason = error.reason ? `: ${error.reason}` : '';
       this.answer(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
@@ -176,19 +177,19 @@ export class BareResponses {
   }
 
   /** Stops waiting for the rest of the request. */
-  late(socket: Duplex): void {
+  refuseLateRequest(socket: Duplex): void {
     this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
   /** Refuses a connection that exceeds a limit. */
-  full(socket: Duplex): void {
+  refuseConnection(socket: Duplex): void {
     this.answer(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
       'Retry-After': '5',
     });
   }
 
   /** Refuses CONNECT, because this server is not a proxy. */
-  connect(socket: Duplex): void {
+  refuseConnect(socket: Duplex): void {
     this.answer(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
   }
 
@@ -197,12 +198,12 @@ export class BareResponses {
   }
 }
 
-function answer(socket: Duplex, error: Parameters<typeof errorBody>[0], headers: Headers): void {
+function answer(socket: Duplex, error: Parameters<typeof createErrorBody>[0], headers: Headers): void {
   // Node removes its listeners from a socket that it hands over. An error on the socket must not end the process.
   socket.on('error', () => socket.destroy());
-  const requestId = newRequestId();
-  const body = JSON.stringify(errorBody(error, requestId));
-  const status = statusOf(error.code);
+  const requestId = createRequestId();
+  const body = JSON.stringify(createErrorBody(error, requestId));
+  const status = getErrorStatus(error.code);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',

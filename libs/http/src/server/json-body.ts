@@ -2,26 +2,26 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import { type BodyKind, MIB, refusedEncoding, type RouteBody } from './route-bodies.ts';
-import { readWhole } from './whole-bodies.ts';
+import { type BodyKind, MIB, findEncodingError, type RouteBody } from './route-bodies.ts';
+import { readWholeBody } from './whole-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
-export const JSON_LIMIT = MIB;
+export const DEFAULT_JSON_BODY_BYTES = MIB;
 /** Limit of a body without credentials, in bytes: enough for every e-mail address, name and password. */
-export const ANONYMOUS_BODY_LIMIT = 16_384;
+export const ANONYMOUS_JSON_BODY_BYTES = 16_384;
 
-export const JSON_KIND = jsonKind('application/json');
+export const JSON_BODY_KIND = createJsonKind('application/json');
 /** JSON merge patch (RFC 7396). */
-export const MERGE_PATCH_KIND = jsonKind('application/merge-patch+json');
+export const MERGE_PATCH_BODY_KIND = createJsonKind('application/merge-patch+json');
 
-function jsonKind(mediaType: string): BodyKind {
+function createJsonKind(mediaType: string): BodyKind {
   return {
     mediaType,
     addParser(fastify: FastifyInstance): void {
       // Keys such as `__proto__` are harmless, because only declared fields are read.
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
       fastify.addContentTypeParser(mediaType, (request, payload, done) => {
-        readWhole(request, payload, (failure, body = Buffer.alloc(0)) => {
+        readWholeBody(request, payload, (failure, body = Buffer.alloc(0)) => {
           const refused = failure ?? unreadable(request, body);
           if (refused) {
             done(refused);
@@ -30,7 +30,10 @@ function jsonKind(mediaType: string): BodyKind {
           const text = body.toString();
           void parse(request, text, (error, value) => {
             // Replaces the parser's message, which quotes the body and has the position of only some faults.
-            if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
+            if (error)
+              done(
+                new RequestError('malformed_json', `The body is not a JSON document${describeFirstSyntaxError(text)}.`),
+              );
             else done(null, value);
           });
         });
@@ -40,26 +43,26 @@ function jsonKind(mediaType: string): BodyKind {
 }
 
 /** @param limit in bytes */
-export function json(limit = JSON_LIMIT): RouteBody {
-  return { kind: JSON_KIND, limit };
+export function jsonBody(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
+  return { kind: JSON_BODY_KIND, limit };
 }
 
 /** A body that is merged into a resource: a merge patch by its media type, or plain JSON. */
-export function mergePatch(): RouteBody {
-  return { ...json(), also: MERGE_PATCH_KIND };
+export function mergePatchBody(): RouteBody {
+  return { ...jsonBody(), also: MERGE_PATCH_BODY_KIND };
 }
 
 function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
-  const refused = refusedEncoding(headers);
+  const refused = findEncodingError(headers);
   if (refused || isUtf8(body)) return refused;
   return new RequestError('malformed_json', 'The body is not UTF-8.');
 }
 
 /** Returns the position and kind of the first syntax error; an empty text if unknown. */
-function firstFault(text: string): string {
+function describeFirstSyntaxError(text: string): string {
   let fault = '';
   const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
-    fault ||= `: line ${line + 1}, column ${column + 1}: ${toWords(jsonc.printParseErrorCode(code))}`;
+    fault ||= `: line ${line + 1}, column ${column + 1}: ${splitIntoWords(jsonc.printParseErrorCode(code))}`;
   };
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
@@ -71,7 +74,7 @@ function firstFault(text: string): string {
 }
 
 /** Turns `PropertyNameExpected` into `property name expected`. */
-function toWords(name: string): string {
+function splitIntoWords(name: string): string {
   return name.replaceAll(/(?<!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 
@@ -85,13 +88,13 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
   while (waiting.length > 0 && size <= bytes) {
     const one = waiting.pop();
     if (Array.isArray(one)) {
-      size += punctuation(one.length);
+      size += countPunctuationBytes(one.length);
       for (const element of one) waiting.push(element);
     } else if (typeof one === 'object' && one !== null) {
       const members = Object.entries(one);
-      size += punctuation(members.length);
+      size += countPunctuationBytes(members.length);
       for (const [name, member] of members) {
-        size += bytesOf(name) + COLON;
+        size += bytesOf(name) + COLON_BYTES;
         waiting.push(member);
       }
     } else {
@@ -101,10 +104,10 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
   return size > bytes;
 }
 
-const COLON = 1;
+const COLON_BYTES = 1;
 
 /** Number of bytes of brackets and commas. */
-function punctuation(held: number): number {
+function countPunctuationBytes(held: number): number {
   return 2 + Math.max(0, held - 1);
 }
 

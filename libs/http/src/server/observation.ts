@@ -1,12 +1,12 @@
 import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { principalFields, requestFields } from './request.ts';
+import { toLogFields, requestFields } from './request.ts';
 
 /** Maximum number of characters of a path that are logged. Unauthenticated callers can send long paths. */
-const MAX_PATH = 200;
+const MAX_LOGGED_PATH_CHARS = 200;
 
 /** Writes one log line and two metrics per request. Never logs query strings, headers or bodies. */
-export class Observation {
+export class RequestObserver {
   private readonly requests: Counter;
   private readonly durations: Histogram;
 
@@ -23,7 +23,7 @@ export class Observation {
     );
   }
 
-  answered(request: FastifyRequest, reply: FastifyReply): void {
+  recordResponse(request: FastifyRequest, reply: FastifyReply): void {
     const labels = {
       method: request.method,
       // The pattern of the route, because with the path every id would create its own metric.
@@ -36,10 +36,10 @@ export class Observation {
       {
         ...requestFields(request),
         ...labels,
-        path: loggedPath(request),
+        path: redactPath(request),
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         client: request.ip,
-        ...principalFields(request.principal),
+        ...toLogFields(request.principal),
         ...request.resourceIds,
       },
       'request',
@@ -51,19 +51,24 @@ export class Observation {
  * Matches secrets in a path: tokens of one-time links, keys sent in place of ids, and any text as long as a token.
  * Secrets also appear in paths without a route.
  */
-const SECRETS: readonly (readonly [RegExp, string])[] = [
+const SECRET_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/(\/invitations\/).*/is, '$1…'],
   [/((?:sk_live|sk_test|whsec)_)[^/]+/gi, '$1…'],
   [/[0-9a-z]{43,}/gi, '…'],
 ];
-const ENCODED = /%([2-6][0-9a-f]|7[0-9a-e])/gi;
+const PERCENT_ENCODED_PATTERN = /%([2-6][0-9a-f]|7[0-9a-e])/gi;
 
 /** Returns the path without secrets, shortened. */
-function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
+function redactPath({ url, params, routeOptions }: FastifyRequest): string {
   // Secrets may be percent-encoded.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
   // Without a route, nothing has decoded the path; the plain characters are enough to recognize a secret.
-  const plain = path.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return SECRETS.reduce((left, [secret, instead]) => left.replace(secret, instead), plain).slice(0, MAX_PATH);
+  const plain = path.replace(PERCENT_ENCODED_PATTERN, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return SECRET_REPLACEMENTS.reduce((left, [secret, instead]) => left.replace(secret, instead), plain).slice(
+    0,
+    MAX_LOGGED_PATH_CHARS,
+  );
 }

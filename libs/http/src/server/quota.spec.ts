@@ -1,4 +1,4 @@
-import { networkOf } from './quota.ts';
+import { identifyNetwork } from './quota.ts';
 
 describe('network of an address', () => {
   it.each([
@@ -13,6 +13,6 @@ describe('network of an address', () => {
     ['::', '0:0:0:0'],
     ['socket', 'socket'],
   ])('%s belongs to %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(identifyNetwork(address)).toBe(network);
   });
 });

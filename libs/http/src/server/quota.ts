@@ -14,7 +14,7 @@ export async function requireQuota(quota: Quota, key: string, limit: number, ref
 }
 
 /** Returns the network of one customer: for IPv6 the /64, because the customer chooses among its addresses. */
-export function networkOf(address: string): string {
+export function identifyNetwork(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (inner !== undefined) return inner;
   if (!isIPv6(address)) return address;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { commandContext, isStrict, traceparentOf } from './request.ts';
+import { createCommandContext, prefersStrictHandling, readTraceparent } from './request.ts';
 
 const request = (headers: Record<string, string>): FastifyRequest =>
   ({
@@ -17,7 +17,7 @@ const request = (headers: Record<string, string>): FastifyRequest =>
     },
   }) as unknown as FastifyRequest;
 
-describe('isStrict', () => {
+describe('prefersStrictHandling', () => {
   it.each([
     ['handling=strict', true],
     ['Handling=Strict', true],
@@ -28,19 +28,19 @@ describe('isStrict', () => {
     ['xhandling=strict', false],
     ['return=minimal', false],
   ])('reads Prefer: %s as %s', (prefer, strict) => {
-    expect(isStrict(request({ prefer }))).toBe(strict);
+    expect(prefersStrictHandling(request({ prefer }))).toBe(strict);
   });
 
   it('is not strict without Prefer', () => {
-    expect(isStrict(request({}))).toBe(false);
+    expect(prefersStrictHandling(request({}))).toBe(false);
   });
 });
 
-describe('commandContext', () => {
+describe('createCommandContext', () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
   it('contains the actor, and the id and time of the command', () => {
-    expect(commandContext(request({ traceparent }))).toEqual({
+    expect(createCommandContext(request({ traceparent }))).toEqual({
       id: '3f0a8f9e-94a1-4d39-8a3e-0c1c2b3d4e5f',
       at: '2026-11-21T09:30:00.123Z',
       workspace_id: 'wsp_1',
@@ -61,12 +61,12 @@ describe('commandContext', () => {
     traceparent.toUpperCase(),
     `${traceparent}-more`,
   ])('starts a new trace if the traceparent is %j', (value) => {
-    const [first, second] = [1, 2].map(() => traceparentOf(request({ traceparent: value })));
+    const [first, second] = [1, 2].map(() => readTraceparent(request({ traceparent: value })));
     expect(first).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-00$/);
     expect(first).not.toBe(second);
   });
 
   it('continues the trace of the client', () => {
-    expect(traceparentOf(request({ traceparent }))).toBe(traceparent);
+    expect(readTraceparent(request({ traceparent }))).toBe(traceparent);
   });
 });

@@ -20,45 +20,45 @@ declare module 'fastify' {
 }
 
 /** Fields about the caller in the log line of a request. */
-export function principalFields(principal: Principal | null): Readonly<Record<string, string>> {
+export function toLogFields(principal: Principal | null): Readonly<Record<string, string>> {
   if (!principal) return {};
   const { type, credential_id, workspace_id } = principal;
   return { [type === 'session' ? 'session_id' : 'key_id']: credential_id, workspace_id };
 }
 
 /** Creates a request id. Ids sent by clients are not used, because they could collide with others in the logs. */
-export function newRequestId(): string {
-  return `req_${randomHex()}`;
+export function createRequestId(): string {
+  return `req_${createRandomHex()}`;
 }
 
 /** Returns 32 hexadecimal digits, never all zero. */
-function randomHex(): string {
+function createRandomHex(): string {
   return randomUUID().replaceAll('-', '');
 }
 
 /** Returns the principal of the request. Only for routes that are not open. */
-export function principalOf(request: FastifyRequest): Principal {
+export function requirePrincipal(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('an open route has no principal');
   return request.principal;
 }
 
 export function scopeOf(request: FastifyRequest): Scope {
-  const { workspace_id, environment } = principalOf(request);
+  const { workspace_id, environment } = requirePrincipal(request);
   return { workspace_id, environment };
 }
 
 /** Returns true for `Prefer: handling=strict` (RFC 7240), which turns warnings into errors. */
-export function isStrict(request: FastifyRequest): boolean {
+export function prefersStrictHandling(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer'];
   return prefer !== undefined && /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(String(prefer));
 }
 
 /** Returns the trace context of the client; a new one that is not sampled if there is none. */
-export function traceparentOf({ headers }: FastifyRequest): string {
+export function readTraceparent({ headers }: FastifyRequest): string {
   const given = headers['traceparent'];
   if (typeof given === 'string' && parseTraceparent(given) !== undefined) return given;
   // Node generates UUIDs in bulk, which takes 2% less of a request's time than random bytes for each.
-  return `00-${randomHex()}-${randomHex().slice(16)}-00`;
+  return `00-${createRandomHex()}-${createRandomHex().slice(16)}-00`;
 }
 
 /** Returns the first fields of every log line about a request. */
@@ -66,22 +66,22 @@ export function requestFields({ id, traceparent }: FastifyRequest) {
   return originFields({ request_id: id, traceparent });
 }
 
-const origins = new AsyncLocalStorage<RequestOrigin>();
+const REQUEST_ORIGINS = new AsyncLocalStorage<RequestOrigin>();
 
 /** The request that is being handled, for calls to other services; undefined outside a request. */
 export function currentRequest(): RequestOrigin | undefined {
-  return origins.getStore();
+  return REQUEST_ORIGINS.getStore();
 }
 
 /** Runs `work` with the request as {@link currentRequest}. */
-export function during(request: FastifyRequest, work: () => void): void {
-  origins.run({ request_id: request.id, traceparent: request.traceparent }, work);
+export function runDuringRequest(request: FastifyRequest, work: () => void): void {
+  REQUEST_ORIGINS.run({ request_id: request.id, traceparent: request.traceparent }, work);
 }
 
 /** The fields of every command. */
-export function commandContext(request: FastifyRequest) {
-  const { workspace_id, environment, actor } = principalOf(request);
-  const { id, at } = commandIdentityOf(request);
+export function createCommandContext(request: FastifyRequest) {
+  const { workspace_id, environment, actor } = requirePrincipal(request);
+  const { id, at } = getCommandIdentity(request);
   const { expectedVersions } = request;
   return {
     id,
@@ -91,11 +91,11 @@ export function commandContext(request: FastifyRequest) {
     actor,
     request_id: request.id,
     traceparent: request.traceparent,
-    strict: isStrict(request),
+    strict: prefersStrictHandling(request),
     ...(expectedVersions !== null && { expected_versions: expectedVersions }),
   };
 }
-export type CommandContext = ReturnType<typeof commandContext>;
+export type CommandContext = ReturnType<typeof createCommandContext>;
 
 /** Id and time of a command, the same for every repeat of the request. */
 export interface CommandIdentity {
@@ -120,7 +120,7 @@ export function assignCommandIdentity(request: FastifyRequest, clock: Clock): vo
   request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
 }
 
-export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): CommandIdentity {
+export function getCommandIdentity({ commandIdentity, method }: FastifyRequest): CommandIdentity {
   if (!commandIdentity) throw new Error(`a ${method} request has no command`);
   return commandIdentity;
 }
@@ -129,21 +129,21 @@ export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): 
  * Creates a parameter decorator for handlers, like Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from
  * the last to the first, so if several are refused, the response has the error of the last one.
  */
-function parameter<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
-  return createParamDecorator((_data: unknown, context: ExecutionContext) => read(requestOf(context)));
+function createParameterDecorator<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
+  return createParamDecorator((_data: unknown, context: ExecutionContext) => read(getHttpRequest(context)));
 }
 
 /** Parameter decorator: the {@link Scope} of the request. */
-export const CurrentScope = parameter<Scope>(scopeOf);
+export const CurrentScope = createParameterDecorator<Scope>(scopeOf);
 
 /** Parameter decorator: the {@link CommandContext} of the request. */
-export const Command = parameter<CommandContext>(commandContext);
+export const CurrentCommand = createParameterDecorator<CommandContext>(createCommandContext);
 
 /** Parameter decorator: the {@link CommandIdentity} of a request without a principal. */
-export const Identified = parameter<CommandIdentity>(commandIdentityOf);
+export const CurrentCommandIdentity = createParameterDecorator<CommandIdentity>(getCommandIdentity);
 
 /** The parsed body of a request, and the options for reading it. */
-export interface Sent {
+export interface SentRequest {
   readonly body: unknown;
   /** True if warnings are errors. */
   readonly strict: boolean;
@@ -151,12 +151,12 @@ export interface Sent {
   readonly at: Timestamp;
 }
 
-/** Parameter decorator: the body, for a pipe that reads a {@link Sent}. */
-export const SentBody = createParamDecorator((_data: unknown, context: ExecutionContext): Sent => {
-  const request = requestOf(context);
-  return { body: request.body, strict: isStrict(request), at: commandIdentityOf(request).at };
+/** Parameter decorator: the body, for a pipe that reads a {@link SentRequest}. */
+export const SentBody = createParamDecorator((_data: unknown, context: ExecutionContext): SentRequest => {
+  const request = getHttpRequest(context);
+  return { body: request.body, strict: prefersStrictHandling(request), at: getCommandIdentity(request).at };
 });
 
-function requestOf(context: ExecutionContext): FastifyRequest {
+function getHttpRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }

@@ -4,7 +4,7 @@ import { Busy } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
-import { ResponseBudget, waitForRoom } from './response-budget.ts';
+import { ResponseBudget, waitForResponseBudget } from './response-budget.ts';
 import { MIB } from './route-bodies.ts';
 
 let server: FastifyInstance;
@@ -20,17 +20,17 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
     });
     done();
   });
-  answers.watch(server);
+  answers.addResponseHooks(server);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
   server.get('/page', async (request) => {
-    await waitForRoom(request);
+    await waitForResponseBudget(request);
     const workspace = String(request.headers['workspace'] ?? 'a');
     await new Promise<void>((resolve) => reading.push({ workspace, end: resolve }));
     return { workspace };
   });
   server.get('/large', () => 'x'.repeat(12 * MIB));
   server.get('/large-page', async (request) => {
-    await waitForRoom(request);
+    await waitForResponseBudget(request);
     await new Promise<void>((resolve) => reading.push({ workspace: 'a', end: resolve }));
     return 'x'.repeat(12 * MIB);
   });

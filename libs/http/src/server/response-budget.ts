@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { MIB } from './route-bodies.ts';
 
 /** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
-const MAX_BYTES = 32 * MIB;
+const MAX_CONCURRENT_RESPONSE_BYTES = 32 * MIB;
 /** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const WORKSPACE_SHARE = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
@@ -15,12 +15,12 @@ const DEFAULT_PAGE_BYTES = 8 * MIB;
  */
 const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_SHARE;
 /** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
-const SIZE_MARGIN = 2;
+const PAGE_SIZE_MARGIN = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
-const SIZE_DECAY = 0.95;
-const MAX_LISTS = 10_000;
+const PAGE_SIZE_DECAY = 0.95;
+const MAX_REMEMBERED_LISTS = 10_000;
 /** Responses of fewer bytes are not counted. */
-const MIN_COUNTED_BYTES = 64 * 1_024;
+const MIN_COUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_WAIT_MS = 5_000;
 const MAX_WAITING_PAGES = 1_000;
 
@@ -48,8 +48,8 @@ declare module 'fastify' {
  * Waits until there is room for a page. Call it last before the page is read.
  * @throws Busy if the wait takes too long, or too many requests wait
  */
-export function waitForRoom(request: FastifyRequest): Promise<void> {
-  return request.server.responseBudget.waitForRoom(request);
+export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
+  return request.server.responseBudget.waitForResponseBudget(request);
 }
 
 /**
@@ -63,15 +63,15 @@ export class ResponseBudget {
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
   private waiting: WaitingPage[] = [];
   /** Size of the largest recent page, by list. */
-  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_LISTS });
+  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_LISTS });
 
   constructor(
-    private readonly maxBytes = MAX_BYTES,
+    private readonly maxBytes = MAX_CONCURRENT_RESPONSE_BYTES,
     private readonly maxWaitMs = MAX_WAIT_MS,
   ) {}
 
   /** Adds the hooks that count the responses of these routes. */
-  watch(fastify: FastifyInstance): void {
+  addResponseHooks(fastify: FastifyInstance): void {
     fastify.decorate('responseBudget', { getter: (): ResponseBudget => this });
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { id } = request;
@@ -79,9 +79,9 @@ export class ResponseBudget {
       const bytes = isWhole ? Buffer.byteLength(payload) : 0;
       const page = this.release(id);
       if (page?.list !== undefined && reply.statusCode === 200) this.recordPageSize(page.list, bytes);
-      if (bytes > MIN_COUNTED_BYTES) {
-        this.reserve(id, { bytes, workspace: workspaceOf(request) });
-        whenSent(request, reply, () => this.finish(id));
+      if (bytes > MIN_COUNTED_RESPONSE_BYTES) {
+        this.reserve(id, { bytes, workspace: findWorkspaceId(request) });
+        onResponseEnd(request, reply, () => this.finish(id));
       }
       this.beginWaiting();
       done(null, payload);
@@ -93,8 +93,8 @@ export class ResponseBudget {
   }
 
   /** @throws Busy if the wait takes too long, or too many requests wait */
-  async waitForRoom(request: FastifyRequest): Promise<void> {
-    const list = [workspaceOf(request), request.routeOptions.url].join(' ');
+  async waitForResponseBudget(request: FastifyRequest): Promise<void> {
+    const list = [findWorkspaceId(request), request.routeOptions.url].join(' ');
     if (this.beginPage(request, list)) return;
     if (this.waiting.length >= MAX_WAITING_PAGES) throw new Busy('gateway', 'many pages wait to be read');
     await new Promise<void>((resolve, reject) => {
@@ -129,8 +129,8 @@ export class ResponseBudget {
 
   /** Reserves the bytes of a page. Returns false, and reserves nothing, if there is no room. */
   private beginPage(request: FastifyRequest, list: string): boolean {
-    const workspace = workspaceOf(request);
-    const bytes = this.expectedBytes(list);
+    const workspace = findWorkspaceId(request);
+    const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_SHARE;
     // One page always fits, even if it exceeds the limit.
@@ -139,29 +139,29 @@ export class ResponseBudget {
     return true;
   }
 
-  private expectedBytes(list: string): number {
+  private estimatePageBytes(list: string): number {
     const recent = this.pageSizes.get(list) ?? DEFAULT_PAGE_BYTES;
-    return Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, SIZE_MARGIN * recent));
+    return Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_MARGIN * recent));
   }
 
   private recordPageSize(list: string, bytes: number): void {
-    this.pageSizes.set(list, Math.max(bytes, Math.floor(SIZE_DECAY * (this.pageSizes.get(list) ?? 0))));
+    this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY * (this.pageSizes.get(list) ?? 0))));
   }
 
   private reserve(request: string, answer: ReservedBytes): void {
     this.release(request);
     this.reservations.set(request, answer);
-    this.count(answer.workspace, answer.bytes);
+    this.addBytes(answer.workspace, answer.bytes);
   }
 
   private release(request: string): ReservedBytes | undefined {
     const answer = this.reservations.get(request);
     this.reservations.delete(request);
-    if (answer !== undefined) this.count(answer.workspace, -answer.bytes);
+    if (answer !== undefined) this.addBytes(answer.workspace, -answer.bytes);
     return answer;
   }
 
-  private count(workspace: string | undefined, bytes: number): void {
+  private addBytes(workspace: string | undefined, bytes: number): void {
     this.bytes += bytes;
     const own = (this.bytesOfWorkspaces.get(workspace) ?? 0) + bytes;
     if (own === 0) this.bytesOfWorkspaces.delete(workspace);
@@ -169,7 +169,7 @@ export class ResponseBudget {
   }
 }
 
-function workspaceOf({ principal }: FastifyRequest): string | undefined {
+function findWorkspaceId({ principal }: FastifyRequest): string | undefined {
   return principal?.workspace_id;
 }
 
@@ -179,7 +179,7 @@ function workspaceOf({ principal }: FastifyRequest): string | undefined {
  * Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the response is
  * sent.
  */
-export function whenSent({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
+export function onResponseEnd({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
   // The response may have had its `close` event already.
   if (raw.socket.destroyed) end();
   else reply.raw.once('close', end);

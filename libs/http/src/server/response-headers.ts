@@ -16,7 +16,7 @@ declare module 'fastify' {
  * pictures that the page has downloaded: document files are sent as attachments, and only to requests with the
  * environment in a header.
  */
-const PAGE = {
+const PAGE_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
@@ -29,18 +29,18 @@ const PAGE = {
   'frame-ancestors': "'none'",
 };
 /** `data:` allows the icons inside Swagger UI's style sheet. */
-const DOCS = { ...PAGE, 'img-src': "'self' data:", 'form-action': "'none'" };
+const DOCS_POLICY = { ...PAGE_POLICY, 'img-src': "'self' data:", 'form-action': "'none'" };
 /**
  * The content security policy of responses that are not pages: a browser that shows one loads and runs nothing in it.
  */
-const NO_PAGE = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
+const NON_PAGE_POLICY = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
 
 /**
  * Returns the headers of every response, by the kind of its route. Requests without a route, and errors, are of the
  * kind `api`. `no-store` is set because a response belongs to one key; files that may be cached override it.
  * @param baseUrl URL of the server for its clients. If it is https, responses require https (HSTS).
  */
-export function responseHeaders(baseUrl: string): ResponseHeaders {
+export function createResponseHeaders(baseUrl: string): ResponseHeaders {
   const everywhere = {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
@@ -48,11 +48,11 @@ export function responseHeaders(baseUrl: string): ResponseHeaders {
     'X-Frame-Options': 'DENY',
     ...(baseUrl.startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }),
   };
-  const under = (policy: Headers) => ({ ...everywhere, 'Content-Security-Policy': written(policy) });
-  return { api: under(NO_PAGE), docs: under(DOCS), page: under(PAGE) };
+  const under = (policy: Headers) => ({ ...everywhere, 'Content-Security-Policy': formatPolicy(policy) });
+  return { api: under(NON_PAGE_POLICY), docs: under(DOCS_POLICY), page: under(PAGE_POLICY) };
 }
 
-function written(policy: Headers): string {
+function formatPolicy(policy: Headers): string {
   return Object.entries(policy)
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join('; ');

@@ -1,6 +1,6 @@
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { json, JSON_KIND } from './json-body.ts';
+import { jsonBody, JSON_BODY_KIND } from './json-body.ts';
 import { type BodyKind, MIB, readRouteBodies } from './route-bodies.ts';
 
 const LINES: BodyKind = {
@@ -12,13 +12,13 @@ describe('a route', () => {
   let server: FastifyInstance;
   beforeEach(() => {
     server = fastify();
-    readRouteBodies(server, [JSON_KIND, LINES]);
+    readRouteBodies(server, [JSON_BODY_KIND, LINES]);
     server.setErrorHandler<FastifyError>((error, _request, reply) => {
       void reply.code(error.statusCode ?? 400).send(error instanceof RequestError ? error.message : error.code);
     });
     const length = (body: unknown) => ({ length: JSON.stringify(body).length });
-    server.post('/small', { config: { body: json() } }, ({ body }) => length(body));
-    server.post('/bulk', { config: { body: json(10 * MIB) } }, ({ body }) => length(body));
+    server.post('/small', { config: { body: jsonBody() } }, ({ body }) => length(body));
+    server.post('/bulk', { config: { body: jsonBody(10 * MIB) } }, ({ body }) => length(body));
     server.post('/lines', { config: { body: { kind: LINES, limit: MIB } } }, async ({ body }) => {
       let lines = 0;
       for await (const part of body as AsyncIterable<Buffer>) lines += part.toString().split('\n').length;
@@ -60,7 +60,7 @@ describe('a route', () => {
   });
 
   it('without a body accepts any media type', async () => {
-    server.get('/page', { config: { body: json() } }, () => ({ ok: true }));
+    server.get('/page', { config: { body: jsonBody() } }, () => ({ ok: true }));
     const request = { url: '/page', headers: { 'content-type': 'text/plain' }, payload: 'ignored' };
     expect((await server.inject({ method: 'GET', ...request })).statusCode).toBe(200);
     expect((await server.inject({ method: 'HEAD', ...request })).statusCode).toBe(200);

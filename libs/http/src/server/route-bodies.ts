@@ -34,7 +34,7 @@ export interface BodyTime {
 }
 
 /** Media type of a kind that accepts any media type. */
-export const ANY_TYPE = '*';
+export const ANY_MEDIA_TYPE = '*';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -54,13 +54,13 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
     if ([route.method].flat().every((method) => SAFE_METHODS.has(method))) return;
     const { body } = route.config ?? {};
     if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
-    const taken = kindsOf(body);
+    const taken = listBodyKinds(body);
     const unread = taken.find((kind) => !kinds.includes(kind));
     if (unread) throw new Error(`${route.url}: no parser reads ${unread.mediaType}`);
     const mediaTypes = taken.map(({ mediaType }) => mediaType);
     route.bodyLimit = body.limit;
     route.preParsing = (request, _reply, _payload, done) => {
-      refuseOtherKinds(request, mediaTypes);
+      refuseOtherMediaTypes(request, mediaTypes);
       done();
     };
   });
@@ -70,14 +70,14 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns the kinds of a body, the preferred one first. */
-export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
+export function listBodyKinds({ kind, also }: RouteBody): readonly BodyKind[] {
   return also === undefined ? [kind] : [kind, also];
 }
 
 /** Refuses media types that only other routes accept. @throws RequestError 415 */
-function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
+function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
-  if (mediaTypes.includes(ANY_TYPE)) {
+  if (mediaTypes.includes(ANY_MEDIA_TYPE)) {
     // Otherwise the parser of another route would read the body.
     delete headers['content-type'];
     return;
@@ -101,7 +101,7 @@ function isUtf8(parameter: string): boolean {
 }
 
 /** Returns the refusal of a compressed body; undefined if the body is not compressed. */
-export function refusedEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
+export function findEncodingError({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
   if (encoding === undefined || encoding === 'identity') return undefined;
   return new RequestError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
 }
@@ -117,6 +117,6 @@ export function hasBody({
 export const MIB = 1_048_576;
 
 /** Returns the size in words, such as `1 MiB`. */
-export function sizeOf(bytes: number): string {
+export function formatSize(bytes: number): string {
   return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }

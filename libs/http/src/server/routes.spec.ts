@@ -1,9 +1,9 @@
 import { fastify } from 'fastify';
-import { Routes } from './routes.ts';
+import { RouteRegistry } from './routes.ts';
 
 describe('routes', () => {
   const watched = () => {
-    const [routes, server] = [new Routes(), fastify()];
+    const [routes, server] = [new RouteRegistry(), fastify()];
     routes.watch(server);
     return { routes, server };
   };
@@ -19,8 +19,10 @@ describe('routes', () => {
   it('must exist for every operation', () => {
     const { routes, server } = watched();
     server.get('/v1/events', { config: { operation: 'listEvents' } }, nothing);
-    expect(() => routes.requireAll(['listEvents'])).not.toThrow();
-    expect(() => routes.requireAll(['listEvents', 'getEvent'])).toThrow('these operations have no route: getEvent');
+    expect(() => routes.requireAllOperations(['listEvents'])).not.toThrow();
+    expect(() => routes.requireAllOperations(['listEvents', 'getEvent'])).toThrow(
+      'these operations have no route: getEvent',
+    );
   });
 
   it('for operators must declare their parameters', () => {

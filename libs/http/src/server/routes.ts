@@ -3,7 +3,7 @@ import { HttpException } from '@nestjs/common';
 import { RequestError } from '../errors/request-error.ts';
 
 /** The paths of this API with their methods, to distinguish a wrong method from a wrong path. */
-export class Routes {
+export class RouteRegistry {
   private readonly methods = new Map<string, { readonly path: RegExp; readonly methods: Set<string> }>();
 
   private readonly operations = new Set<string>();
@@ -21,22 +21,22 @@ export class Routes {
       if (url.startsWith('/administration') && config?.parameters === undefined) {
         throw new Error(`${String(method)} ${url} does not declare its parameters`);
       }
-      const route = this.methods.get(url) ?? { path: pattern(url), methods: new Set() };
+      const route = this.methods.get(url) ?? { path: createPathPattern(url), methods: new Set() };
       for (const name of [method].flat()) route.methods.add(name);
       this.methods.set(url, route);
     });
   }
 
   /** Call after all routes are added. @throws Error naming an operation without a route */
-  requireAll(operations: readonly string[]): void {
+  requireAllOperations(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
     if (missing.length > 0) throw new Error(`these operations have no route: ${missing.join(', ')}`);
   }
 
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
-  refine(error: unknown, request: FastifyRequest): unknown {
+  refineNotFound(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    const path = pathOf(request.url);
+    const path = extractPath(request.url);
     const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));
     const methods = new Set(routes.flatMap((route) => [...route.methods]));
     if (methods.size === 0 || methods.has(request.method)) return error;
@@ -47,11 +47,11 @@ export class Routes {
 }
 
 /** Returns the path of a request, even if its target is an absolute URL (RFC 9112, 3.2.2). */
-function pathOf(target: string): string {
+function extractPath(target: string): string {
   return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }
 
-function pattern(url: string): RegExp {
+function createPathPattern(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment === '*') return '.*';
     return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,8 +1,8 @@
-import { Sealer } from './seal.ts';
-import type { Seal } from './seal.ts';
+import { TokenSealer } from './seal.ts';
+import type { SealBinding } from './seal.ts';
 
-const SEAL: Seal = { purpose: 'cursor', binding: 'shipments' };
-const sealer = new Sealer(Buffer.alloc(32, 1));
+const SEAL: SealBinding = { purpose: 'cursor', binding: 'shipments' };
+const sealer = new TokenSealer(Buffer.alloc(32, 1));
 
 describe('Sealer', () => {
   it('opens its own tokens', () => {
@@ -13,7 +13,7 @@ describe('Sealer', () => {
     const token = sealer.close('text', SEAL);
     expect(sealer.open(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
     expect(sealer.open(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
-    expect(new Sealer(Buffer.alloc(32, 2)).open(token, SEAL)).toBeUndefined();
+    expect(new TokenSealer(Buffer.alloc(32, 2)).open(token, SEAL)).toBeUndefined();
   });
 
   it('refuses a token that differs in a single character, or in length', () => {

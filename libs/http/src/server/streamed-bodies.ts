@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalidRequest, RequestError } from '../errors/request-error.ts';
-import { ANY_TYPE, type BodyKind, type BodyTime, refusedEncoding } from './route-bodies.ts';
+import { ANY_MEDIA_TYPE, type BodyKind, type BodyTime, findEncodingError } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
 /** Limit of a field in bytes, larger than any valid field. */
-const FIELD_BYTES = 8_192;
-const MAX_PARTS = 50;
+const MAX_FIELD_BYTES = 8_192;
+const MAX_FORM_PARTS = 50;
 /** Limit of the headers of a part in bytes. A file name that this limit truncates is too long anyway. */
-const HEADER_BYTES = 16_384;
+const MAX_PART_HEADER_BYTES = 16_384;
 /** Number of characters of a field name that an error quotes. */
-const MAX_NAME = 200;
+const MAX_QUOTED_NAME_CHARS = 200;
 
 /** The file of a form, while it is received. */
 export interface FormFile {
@@ -43,11 +43,16 @@ export async function readForm(
   options: FormOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
-  return new FormReader(parserOf(request), options).read(incoming(request, options.time));
+  return new FormReader(createParser(request), options).read(readBodyPieces(request, options.time));
 }
 
-function parserOf({ headers }: FastifyRequest): BusboyInstance {
-  const limits = { parts: MAX_PARTS, fieldSize: FIELD_BYTES, headerSize: HEADER_BYTES, headerPairs: 100 };
+function createParser({ headers }: FastifyRequest): BusboyInstance {
+  const limits = {
+    parts: MAX_FORM_PARTS,
+    fieldSize: MAX_FIELD_BYTES,
+    headerSize: MAX_PART_HEADER_BYTES,
+    headerPairs: 100,
+  };
   const type = String(headers['content-type']);
   try {
     return new busboy.Busboy({
@@ -57,7 +62,7 @@ function parserOf({ headers }: FastifyRequest): BusboyInstance {
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw malformed('its Content-Type has no boundary');
+    throw malformedFormError('its Content-Type has no boundary');
   }
 }
 
@@ -73,13 +78,15 @@ class FormReader {
   ) {
     // The failure is handled where the promise is awaited below.
     this.failure.promise.catch(() => undefined);
-    parser.on('field', (name, value, _cutName, isCut) => this.field(unescaped(name), value, isCut));
+    parser.on('field', (name, value, _cutName, isCut) => this.handleField(unescapeName(name), value, isCut));
     parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
-      this.part({ name: unescaped(name), fileName: unescaped(fileName), mediaType, bytes }),
+      this.handlePart({ name: unescapeName(name), fileName: unescapeName(fileName), mediaType, bytes }),
     );
-    parser.on('error', () => this.failure.reject(malformed('it is incomplete, or does not match its boundary')));
+    parser.on('error', () =>
+      this.failure.reject(malformedFormError('it is incomplete, or does not match its boundary')),
+    );
     parser.on('partsLimit', () => {
-      this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_PARTS} parts.`));
+      this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_FORM_PARTS} parts.`));
     });
   }
 
@@ -87,8 +94,8 @@ class FormReader {
     try {
       const finished = once(this.parser, 'finish');
       finished.catch(() => undefined);
-      await this.unlessFailed(this.feed(body));
-      await this.unlessFailed(inTime(finished, this.options.time.idleMs));
+      await this.rejectOnFailure(this.feedParser(body));
+      await this.rejectOnFailure(rejectAfter(finished, this.options.time.idleMs));
       await this.taking;
       return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
     } catch (error) {
@@ -98,23 +105,23 @@ class FormReader {
     }
   }
 
-  private async feed(body: AsyncIterable<Buffer>): Promise<void> {
+  private async feedParser(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
-      if (!this.parser.write(piece)) await this.unlessFailed(once(this.parser, 'drain'));
+      if (!this.parser.write(piece)) await this.rejectOnFailure(once(this.parser, 'drain'));
     }
     this.parser.end();
   }
 
-  private unlessFailed<T>(step: Promise<T>): Promise<T> {
+  private rejectOnFailure<T>(step: Promise<T>): Promise<T> {
     return Promise.race([step, this.failure.promise]);
   }
 
-  private field(name: string | undefined, value: string, isCut: boolean): void {
+  private handleField(name: string | undefined, value: string, isCut: boolean): void {
     if (isCut) this.refuse(name, 'too_long', 'Is too long.');
     else this.keep(name, value);
   }
 
-  private part({ name, fileName, mediaType, bytes }: Part): void {
+  private handlePart({ name, fileName, mediaType, bytes }: FormPart): void {
     // An error without a listener would end the process, and a file that is not read has no other listener.
     bytes.on('error', () => undefined);
     if (name !== this.options.fileField || this.parts.has(name)) {
@@ -134,7 +141,7 @@ class FormReader {
   }
 
   private refuse(name = '', code: 'too_long' | 'invalid_value', message: string): void {
-    this.failure.reject(invalidRequest([{ param: name.slice(0, MAX_NAME), code, message }]));
+    this.failure.reject(invalidRequest([{ param: name.slice(0, MAX_QUOTED_NAME_CHARS), code, message }]));
   }
 }
 
@@ -142,36 +149,36 @@ class FormReader {
  * Characters that browsers escape in names of fields and files:
  * https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm
  */
-const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+const BROWSER_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** Reverts the escapes that browsers put into names. Any other `%` is part of the name. */
-function unescaped(name: string | undefined): string | undefined {
-  return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => ESCAPED[escape] ?? escape);
+function unescapeName(name: string | undefined): string | undefined {
+  return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => BROWSER_ESCAPES[escape] ?? escape);
 }
 
-interface Part {
+interface FormPart {
   readonly name: string | undefined;
   readonly fileName: string | undefined;
   readonly mediaType: string;
   readonly bytes: Readable;
 }
 
-function malformed(why: string): RequestError {
+function malformedFormError(why: string): RequestError {
   return new RequestError('malformed_multipart', `The body is not valid multipart/form-data: ${why}.`);
 }
 
 /** Body kind of a form with a file, which `readForm` reads. */
-export const FORM_KIND = streamed('multipart/form-data');
+export const FORM_BODY_KIND = createStreamedKind('multipart/form-data');
 /** Body kind of a file of any media type. */
-export const FILE_KIND = streamed(ANY_TYPE);
+export const FILE_BODY_KIND = createStreamedKind(ANY_MEDIA_TYPE);
 
-function streamed(mediaType: string): BodyKind {
+function createStreamedKind(mediaType: string): BodyKind {
   return {
     mediaType,
     streams: true,
     addParser(fastify: FastifyInstance): void {
       fastify.addContentTypeParser(mediaType, ({ headers }, payload, done) => {
-        const refused = refusedEncoding(headers);
+        const refused = findEncodingError(headers);
         if (refused) done(refused);
         else done(null, payload);
       });
@@ -183,14 +190,17 @@ function streamed(mediaType: string): BodyKind {
  * The bytes of a request's body as they are received. Iterate once; reads only on demand.
  * @throws RequestError `request_timeout`, `body_too_large`; the error of the connection if the client disconnects
  */
-export async function* incoming({ raw, body, routeOptions }: FastifyRequest, time: BodyTime): AsyncGenerator<Buffer> {
+export async function* readBodyPieces(
+  { raw, body, routeOptions }: FastifyRequest,
+  time: BodyTime,
+): AsyncGenerator<Buffer> {
   if (body === undefined || body === null) return;
   const limit = routeOptions.bodyLimit ?? 0;
   const pieces = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const deadline = performance.now() + time.overallMs;
   let total = 0;
   for (;;) {
-    const piece = await inTime(pieces.next(), Math.min(time.idleMs, deadline - performance.now()));
+    const piece = await rejectAfter(pieces.next(), Math.min(time.idleMs, deadline - performance.now()));
     if (piece.done === true) return;
     total += piece.value.length;
     if (total > limit) throw new RequestError('body_too_large', `The body is larger than ${limit} bytes.`);
@@ -199,7 +209,7 @@ export async function* incoming({ raw, body, routeOptions }: FastifyRequest, tim
 }
 
 /** @throws RequestError `request_timeout` */
-export async function inTime<T>(coming: Promise<T>, ms: number): Promise<T> {
+export async function rejectAfter<T>(coming: Promise<T>, ms: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const late = new RequestError('request_timeout', 'The body did not arrive in time.');
   // A body that is no longer read must not keep the process alive.

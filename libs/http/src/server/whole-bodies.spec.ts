@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
-import { readWhole, UnfinishedBodies } from './whole-bodies.ts';
+import { readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
 
 /** A body of this owner, with the error that it was refused with. */
 function bodyOf(owner: string) {
@@ -18,19 +18,19 @@ describe('incomplete bodies', () => {
   it('of one owner may hold half of the bytes', () => {
     const bodies = new UnfinishedBodies(100);
     const [first, second] = [bodyOf('a'), bodyOf('a')];
-    bodies.add(first, 50);
+    bodies.addBytes(first, 50);
     expect(first.refused).toBeUndefined();
-    bodies.add(second, 1);
+    bodies.addBytes(second, 1);
     expect([first.refused, second.refused]).toEqual([undefined, expect.any(Busy)]);
   });
 
   it('are refused at the owner that holds the most, the latest first', () => {
     const bodies = new UnfinishedBodies(100);
     const [early, late, other, newcomer] = [bodyOf('large'), bodyOf('large'), bodyOf('b'), bodyOf('c')];
-    bodies.add(early, 30);
-    bodies.add(late, 20);
-    bodies.add(other, 40);
-    bodies.add(newcomer, 20);
+    bodies.addBytes(early, 30);
+    bodies.addBytes(late, 20);
+    bodies.addBytes(other, 40);
+    bodies.addBytes(newcomer, 20);
     expect([early, late, other, newcomer].map(({ refused }) => refused !== undefined)).toEqual([
       false,
       true,
@@ -43,7 +43,7 @@ describe('incomplete bodies', () => {
     const bodies = new UnfinishedBodies(100);
     for (let n = 0; n < 10; n += 1) {
       const body = bodyOf('a');
-      bodies.add(body, 50);
+      bodies.addBytes(body, 50);
       bodies.remove(body);
       expect(body.refused).toBeUndefined();
     }
@@ -54,7 +54,7 @@ describe('a body that is read as a whole', () => {
   const read = (payload: PassThrough, headers: object = {}) =>
     new Promise<string>((resolve) => {
       const request = { headers, routeOptions: { bodyLimit: 5 }, principal: null, ip: '10.0.0.1' };
-      readWhole(request as unknown as FastifyRequest, payload, (error, body) =>
+      readWholeBody(request as unknown as FastifyRequest, payload, (error, body) =>
         resolve(error?.message ?? String(body)),
       );
     });

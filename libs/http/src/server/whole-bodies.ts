@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { networkOf } from './quota.ts';
-import { MIB, sizeOf } from './route-bodies.ts';
+import { identifyNetwork } from './quota.ts';
+import { MIB, formatSize } from './route-bodies.ts';
 
 /** Bytes that this process holds of bodies that are not complete yet. */
 const MAX_UNFINISHED_BYTES = 48 * MIB;
 /** The part of these bytes that one workspace, or one network without credentials, may hold. */
-const SHARE = 1 / 2;
+const MAX_OWNER_SHARE = 1 / 2;
 
 interface UnfinishedBody {
   /** The workspace of the client, or its network if it has no credentials. */
@@ -30,12 +30,12 @@ export class UnfinishedBodies {
   constructor(private readonly maxBytes = MAX_UNFINISHED_BYTES) {}
 
   /** Counts bytes that were received of this body. May refuse this body or another one. */
-  add(body: UnfinishedBody, bytes: number): void {
+  addBytes(body: UnfinishedBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
     this.count(body.owner, bytes);
-    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * SHARE) this.refuse(body);
-    while (this.total > this.maxBytes) this.refuse(this.latestOfLargest());
+    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE) this.refuse(body);
+    while (this.total > this.maxBytes) this.refuse(this.findBodyToRefuse());
   }
 
   /** Call when the body is complete, refused or aborted. */
@@ -48,7 +48,7 @@ export class UnfinishedBodies {
     body.refuse(new Busy('gateway', 'too many request bodies are incomplete'));
   }
 
-  private latestOfLargest(): UnfinishedBody {
+  private findBodyToRefuse(): UnfinishedBody {
     const [owner] = [...this.bytesByOwner].reduce((a, b) => (b[1] > a[1] ? b : a));
     return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedBody;
   }
@@ -68,13 +68,13 @@ const unfinishedBodies = new UnfinishedBodies();
  * Reads a body as a whole, up to the limit of its route.
  * @param done called once, with the bytes or with a RequestError `body_too_large`, a Busy, or the connection's error
  */
-export function readWhole(
+export function readWholeBody(
   request: FastifyRequest,
   payload: Readable,
   done: (error: Error | null, body?: Buffer) => void,
 ): void {
   const limit = request.routeOptions.bodyLimit ?? 0;
-  const tooLarge = () => new RequestError('body_too_large', `The body is larger than ${sizeOf(limit)}.`);
+  const tooLarge = () => new RequestError('body_too_large', `The body is larger than ${formatSize(limit)}.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     done(tooLarge());
     return;
@@ -92,7 +92,7 @@ export function readWhole(
     }
   };
   const body: UnfinishedBody = {
-    owner: request.principal?.workspace_id ?? networkOf(request.ip),
+    owner: request.principal?.workspace_id ?? identifyNetwork(request.ip),
     bytes: 0,
     refuse: end,
   };
@@ -100,7 +100,7 @@ export function readWhole(
     // A piece is a part of a buffer of 64 KiB, which would stay in memory as long as the piece.
     pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
     if (body.bytes + piece.length > limit) end(tooLarge());
-    else unfinishedBodies.add(body, piece.length);
+    else unfinishedBodies.addBytes(body, piece.length);
   };
   const complete = () => end(null);
   payload.on('data', add).on('end', complete).on('error', end);

@@ -1,11 +1,11 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
-import { dateFault, timestampFault } from './timestamp.ts';
+import { describeDateFault, describeTimestampFault } from './timestamp.ts';
 
 /** Returns every fault of a value with its path; an empty list if the value is valid. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
 /** Longest string without its own limit, in characters. */
-export const MAX_TEXT = 1_000;
+export const DEFAULT_MAX_CHARS = 1_000;
 
 const NO_FAULTS: readonly FieldError[] = [];
 
@@ -15,40 +15,40 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
 
 /** Checks a string that is not blank and that every engine can store. */
 export const text: FieldCheck = (value, param) => {
-  const faults = characters(value, param);
+  const faults = checkString(value, param);
   if (faults.length > 0) return faults;
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : NO_FAULTS;
 };
 
 /** Checks a password. Blanks count as characters; the rules for passwords are checked elsewhere. */
-export const password: FieldCheck = (value, param) =>
-  value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : characters(value, param);
+export const checkPassword: FieldCheck = (value, param) =>
+  value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Checks a text of at most `max` characters. */
-export function textUpTo(max: number): FieldCheck {
+export function checkTextUpTo(max: number): FieldCheck {
   return (value, param) => {
     const faults = text(value, param);
-    return faults.length > 0 || !isLonger(String(value), max) ? faults : tooLong(param, max);
+    return faults.length > 0 || !isLongerThan(String(value), max) ? faults : createTooLongFaults(param, max);
   };
 }
 
 /** Checks a string, which may be empty. */
-const characters: FieldCheck = (value, param) => {
+const checkString: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  if (isLonger(value, MAX_TEXT)) return tooLong(param, MAX_TEXT);
-  return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
+  if (isLongerThan(value, DEFAULT_MAX_CHARS)) return createTooLongFaults(param, DEFAULT_MAX_CHARS);
+  return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE_MESSAGE);
 };
 
 /** Compares the length in characters, some of which consist of two UTF-16 units. */
-function isLonger(value: string, max: number): boolean {
+function isLongerThan(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || [...value].length > max);
 }
 
-function tooLong(param: string, max: number): readonly FieldError[] {
+function createTooLongFaults(param: string, max: number): readonly FieldError[] {
   return fault(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
-const UNSTORABLE = 'Must not contain NUL characters or unpaired surrogates.';
+const UNSTORABLE_MESSAGE = 'Must not contain NUL characters or unpaired surrogates.';
 
 /** Returns true if every engine can store the string. */
 function isStorable(value: string): boolean {
@@ -56,7 +56,7 @@ function isStorable(value: string): boolean {
 }
 
 /** Returns a conversion of enumeration values to lower case, the case of all values. */
-export function inLowerCase(values: readonly string[]): (value: unknown) => unknown {
+export function createLowerCaseConversion(values: readonly string[]): (value: unknown) => unknown {
   const known = new Set(values);
   return (value) => {
     const lower = typeof value === 'string' ? value.toLowerCase() : value;
@@ -64,7 +64,7 @@ export function inLowerCase(values: readonly string[]): (value: unknown) => unkn
   };
 }
 
-export function oneOf(values: readonly string[]): FieldCheck {
+export function checkOneOf(values: readonly string[]): FieldCheck {
   const known = new Set(values);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
@@ -73,7 +73,7 @@ export function oneOf(values: readonly string[]): FieldCheck {
 }
 
 /** Checks comma-separated values. Only the first fault is reported. */
-export function separated(one: FieldCheck, max = Infinity): FieldCheck {
+export function checkSeparated(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
       return fault(param, 'invalid_type', 'Must be given only once, as comma-separated values.');
@@ -87,27 +87,27 @@ export function separated(one: FieldCheck, max = Infinity): FieldCheck {
  * Returns the values in a comma-separated list, in the order of `all`, so that a cursor stays valid if the client
  * changes their order. Undefined without a list.
  */
-export function selectedOf<T extends string>(all: readonly T[], list: string): readonly T[];
-export function selectedOf<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined;
-export function selectedOf<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
+export function selectListed<T extends string>(all: readonly T[], list: string): readonly T[];
+export function selectListed<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined;
+export function selectListed<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
   const names = list?.split(',');
   return names && all.filter((value) => names.includes(value));
 }
 
-export const timestamp: FieldCheck = (value, param) => {
+export const checkTimestamp: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a time such as 2026-11-21T09:30:00Z.');
-  const wrong = timestampFault(value);
+  const wrong = describeTimestampFault(value);
   return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_timestamp', wrong);
 };
 
 /** Checks a calendar date, local to some place. */
-export const date: FieldCheck = (value, param) => {
+export const checkDate: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a date such as 2026-11-21.');
-  const wrong = dateFault(value);
+  const wrong = describeDateFault(value);
   return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_date', wrong);
 };
 
-export const timeZone: FieldCheck = (value, param) => {
+export const checkTimeZone: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   return isTimeZone(value)
     ? NO_FAULTS
@@ -123,7 +123,7 @@ export function count(min: number, max: number): FieldCheck {
 }
 
 /** Checks a whole number in a body, within bounds. */
-export function wholeNumber(min: number, max: number): FieldCheck {
+export function checkWholeNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
     const valid = Number.isInteger(value) && value >= min && value <= max;
@@ -132,7 +132,7 @@ export function wholeNumber(min: number, max: number): FieldCheck {
 }
 
 /** Checks a list of at most `max` elements, each with `element`. */
-export function list(element: FieldCheck, max: number): FieldCheck {
+export function checkList(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
     // The elements are not checked, so that a body full of them costs no more than parsing it.
@@ -143,11 +143,11 @@ export function list(element: FieldCheck, max: number): FieldCheck {
 }
 
 /** Longest list of enumeration values, including repeated ones. */
-export const MAX_LISTED = 50;
+export const MAX_ENUM_LIST_ITEMS = 50;
 
 /** Checks a list of one or more enumeration values. */
-export function listOf(values: readonly string[]): FieldCheck {
-  const each = list(oneOf(values), MAX_LISTED);
+export function checkEnumList(values: readonly string[]): FieldCheck {
+  const each = checkList(checkOneOf(values), MAX_ENUM_LIST_ITEMS);
   return (value, param) =>
     Array.isArray(value) && value.length === 0
       ? fault(param, 'invalid_value', 'Must not be empty.')
@@ -155,7 +155,7 @@ export function listOf(values: readonly string[]): FieldCheck {
 }
 
 /** Checks an object of at most `max` strings by name; with `clearable`, null removes a string. */
-export function textMap(max: number, clearable = false): FieldCheck {
+export function checkTextMap(max: number, clearable = false): FieldCheck {
   return (value, param) => {
     if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object whose values are strings.');
     const entries = Object.entries(value);
@@ -163,8 +163,8 @@ export function textMap(max: number, clearable = false): FieldCheck {
       return fault(param, 'limit_exceeded', `Must have at most ${max} entries, but has ${entries.length}.`);
     return entries.flatMap(([name, item]) => {
       const wrongName = text(name, param).length > 0;
-      if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`);
-      return clearable && item === null ? NO_FAULTS : characters(item, `${param}.${name}`);
+      if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${DEFAULT_MAX_CHARS} characters.`);
+      return clearable && item === null ? NO_FAULTS : checkString(item, `${param}.${name}`);
     });
   };
 }
@@ -179,19 +179,19 @@ export function idOf(prefix: string): FieldCheck {
 }
 
 /** Checks any value without nested objects that every engine can store. */
-export const storable: FieldCheck = (value, param) => {
-  if (Array.isArray(value)) return value.flatMap((item, index) => storableItem(item, `${param}[${index}]`));
-  if (!isObject(value)) return storableItem(value, param);
+export const checkStorable: FieldCheck = (value, param) => {
+  if (Array.isArray(value)) return value.flatMap((item, index) => checkStorableItem(item, `${param}[${index}]`));
+  if (!isObject(value)) return checkStorableItem(value, param);
   return Object.entries(value).flatMap(([name, item]) => {
     const path = `${param}.${name.slice(0, 100)}`;
-    return isStorable(name) ? storableItem(item, path) : fault(path, 'invalid_value', UNSTORABLE);
+    return isStorable(name) ? checkStorableItem(item, path) : fault(path, 'invalid_value', UNSTORABLE_MESSAGE);
   });
 };
 
-const storableItem: FieldCheck = (value, param) => {
+const checkStorableItem: FieldCheck = (value, param) => {
   if (typeof value === 'object' && value !== null)
     return fault(param, 'invalid_type', 'Must not contain nested objects.');
-  return typeof value !== 'string' || isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
+  return typeof value !== 'string' || isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE_MESSAGE);
 };
 
 /** Returns true for a JSON object: neither null nor an array. */
@@ -200,21 +200,21 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Results by name, because creating a formatter takes 1,000 times as long as a look-up. */
-const known = new Map<string, boolean>();
-const MAX_CACHED_NAMES = 1_000;
+const TIME_ZONE_CACHE = new Map<string, boolean>();
+const MAX_CACHED_TIME_ZONES = 1_000;
 
 /** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
   // Refuses bare offsets too, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  const before = known.get(name);
+  const before = TIME_ZONE_CACHE.get(name);
   if (before !== undefined) return before;
-  const exists = platformKnows(name);
-  if (known.size < MAX_CACHED_NAMES) known.set(name, exists);
+  const exists = isKnownToPlatform(name);
+  if (TIME_ZONE_CACHE.size < MAX_CACHED_TIME_ZONES) TIME_ZONE_CACHE.set(name, exists);
   return exists;
 }
 
-function platformKnows(name: string): boolean {
+function isKnownToPlatform(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

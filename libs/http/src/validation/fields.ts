@@ -4,28 +4,28 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '@tracking/contracts';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import type { ValidationArguments } from 'class-validator';
 import {
-  MAX_LISTED,
-  MAX_TEXT,
+  MAX_ENUM_LIST_ITEMS,
+  DEFAULT_MAX_CHARS,
   count,
-  date,
+  checkDate,
   fault,
   idOf,
-  inLowerCase,
+  createLowerCaseConversion,
   isObject,
-  list,
-  listOf,
-  oneOf,
-  password,
-  separated,
-  storable,
+  checkList,
+  checkEnumList,
+  checkOneOf,
+  checkPassword,
+  checkSeparated,
+  checkStorable,
   text,
-  textMap,
-  timeZone,
-  timestamp,
-  wholeNumber,
+  checkTextMap,
+  checkTimeZone,
+  checkTimestamp,
+  checkWholeNumber,
 } from './checks.ts';
 import type { FieldCheck } from './checks.ts';
-import { nested, pick } from './read-dto.ts';
+import { checkNested, pickDeclaredFields } from './read-dto.ts';
 import type { DtoClass, FieldContext } from './read-dto.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -55,12 +55,12 @@ export interface FieldVariant extends Pick<FieldContext, 'nested' | 'normalise'>
   readonly answer?: ApiPropertyOptions;
 }
 
-export const Text = (options: FieldOptions): PropertyDecorator => field(text, options, TEXT);
+export const Text = (options: FieldOptions): PropertyDecorator => field(text, options, TEXT_SCHEMA);
 
-const TEXT: ApiPropertyOptions = { type: String, maxLength: MAX_TEXT, minLength: 1 };
+const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** A password. Blanks are allowed. */
-export const Password = (options: FieldOptions): PropertyDecorator => field(password, options, TEXT);
+export const Password = (options: FieldOptions): PropertyDecorator => field(checkPassword, options, TEXT_SCHEMA);
 
 /** Alternative names of enumeration values, each with the value that it stands for. */
 type Aliases = Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export const OneOf = (values: readonly string[], options: FieldOptions, aliases:
   const accepted = [...values, ...Object.keys(aliases)];
   const canonical = new Map(accepted.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
   return field(
-    oneOf(accepted),
+    checkOneOf(accepted),
     options,
     { type: String, enum: accepted },
     {
@@ -84,60 +84,60 @@ export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
   field(idOf(prefix), options, { type: String });
 
 export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
-  field(wholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
+  field(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
 /** A calendar date, local to some place. */
 export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
-  field(date, options, { type: String, format: 'date' });
+  field(checkDate, options, { type: String, format: 'date' });
 
 /** An RFC 3339 time with any offset, converted to UTC with milliseconds. */
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(
-    timestamp,
+    checkTimestamp,
     options,
     { type: String, format: 'date-time' },
     {
-      normalise: inUtc,
+      normalise: convertToUtc,
       answer: {
         description: `${options.description} UTC with milliseconds.`,
-        ...(options.example !== undefined && { example: inUtc(options.example) }),
+        ...(options.example !== undefined && { example: convertToUtc(options.example) }),
       },
     },
   );
 
-function inUtc(value: unknown): unknown {
+function convertToUtc(value: unknown): unknown {
   return typeof value === 'string' ? (parseTimestamp(value) ?? value) : value;
 }
 
-export const TimeZone = (options: FieldOptions): PropertyDecorator => field(timeZone, options, { type: String });
+export const TimeZone = (options: FieldOptions): PropertyDecorator => field(checkTimeZone, options, { type: String });
 
 /** An object whose values are strings. */
 export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
   field(
-    textMap(max),
+    checkTextMap(max),
     options,
-    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: max },
+    { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: max },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   );
 
 /** A merge patch of an object whose values are strings: null removes a string. */
 export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(textMap(max, true), options, {
+  field(checkTextMap(max, true), options, {
     type: 'object',
-    additionalProperties: { type: ['string', 'null'], maxLength: MAX_TEXT },
+    additionalProperties: { type: ['string', 'null'], maxLength: DEFAULT_MAX_CHARS },
     maxProperties: max,
   } as unknown as ApiPropertyOptions);
 
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(list(text, max), options, { type: [String], maxItems: max });
+  field(checkList(text, max), options, { type: [String], maxItems: max });
 
 /** One or more enumeration values in any case. */
 export const EnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const lower = inLowerCase(values);
+  const lower = createLowerCaseConversion(values);
   return field(
-    listOf(values),
+    checkEnumList(values),
     options,
-    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_LISTED },
+    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_ENUM_LIST_ITEMS },
     { normalise: (listed) => (Array.isArray(listed) ? listed.map(lower) : listed) },
   );
 };
@@ -145,29 +145,29 @@ export const EnumList = (values: readonly string[], options: FieldOptions): Prop
 /** An object: `dto` is its class in requests, `resource` in responses. */
 export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
   field(
-    nested(dto),
+    checkNested(dto),
     options,
     { type: dto },
-    { nested: dto, normalise: (value) => picked(dto, value), answer: { type: resource } },
+    { nested: dto, normalise: (value) => pickFields(dto, value), answer: { type: resource } },
   );
 
 /** A list of objects: `dto` is their class in requests, `resource` in responses. */
 export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
   field(
-    list(nested(dto), max),
+    checkList(checkNested(dto), max),
     options,
     { type: [dto], maxItems: max },
     {
       nested: dto,
       // The elements of a list that is too long are not read.
       normalise: (value) =>
-        Array.isArray(value) && value.length <= max ? value.map((item) => picked(dto, item)) : value,
+        Array.isArray(value) && value.length <= max ? value.map((item) => pickFields(dto, item)) : value,
       answer: { type: [resource] },
     },
   );
 
-function picked(dto: DtoClass, value: unknown): unknown {
-  return isObject(value) ? pick(dto, value) : value;
+function pickFields(dto: DtoClass, value: unknown): unknown {
+  return isObject(value) ? pickDeclaredFields(dto, value) : value;
 }
 
 /**
@@ -180,7 +180,7 @@ export const Forwarded = (
   variant?: FieldVariant,
 ): PropertyDecorator => {
   return (target, property) => {
-    field(storable, options, schema, variant)(target, property);
+    field(checkStorable, options, schema, variant)(target, property);
     IsOptional()(target, property);
   };
 };
@@ -202,16 +202,16 @@ export const QueryOneOf = (values: readonly string[], options: FieldOptions): Pr
 /** Comma-separated values in a query. */
 export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
   field(
-    separated(one, max),
+    checkSeparated(one, max),
     { ...options, required: false },
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
   );
 
 /** Comma-separated enumeration values in a query. */
 export const QueryEnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const lower = inLowerCase(values);
+  const lower = createLowerCaseConversion(values);
   return field(
-    separated(oneOf(values)),
+    checkSeparated(checkOneOf(values)),
     {
       ...options,
       example: options.example === undefined ? undefined : String(options.example).split(','),
@@ -225,10 +225,10 @@ export const QueryEnumList = (values: readonly string[], options: FieldOptions):
 /** `true` or `false` in a query. */
 export const Flag = (options: FieldOptions): PropertyDecorator =>
   field(
-    oneOf(['true', 'false']),
+    checkOneOf(['true', 'false']),
     { ...options, required: false },
     { type: Boolean },
-    { normalise: inLowerCase(['true', 'false']) },
+    { normalise: createLowerCaseConversion(['true', 'false']) },
   );
 
 export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
@@ -239,12 +239,12 @@ export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   );
 
 /** An opaque value issued by the API. The list itself refuses other values, with its own error code. */
-const sealed: FieldCheck = (value, param) =>
+const checkSealed: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given only once.');
 
 export const Cursor = (): PropertyDecorator =>
   field(
-    sealed,
+    checkSealed,
     { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
     { type: String },
   );
@@ -262,13 +262,13 @@ export function field(
   const input = { ...schema, ...described, nullable } as ApiPropertyOptions;
   const context: FieldContext = { input, nested, normalise };
   return (target, property) => {
-    ValidateBy({ name: 'field', constraints: [present], validator: VALIDATOR }, { context })(target, property);
+    ValidateBy({ name: 'field', constraints: [present], validator: FIELD_VALIDATOR }, { context })(target, property);
     if (nullable) IsOptional()(target, property);
     else if (!required) ValidateIf(isPresent)(target, property);
     const shown = target instanceof Resource;
     ApiProperty(
       shown
-        ? ({ ...withoutLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
+        ? ({ ...omitLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
         : ({ ...input, required: required && !nullable } as ApiPropertyOptions),
     )(target, property);
   };
@@ -276,9 +276,9 @@ export function field(
 
 /**
  * Runs the check of a field if class-validator itself validates an object. Requests are read differently; see
- * `fieldsOf`.
+ * `getFields`.
  */
-const VALIDATOR = {
+const FIELD_VALIDATOR = {
   validate: (value: unknown, args: ValidationArguments) => firstFault(value, args) === undefined,
   defaultMessage: (args: ValidationArguments) => firstFault(args.value, args)?.message ?? '',
 };
@@ -291,7 +291,7 @@ export function isPresent(_: unknown, value: unknown): boolean {
   return value !== undefined;
 }
 
-const LIMITS = [
+const LIMIT_KEYWORDS = [
   'minLength',
   'maxLength',
   'minItems',
@@ -303,6 +303,6 @@ const LIMITS = [
   'pattern',
 ];
 
-function withoutLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !LIMITS.includes(keyword)));
+function omitLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !LIMIT_KEYWORDS.includes(keyword)));
 }

@@ -4,7 +4,7 @@ import { WARNING_CODES } from '@tracking/contracts';
 import type { Page, Warning } from '@tracking/contracts';
 import { IsOptional, ValidateIf } from 'class-validator';
 import { isPresent } from './fields.ts';
-import { declaredFields } from './read-dto.ts';
+import { readDeclaredFields } from './read-dto.ts';
 
 /** A value in a request. Members of an object may be omitted if they can be null. */
 type Sent<V> = V extends readonly (infer E)[]
@@ -39,7 +39,7 @@ export function InputType<
 >(resource: Type<T>, { required = [], optional = [], kept = [] }: InputFields<R, O, K>): Type<Input<T, R, O, K>> {
   const InputClass = PickType(resource, [...required, ...optional, ...kept]) as unknown as Type<Input<T, R, O, K>>;
   const [isRequired, isOptional] = [new Set<string>(required), new Set<string>(optional)];
-  for (const { name, input } of declaredFields(InputClass).values()) {
+  for (const { name, input } of readDeclaredFields(InputClass).values()) {
     const decorators = [
       ApiProperty({
         ...input,
@@ -72,7 +72,7 @@ export function PageType<T extends object>(
 }
 
 /** OpenAPI type of a change from one value to another; a value that does not exist is absent. */
-export const FROM_TO = { type: 'object', properties: { from: {}, to: {} } };
+export const CHANGE_SCHEMA = { type: 'object', properties: { from: {}, to: {} } };
 
 /** OpenAPI type of a time that appears only in responses. */
 export const TIME = { type: String, format: 'date-time' } as const;

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 import { fault } from './checks.ts';
-import { describedNames, fieldsOf, readDto } from './read-dto.ts';
+import { listDescribedNames, getFields, readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
@@ -27,31 +27,33 @@ export function readParameters(request: FastifyRequest): void {
   if (request.is404 || parameters === undefined) return;
   const { value, faults } = readDto(parameters, request.query);
   const all = [
-    ...malformedParts(request.raw.url ?? ''),
-    ...unknownNames(Object.keys(request.query as object), parameters),
-    ...repeated(request.query as object),
+    ...findMalformedEscapes(request.raw.url ?? ''),
+    ...findUnknownParameters(Object.keys(request.query as object), parameters),
+    ...findRepeatedParameters(request.query as object),
     ...faults,
   ];
-  if (all.length > 0) throw invalidRequest([...firstFaults(all)]);
+  if (all.length > 0) throw invalidRequest([...selectFirstFaults(all)]);
   request.query = value;
 }
 
-const MAX_FAULTS = 100;
+const MAX_REPORTED_FAULTS = 100;
 /** Longest parameter name in an error, in characters, because the client chooses the name. */
-const MAX_NAME = 200;
+const MAX_QUOTED_NAME_CHARS = 200;
 
-function unknownNames(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
-  const known = fieldsOf(parameters);
-  const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_FAULTS);
+function findUnknownParameters(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
+  const known = getFields(parameters);
+  const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_REPORTED_FAULTS);
   if (unknown.length === 0) return [];
-  const allowed = known.size === 0 ? 'none' : describedNames(parameters).join(', ');
+  const allowed = known.size === 0 ? 'none' : listDescribedNames(parameters).join(', ');
   const message = `Is not a query parameter of this operation. Allowed: ${allowed}.`;
-  return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
+  return unknown.flatMap((name) => fault(name.slice(0, MAX_QUOTED_NAME_CHARS), 'unknown_parameter', message));
 }
 
-function repeated(query: object): readonly FieldError[] {
+function findRepeatedParameters(query: object): readonly FieldError[] {
   return Object.entries(query).flatMap(([name, value]) =>
-    Array.isArray(value) ? fault(name.slice(0, MAX_NAME), 'invalid_value', 'Must be given only once.') : [],
+    Array.isArray(value)
+      ? fault(name.slice(0, MAX_QUOTED_NAME_CHARS), 'invalid_value', 'Must be given only once.')
+      : [],
   );
 }
 
@@ -59,17 +61,21 @@ function repeated(query: object): readonly FieldError[] {
  * Finds parts that are not percent-encoded UTF-8. The parser would accept them as literal text, and filters would
  * search for that text.
  */
-function malformedParts(url: string): readonly FieldError[] {
+function findMalformedEscapes(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);
   if (query === url || !query.includes('%')) return [];
-  const malformed = query.split('&').filter((part) => decoded(part) === undefined);
-  return malformed.slice(0, MAX_FAULTS).flatMap((part) => {
+  const malformed = query.split('&').filter((part) => decodeOrUndefined(part) === undefined);
+  return malformed.slice(0, MAX_REPORTED_FAULTS).flatMap((part) => {
     const [name = ''] = part.split('=', 1);
-    return fault((decoded(name) ?? name).slice(0, MAX_NAME), 'invalid_value', 'Must be percent-encoded UTF-8.');
+    return fault(
+      (decodeOrUndefined(name) ?? name).slice(0, MAX_QUOTED_NAME_CHARS),
+      'invalid_value',
+      'Must be percent-encoded UTF-8.',
+    );
   });
 }
 
-function decoded(text: string): string | undefined {
+function decodeOrUndefined(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -78,7 +84,7 @@ function decoded(text: string): string | undefined {
 }
 
 /** Returns the first fault of each parameter. */
-function firstFaults(faults: readonly FieldError[]): Iterable<FieldError> {
+function selectFirstFaults(faults: readonly FieldError[]): Iterable<FieldError> {
   const first = new Map<string, FieldError>();
   for (const each of faults) if (!first.has(each.param)) first.set(each.param, each);
   return first.values();

@@ -1,12 +1,12 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { FieldError, JsonObject, Warning } from '@tracking/contracts';
 import { invalidRequest } from '../errors/request-error.ts';
-import type { Sent } from '../server/request.ts';
+import type { SentRequest } from '../server/request.ts';
 import { isObject } from './checks.ts';
-import { ignored, readDto, unknownFields } from './read-dto.ts';
+import { createIgnoredWarnings, readDto, findUnknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
-type Request = Pick<Sent, 'body' | 'strict'>;
+type Request = Pick<SentRequest, 'body' | 'strict'>;
 
 /** The fields set by a body, and a warning for each field that was ignored. */
 export interface ReadBody<T> {
@@ -36,7 +36,7 @@ interface DraftBody<T> {
  */
 export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
   const { value, faults } = readDto(dto, request.body);
-  const unknown = unknownFields(dto, answer, request.body);
+  const unknown = findUnknownFields(dto, answer, request.body);
   const faulty = new Set(faults.map(({ param }) => param));
   return {
     value,
@@ -46,7 +46,7 @@ export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, 
       const others = found.filter(({ param }) => !faulty.has(param));
       const errors = [...faults, ...others, ...(request.strict ? unknown : [])];
       if (errors.length > 0) throw invalidRequest(errors);
-      return ignored(unknown);
+      return createIgnoredWarnings(unknown);
     },
   };
 }
@@ -54,7 +54,7 @@ export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, 
 /**
  * Validation pipe like Nest's ValidationPipe, but it reports every fault with its path, and unknown fields as warnings.
  */
-export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<T>> {
+export class BodyPipe<T extends object> implements PipeTransform<SentRequest, ReadBody<T>> {
   /** @param answer class of the operation's response */
   constructor(
     private readonly dto: DtoClass<T>,
@@ -76,7 +76,7 @@ export class OptionalBodyPipe<T extends object> extends BodyPipe<T> {
 }
 
 /** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
-export class PlainBodyPipe implements PipeTransform<Sent, ReadBody<JsonObject>> {
+export class PlainBodyPipe implements PipeTransform<SentRequest, ReadBody<JsonObject>> {
   private readonly body: BodyPipe<object>;
 
   /** @param answer class of the operation's response */
@@ -92,9 +92,9 @@ export class PlainBodyPipe implements PipeTransform<Sent, ReadBody<JsonObject>> 
 }
 
 class NoFields {}
-const NOTHING = new BodyPipe(NoFields, NoFields);
+const NO_FIELDS_PIPE = new BodyPipe(NoFields, NoFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
-export const NO_BODY: PipeTransform<Sent, readonly Warning[]> = {
-  transform: (sent) => (isObject(sent.body) ? NOTHING.transform(sent).warnings : []),
+export const NO_BODY: PipeTransform<SentRequest, readonly Warning[]> = {
+  transform: (sent) => (isObject(sent.body) ? NO_FIELDS_PIPE.transform(sent).warnings : []),
 };

@@ -1,4 +1,4 @@
-import { parseTimestamp, timestampFault } from './timestamp.ts';
+import { parseTimestamp, describeTimestampFault } from './timestamp.ts';
 
 describe('parseTimestamp', () => {
   it.each([
@@ -62,7 +62,7 @@ describe('parseTimestamp', () => {
   });
 });
 
-describe('timestampFault', () => {
+describe('describeTimestampFault', () => {
   it.each([
     ['2026-11-21T09:30:00', /must have a time zone offset/i],
     ['2026-11-21T09:30:00.123', /must have a time zone offset/i],
@@ -86,11 +86,11 @@ describe('timestampFault', () => {
     ['', /RFC 3339/],
     [`2026-11-21T09:30:00.${'1'.repeat(10_000)}Z`, /RFC 3339/],
   ])('explains the fault of %.30s', (text, message) => {
-    expect(timestampFault(text)).toMatch(message);
-    expect(timestampFault(text)?.length).toBeLessThan(120);
+    expect(describeTimestampFault(text)).toMatch(message);
+    expect(describeTimestampFault(text)?.length).toBeLessThan(120);
   });
 
   it('returns undefined for a valid time', () => {
-    expect(timestampFault('2026-11-21T09:30:00+08:00')).toBeUndefined();
+    expect(describeTimestampFault('2026-11-21T09:30:00+08:00')).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ const MAX_LENGTH = 64;
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2999;
 
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Returns an RFC 3339 timestamp with an offset in UTC, with milliseconds and `Z`; undefined if it is malformed, if its
@@ -21,30 +21,30 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /** Returns the fault of a timestamp in words; undefined if it is valid. */
-export function timestampFault(text: string): string | undefined {
+export function describeTimestampFault(text: string): string | undefined {
   return read(text).fault;
 }
 
 /** Returns the fault of a date such as `2026-11-21` in words; undefined if it is valid. */
-export function dateFault(text: string): string | undefined {
-  if (!DATE_WITHOUT_TIME.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
+export function describeDateFault(text: string): string | undefined {
+  if (!DATE_WITHOUT_TIME_MESSAGE.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  if (day < 1 || day > daysIn(year, month)) return `The date ${text} does not exist.`;
-  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE;
+  if (day < 1 || day > countDays(year, month)) return `The date ${text} does not exist.`;
+  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE_MESSAGE;
 }
 
 type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 
 function read(text: string): ParsedTime {
-  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return { fault: formFault(text) };
+  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
   const fields = fieldsOf(text);
-  const fault = fieldFault(text, fields);
+  const fault = describeFieldFault(text, fields);
   if (fault !== undefined) return { fault };
 
   const { year, month, day, hour, minute, second, offset } = fields;
   const leap = second === 60;
-  const milliseconds = leap ? 0 : fraction(text);
+  const milliseconds = leap ? 0 : parseFractionMs(text);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
   if (leap && time.getTime() % 86_400_000 !== 0) {
     return {
@@ -52,7 +52,9 @@ function read(text: string): ParsedTime {
     };
   }
   const utcYear = time.getUTCFullYear();
-  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : { fault: YEAR_OUT_OF_RANGE };
+  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR
+    ? { time: time.toISOString() }
+    : { fault: YEAR_OUT_OF_RANGE_MESSAGE };
 }
 
 interface TimeFields {
@@ -68,65 +70,68 @@ interface TimeFields {
 
 function fieldsOf(text: string): TimeFields {
   return {
-    year: twoDigits(text, 0) * 100 + twoDigits(text, 2),
-    month: twoDigits(text, 5),
-    day: twoDigits(text, 8),
-    hour: twoDigits(text, 11),
-    minute: twoDigits(text, 14),
-    second: twoDigits(text, 17),
-    offset: offsetMinutes(text),
+    year: parseTwoDigits(text, 0) * 100 + parseTwoDigits(text, 2),
+    month: parseTwoDigits(text, 5),
+    day: parseTwoDigits(text, 8),
+    hour: parseTwoDigits(text, 11),
+    minute: parseTwoDigits(text, 14),
+    second: parseTwoDigits(text, 17),
+    offset: parseOffsetMinutes(text),
   };
 }
 
 /** Returns the fault of a date, time or offset that does not exist. */
-function fieldFault(text: string, { year, month, day, hour, minute, second, offset }: TimeFields): string | undefined {
-  if (day < 1 || day > daysIn(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
+function describeFieldFault(
+  text: string,
+  { year, month, day, hour, minute, second, offset }: TimeFields,
+): string | undefined {
+  if (day < 1 || day > countDays(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
   if (hour > 23 || minute > 59 || second > 60) return `The time ${text.slice(11, 19)} does not exist.`;
   if (Number.isNaN(offset)) return `The offset ${text.slice(-6)} does not exist.`;
   // Date.UTC reads years below 100 as years of the twentieth century.
-  return year < FIRST_YEAR - 1 ? YEAR_OUT_OF_RANGE : undefined;
+  return year < FIRST_YEAR - 1 ? YEAR_OUT_OF_RANGE_MESSAGE : undefined;
 }
 
-const YEAR_OUT_OF_RANGE = `Must have a year from ${FIRST_YEAR} to ${LAST_YEAR}.`;
-const NOT_RFC_3339 = 'Must be an RFC 3339 time such as 2026-11-21T09:30:00Z or 2026-11-21T17:30:00.000+08:00.';
-const DATE_WITHOUT_TIME = /^\d{4}-\d\d-\d\d$/;
-const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+const YEAR_OUT_OF_RANGE_MESSAGE = `Must have a year from ${FIRST_YEAR} to ${LAST_YEAR}.`;
+const NOT_RFC_3339_MESSAGE = 'Must be an RFC 3339 time such as 2026-11-21T09:30:00Z or 2026-11-21T17:30:00.000+08:00.';
+const DATE_WITHOUT_TIME_MESSAGE = /^\d{4}-\d\d-\d\d$/;
+const MISSING_OFFSET_MESSAGE = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /** Matches a blank in place of a `+`, which a query has if the `+` was not percent-encoded. */
-const BLANK_FOR_PLUS = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
+const BLANK_FOR_PLUS_MESSAGE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
 
 /** Returns the fault of a text that is not an RFC 3339 time: a common mistake, or any other. */
-function formFault(text: string): string {
-  if (text.length > MAX_LENGTH) return NOT_RFC_3339;
-  if (WITHOUT_OFFSET.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
-  if (BLANK_FOR_PLUS.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
-  if (DATE_WITHOUT_TIME.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
-  return NOT_RFC_3339;
+function describeFormatFault(text: string): string {
+  if (text.length > MAX_LENGTH) return NOT_RFC_3339_MESSAGE;
+  if (MISSING_OFFSET_MESSAGE.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
+  if (BLANK_FOR_PLUS_MESSAGE.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
+  if (DATE_WITHOUT_TIME_MESSAGE.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
+  return NOT_RFC_3339_MESSAGE;
 }
 
-function twoDigits(text: string, at: number): number {
+function parseTwoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }
 
 /** Returns the offset at the end of a timestamp in minutes east of UTC; NaN if there is no such offset. */
-function offsetMinutes(text: string): number {
+function parseOffsetMinutes(text: string): number {
   const sign = text.at(-6);
   if (sign !== '+' && sign !== '-') return 0;
-  const hours = twoDigits(text, text.length - 5);
-  const minutes = twoDigits(text, text.length - 2);
+  const hours = parseTwoDigits(text, text.length - 5);
+  const minutes = parseTwoDigits(text, text.length - 2);
   if (hours > 23 || minutes > 59) return Number.NaN;
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
 /** Returns the milliseconds, from the first three digits after the decimal point. */
-function fraction(text: string): number {
+function parseFractionMs(text: string): number {
   if (text[19] !== '.') return 0;
   const digits = /^\d{1,3}/.exec(text.slice(20))?.[0] ?? '';
   return Number(digits.padEnd(3, '0'));
 }
 
 /** Returns the number of days in the month; 0 for a month that does not exist. */
-function daysIn(year: number, month: number): number {
+function countDays(year: number, month: number): number {
   const leapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  return month === 2 && leapYear ? 29 : (DAYS[month - 1] ?? 0);
+  return month === 2 && leapYear ? 29 : (DAYS_PER_MONTH[month - 1] ?? 0);
 }

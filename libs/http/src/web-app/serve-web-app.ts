@@ -3,7 +3,7 @@ import fastifyStatic, { type SendOptions } from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** First path segments of the web application's pages. The application reads the rest of the path. */
-const PAGES = ['start', 'shipments', 'exceptions', 'settings', 'sign-in', 'invitation'] as const;
+const WEB_APP_PATH_SEGMENTS = ['start', 'shipments', 'exceptions', 'settings', 'sign-in', 'invitation'] as const;
 
 type Caching = Pick<SendOptions, 'cacheControl' | 'immutable' | 'maxAge'>;
 
@@ -38,7 +38,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
       return send(reply, 'assets/index.css', { cacheControl: false });
     });
     pages.get('/favicon.svg', (_request, reply) => send(reply, 'favicon.svg', { maxAge: '1d' }));
-    for (const page of PAGES) {
+    for (const page of WEB_APP_PATH_SEGMENTS) {
       for (const path of [`/${page}`, `/${page}/*`]) {
         pages.get(path, (_request, reply) => {
           // Revalidated for each request, mostly with 304, because the page names the assets of the running version.

@@ -11,11 +11,11 @@ import {
   PageDto,
   SentBody,
   WriteResponder,
-  etagOf,
+  formatEtag,
   fault,
   invalidRequest,
-  principalOf,
-  recordPage,
+  requirePrincipal,
+  readPage,
   refusal,
   scopeOf,
   reportChange,
@@ -69,7 +69,7 @@ export class ApiKeysController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
-    const principal = principalOf(reply.request);
+    const principal = requirePrincipal(reply.request);
     const { name, environment, expires_at, service_account_id } = value;
     const request = {
       name,
@@ -91,11 +91,9 @@ export class ApiKeysController {
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })
   async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<ApiKey>> {
     const scope = scopeOf(request);
-    const reach = keyReachOf(principalOf(request));
+    const reach = keyReachOf(requirePrincipal(request));
     const listing = { list: 'api keys', scope, filter: { ...reach }, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, (asked) =>
-      this.identity.keys.list(scope.workspace_id, reach, asked),
-    );
+    return readPage(query, listing, this.cursors, (asked) => this.identity.keys.list(scope.workspace_id, reach, asked));
   }
 
   @Get(':id')
@@ -103,9 +101,9 @@ export class ApiKeysController {
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
   @Unknown()
   async get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
-    const principal = principalOf(reply.request);
+    const principal = requirePrincipal(reply.request);
     const key = await this.identity.keys.get(principal.workspace_id, keyReachOf(principal), id);
-    reply.header('ETag', etagOf(key.version));
+    reply.header('ETag', formatEtag(key.version));
     return key;
   }
 
@@ -136,7 +134,7 @@ export class ApiKeysController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
-    const reach = keyReachOf(principalOf(reply.request));
+    const reach = keyReachOf(requirePrincipal(reply.request));
     const { made, old } = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
     reportChange(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
@@ -160,7 +158,7 @@ export class ApiKeysController {
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {
-    const reach = keyReachOf(principalOf(reply.request));
+    const reach = keyReachOf(requirePrincipal(reply.request));
     const change = await this.identity.keys.revoke(command, reach, id);
     return this.responder.respondToChange(reply, ignored, change);
   }

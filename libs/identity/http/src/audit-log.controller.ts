@@ -12,14 +12,14 @@ import {
   type AuditedByRequest,
   CurrentScope,
   Cursors,
-  FROM_TO,
+  CHANGE_SCHEMA,
   Operation,
   PageDto,
   PageType,
   QueryOneOf,
   QueryText,
   QueryTime,
-  recordPage,
+  readPage,
   TIME,
 } from '@tracking/http';
 import type { AuditFilter, Identity } from '@tracking/identity';
@@ -81,7 +81,7 @@ class AuditEntryResource implements AuditEntry {
   @ApiProperty({
     type: 'object',
     description: 'Old and new value (`from`, `to`) of each changed field, without secrets.',
-    additionalProperties: FROM_TO,
+    additionalProperties: CHANGE_SCHEMA,
   })
   readonly changes!: AuditedChanges;
   @ApiProperty({
@@ -115,7 +115,7 @@ export class AuditLogController {
   async list(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
     const filter = auditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
-    return recordPage(query, listing, this.cursors, (asked) =>
+    return readPage(query, listing, this.cursors, (asked) =>
       this.identity.auditLog.list(scope.workspace_id, { filter, ...asked }),
     );
   }

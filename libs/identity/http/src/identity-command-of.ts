@@ -1,6 +1,6 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
-import { commandIdentityOf, expectedVersionsOf, principalOf } from '@tracking/http';
+import { getCommandIdentity, getExpectedVersions, requirePrincipal } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 
@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify';
  */
 export const IdentityCommandOf = createParamDecorator((_data: unknown, context: ExecutionContext): IdentityCommand => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { workspace_id, actor } = principalOf(request);
-  const if_match = expectedVersionsOf(request);
-  return { ...commandIdentityOf(request), actor, workspace_id, ...(if_match && { if_match }) };
+  const { workspace_id, actor } = requirePrincipal(request);
+  const if_match = getExpectedVersions(request);
+  return { ...getCommandIdentity(request), actor, workspace_id, ...(if_match && { if_match }) };
 });

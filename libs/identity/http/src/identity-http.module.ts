@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUDITED_BY, AuditTrail, HttpOnlyCookie, Sealer } from '@tracking/http';
+import { AUDITED_BY, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
@@ -48,8 +48,8 @@ export class IdentityHttpModule {
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
           provide: KnownDevices,
-          inject: [Sealer],
-          useFactory: (sealer: Sealer) =>
+          inject: [TokenSealer],
+          useFactory: (sealer: TokenSealer) =>
             new KnownDevices(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
         },
       ],

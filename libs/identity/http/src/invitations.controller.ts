@@ -5,15 +5,15 @@ import {
   Audited,
   BodyPipe,
   type CommandIdentity,
-  Identified,
-  json,
+  CurrentCommandIdentity,
+  jsonBody,
   MayBeUnavailable,
   Operation,
   Password,
   type ReadBody,
   refusal,
   SentBody,
-  ANONYMOUS_BODY_LIMIT,
+  ANONYMOUS_JSON_BODY_BYTES,
   Text,
   TIME,
   WriteResponder,
@@ -101,7 +101,7 @@ export class InvitationsController {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
-    acceptedBody: json(ANONYMOUS_BODY_LIMIT),
+    acceptedBody: jsonBody(ANONYMOUS_JSON_BODY_BYTES),
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
@@ -112,7 +112,7 @@ export class InvitationsController {
   async use(
     @Param('token') token: string,
     @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
-    @Identified() identified: CommandIdentity,
+    @CurrentCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });

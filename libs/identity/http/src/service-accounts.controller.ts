@@ -11,8 +11,8 @@ import {
   PageDto,
   SentBody,
   WriteResponder,
-  etagOf,
-  recordPage,
+  formatEtag,
+  readPage,
   refusal,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
@@ -64,7 +64,7 @@ export class ServiceAccountsController {
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, (asked) =>
+    return readPage(query, listing, this.cursors, (asked) =>
       this.identity.serviceAccounts.list(scope.workspace_id, asked),
     );
   }
@@ -79,7 +79,7 @@ export class ServiceAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServiceAccount> {
     const account = await this.identity.serviceAccounts.get(workspace_id, id);
-    reply.header('ETag', etagOf(account.version));
+    reply.header('ETag', formatEtag(account.version));
     return account;
   }
 

@@ -11,25 +11,25 @@ import {
 import {
   Audited,
   BodyPipe,
-  commandIdentityOf,
+  getCommandIdentity,
   Cursors,
-  environmentOf,
-  etagOfContent,
+  readEnvironment,
+  computeContentEtag,
   invalidRequest,
-  json,
+  jsonBody,
   MayBeUnavailable,
   NO_BODY,
   notFound,
   Operation,
   PageDto,
-  principalOf,
+  requirePrincipal,
   type ReadBody,
-  recordPage,
+  readPage,
   refusal,
   scopeOf,
   SentBody,
   SessionCookie,
-  ANONYMOUS_BODY_LIMIT,
+  ANONYMOUS_JSON_BODY_BYTES,
   reportChange,
   unauthenticated,
   WriteResponder,
@@ -75,7 +75,7 @@ export class SessionController {
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
     body: SignInDto,
-    acceptedBody: json(ANONYMOUS_BODY_LIMIT),
+    acceptedBody: jsonBody(ANONYMOUS_JSON_BODY_BYTES),
     beginsSession: true,
     hasEtag: true,
   })
@@ -95,11 +95,11 @@ export class SessionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsHolder>> {
     const { request } = reply;
-    const environment = environmentOf(request);
+    const environment = readEnvironment(request);
     const { email, password, workspace } = value;
     const device = this.devices.find(request, email);
     await this.throttle.signIn(email, { address: request.ip, device });
-    const command = commandIdentityOf(request);
+    const command = getCommandIdentity(request);
     const from = { address: request.ip, user_agent: request.headers['user-agent'] };
     const begun = await this.identity.signIn(command, {
       email,
@@ -128,7 +128,7 @@ export class SessionController {
     type: CredentialsHolderResource,
   })
   async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsHolder> {
-    return this.holder(principalOf(reply.request), reply);
+    return this.holder(requirePrincipal(reply.request), reply);
   }
 
   @Patch('session')
@@ -142,7 +142,7 @@ export class SessionController {
   ): Promise<WriteResponse<CredentialsHolder>> {
     const { request } = reply;
     reportChange(request, await this.identity.users.change(command, command.actor.id, { name }));
-    return this.responder.respond(reply, warnings, { body: await this.holder(principalOf(request), reply) });
+    return this.responder.respond(reply, warnings, { body: await this.holder(requirePrincipal(request), reply) });
   }
 
   @Delete('session')
@@ -159,7 +159,7 @@ export class SessionController {
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
-    const { type, credential_id } = principalOf(reply.request);
+    const { type, credential_id } = requirePrincipal(reply.request);
     if (type !== 'session') throw notFound('session: the request was made with an API key');
     const ended = await this.endSession(credential_id, warnings, reply);
     reply.header('Set-Cookie', this.cookie.clear());
@@ -188,7 +188,7 @@ export class SessionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly changed_at: Timestamp }>> {
     const { request } = reply;
-    const { actor, type, credential_id } = principalOf(request);
+    const { actor, type, credential_id } = requirePrincipal(request);
     await this.throttle.changePassword(actor.id);
     const { current_password, new_password } = value;
     const { sessions_epoch: epoch } = await this.identity.userPasswords
@@ -206,9 +206,9 @@ export class SessionController {
   @Operation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
-    const { actor, credential_id } = principalOf(request);
+    const { actor, credential_id } = requirePrincipal(request);
     const listing = { list: `sessions of ${actor.id}`, scope: scopeOf(request), filter: {}, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, async (asked) => {
+    return readPage(query, listing, this.cursors, async (asked) => {
       const found = await this.identity.sessions.list(actor.id, asked);
       return { ...found, items: found.items.map((each) => ({ ...each, current: each.id === credential_id })) };
     });
@@ -228,7 +228,7 @@ export class SessionController {
   }
 
   private async endSession(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
-    const { actor } = principalOf(reply.request);
+    const { actor } = requirePrincipal(reply.request);
     const { device, address } = await this.identity.sessions.end(actor.id, id);
     reportChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
@@ -242,7 +242,7 @@ export class SessionController {
   private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
-    reply.header('ETag', etagOfContent(holder));
+    reply.header('ETag', computeContentEtag(holder));
     return holder;
   }
 }

@@ -10,9 +10,9 @@ import {
 import {
   Audited,
   CurrentScope,
-  etagOf,
+  formatEtag,
   isObject,
-  mergePatch,
+  mergePatchBody,
   Operation,
   type ReadBody,
   SentBody,
@@ -54,7 +54,7 @@ export class SettingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingsWithDefaults> {
     const settings = await this.settings.get(workspace_id);
-    reply.header('ETag', etagOf(settings.version));
+    reply.header('ETag', formatEtag(settings.version));
     return { ...settings, defaults: DEFAULT_RULE_SETTINGS };
   }
 
@@ -64,7 +64,7 @@ export class SettingsController {
     summary: 'Change the settings of the workspace',
     description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
-    acceptedBody: mergePatch(),
+    acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
@@ -98,7 +98,7 @@ export class SettingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
     const { required_documents, version } = await this.settings.get(workspace_id);
-    reply.header('ETag', etagOf(version));
+    reply.header('ETag', formatEtag(version));
     return { required_documents, version };
   }
 }

@@ -1,4 +1,4 @@
-import { HttpOnlyCookie, Sealer } from '@tracking/http';
+import { HttpOnlyCookie, TokenSealer } from '@tracking/http';
 import { KnownDevices } from './sign-in-throttle.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -10,7 +10,7 @@ beforeEach(() => {
   now = Date.parse(COMMAND.at);
 });
 const devicesWith = (secret: Buffer) =>
-  new KnownDevices(new Sealer(secret), new HttpOnlyCookie('https://api.example', 'device'), () => new Date(now));
+  new KnownDevices(new TokenSealer(secret), new HttpOnlyCookie('https://api.example', 'device'), () => new Date(now));
 const devices = devicesWith(SECRET);
 const requestWith = (setCookie: string) => ({ headers: { cookie: setCookie.split(';', 1)[0] ?? '' } });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type HttpOnlyCookie, networkOf, requireQuota, type Sealer } from '@tracking/http';
+import { type HttpOnlyCookie, identifyNetwork, requireQuota, type TokenSealer } from '@tracking/http';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -36,7 +36,7 @@ export class SignInThrottle {
   async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
     const account = accountOf(email);
     if (device !== undefined && (await this.admitsDevice(account, device))) return;
-    await this.take(`sign-in:address:${networkOf(address)}`, MAX_PER_NETWORK);
+    await this.take(`sign-in:address:${identifyNetwork(address)}`, MAX_PER_NETWORK);
     await this.take(`sign-in:account:${account}`, MAX_PER_ACCOUNT);
   }
 
@@ -69,7 +69,7 @@ const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
  */
 export class KnownDevices {
   constructor(
-    private readonly sealer: Sealer,
+    private readonly sealer: TokenSealer,
     private readonly cookie: HttpOnlyCookie,
     private readonly clock: Clock,
   ) {}

@@ -7,13 +7,13 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  etagOf,
+  formatEtag,
   NO_BODY,
   Operation,
   OptionalBodyPipe,
   PageDto,
   type ReadBody,
-  recordPage,
+  readPage,
   refusal,
   SentBody,
   SETTINGS,
@@ -89,7 +89,7 @@ export class UsersController {
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, (asked) => this.identity.users.list(scope.workspace_id, asked));
+    return readPage(query, listing, this.cursors, (asked) => this.identity.users.list(scope.workspace_id, asked));
   }
 
   @Get(':id')
@@ -102,7 +102,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<User> {
     const user = await this.identity.users.get(workspace_id, id);
-    reply.header('ETag', etagOf(user.version));
+    reply.header('ETag', formatEtag(user.version));
     return user;
   }
 

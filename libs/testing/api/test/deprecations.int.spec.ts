@@ -1,4 +1,4 @@
-import { deprecationHeaders } from '@tracking/http';
+import { createDeprecationHeaders } from '@tracking/http';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -78,5 +78,5 @@ it.each([
   { since: '2026-11-01', sunset: 'later', link: LINK },
   { since: '2026-11-01', sunset: '2026-10-31', link: LINK },
 ])('%j is not a valid deprecation', (deprecation) => {
-  expect(() => deprecationHeaders(deprecation)).toThrow();
+  expect(() => createDeprecationHeaders(deprecation)).toThrow();
 });

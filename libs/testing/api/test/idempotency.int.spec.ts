@@ -339,7 +339,7 @@ describe('a POST with an Idempotency-Key', () => {
     const [dead, alive] = [await api.claims(), await api.claims()];
     const request = { scope: ['key_1'], key: randomUUID(), content: '{}', permissions: [] };
     const taken = async (by: IdempotencyClaims) => {
-      const taking = await by.take(request);
+      const taking = await by.takeClaim(request);
       if (taking.kind !== 'taken') throw new Error(`${taking.kind} in place of taken`);
       return taking.claim;
     };
@@ -348,16 +348,16 @@ describe('a POST with an Idempotency-Key', () => {
     await alive.forget(repeat);
     const last = await taken(alive);
     expect([repeat.command_id, last.command_id]).toEqual([first.command_id, first.command_id]);
-    await alive.release(last);
+    await alive.releaseClaim(last);
   });
 
   it('responds only after the response is stored', async () => {
     const claims = await api.claims();
-    const { keep } = claims;
-    claims.keep = async (...args) => {
-      claims.keep = keep;
+    const { storeResponse } = claims;
+    claims.storeResponse = async (...args) => {
+      claims.storeResponse = storeResponse;
       await Promise.reject(new Unavailable('document store', 'away'));
-      return keep.apply(claims, args);
+      return storeResponse.apply(claims, args);
     };
     const by = await api.gateway({ idempotency: claims });
     const [name, json] = [randomUUID(), fields()];
@@ -373,7 +373,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('does not start if its claim cannot be stored', async () => {
     const claims = await api.claims();
-    claims.take = () => Promise.reject(new Unavailable('document store', 'away'));
+    claims.takeClaim = () => Promise.reject(new Unavailable('document store', 'away'));
     const by = await api.gateway({ idempotency: claims });
     const head = await api.head();
     const answer = await under(randomUUID(), SHIPMENTS, fields(), { by });

@@ -1,11 +1,11 @@
-import { Sealer } from '@tracking/http';
+import { TokenSealer } from '@tracking/http';
 import type { Position } from '@tracking/ports';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const token = (position: Position): string =>
-  new Sealer(SECRET).close(position, { purpose: 'consistency-token', binding: '' });
+  new TokenSealer(SECRET).close(position, { purpose: 'consistency-token', binding: '' });
 
 describe('with projections that are down', () => {
   let api: Api;
@@ -172,8 +172,11 @@ describe('with projections that run', () => {
     ['garbage', 'garbage'],
     ['empty', ''],
     ['a bare position', 'ffffffffffffffff'],
-    ['signed by another', new Sealer(Buffer.alloc(32, 8)).close('0', { purpose: 'consistency-token', binding: '' })],
-    ['a cursor', new Sealer(SECRET).close('["a"]', { purpose: 'cursor', binding: '' })],
+    [
+      'signed by another',
+      new TokenSealer(Buffer.alloc(32, 8)).close('0', { purpose: 'consistency-token', binding: '' }),
+    ],
+    ['a cursor', new TokenSealer(SECRET).close('["a"]', { purpose: 'cursor', binding: '' })],
     ['endless', 'A'.repeat(8_000)],
   ])('refuses a token that is %s', async (_what, value) => {
     const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'TOKEN' } });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { responseHeaders } from '@tracking/http';
+import { createResponseHeaders } from '@tracking/http';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -94,7 +94,7 @@ describe.each([
 });
 
 it('a page loads its own files alone, sends forms here alone, and is shown in no other', () => {
-  const { page, docs } = responseHeaders('https://api.example');
+  const { page, docs } = createResponseHeaders('https://api.example');
   expect(page['Content-Security-Policy']?.split('; ')).toEqual([
     "default-src 'none'",
     "script-src 'self'",

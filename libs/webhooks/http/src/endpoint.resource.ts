@@ -3,9 +3,9 @@ import { API_VERSIONS, type ApiVersion, type Environment, ENVIRONMENTS, EVENT_TY
 import {
   field,
   Forwarded,
-  inLowerCase,
+  createLowerCaseConversion,
   InputType,
-  MAX_TEXT,
+  DEFAULT_MAX_CHARS,
   OptionalBodyPipe,
   PageType,
   PlainBodyPipe,
@@ -17,7 +17,7 @@ import {
 } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
-const convertEventType = inLowerCase(EVENT_TYPES);
+const convertEventType = createLowerCaseConversion(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -46,7 +46,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Forwarded(
-    { type: String, format: 'uri', maxLength: MAX_TEXT },
+    { type: String, format: 'uri', maxLength: DEFAULT_MAX_CHARS },
     {
       description:
         'URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.',
@@ -61,7 +61,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
   )
   readonly event_types!: string[];
-  @Forwarded({ type: String, maxLength: MAX_TEXT }, { description: 'Description for people.', nullable: true })
+  @Forwarded({ type: String, maxLength: DEFAULT_MAX_CHARS }, { description: 'Description for people.', nullable: true })
   readonly description!: string | null;
   @Forwarded(
     { type: String, enum: [...API_VERSIONS] },
@@ -88,7 +88,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   })
   readonly last_verification!: VerificationResource | null;
   @Forwarded(
-    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: 20 },
+    { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: 20 },
     {
       description:
         'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.',

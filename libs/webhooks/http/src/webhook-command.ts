@@ -1,6 +1,6 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
-import { commandContext } from '@tracking/http';
+import { createCommandContext } from '@tracking/http';
 import { withUnknownOutcome } from '@tracking/ports';
 import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyRequest } from 'fastify';
@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 /** Handler parameter decorator: the {@link WebhookCommand} of the request. */
 export const WebhookCommandOf = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookCommand => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = commandContext(request);
+  const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = createCommandContext(request);
   const origin = { request_id, ...(traceparent !== null && { traceparent }) };
   return { ...command, origin };
 });

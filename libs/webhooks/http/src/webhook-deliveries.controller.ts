@@ -5,10 +5,10 @@ import {
   Audited,
   CurrentScope,
   Cursors,
-  etagOf,
+  formatEtag,
   NO_BODY,
   Operation,
-  recordPage,
+  readPage,
   refusal,
   SentBody,
   WriteResponder,
@@ -44,7 +44,7 @@ export class WebhookDeliveriesController {
   async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
     const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, (asked) =>
+    return readPage(query, listing, this.cursors, (asked) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
     );
   }
@@ -59,7 +59,7 @@ export class WebhookDeliveriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookDeliveryDetail> {
     const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
-    reply.header('ETag', etagOf(delivery.version));
+    reply.header('ETag', formatEtag(delivery.version));
     return delivery;
   }
 

@@ -6,12 +6,12 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  etagOf,
+  formatEtag,
   NO_BODY,
   Operation,
   PageDto,
   type ReadBody,
-  recordPage,
+  readPage,
   refusal,
   scopeOf,
   SentBody,
@@ -92,7 +92,7 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' };
-    return recordPage(query, listing, this.cursors, (asked) => this.webhooks.endpoints.list({ ...scope, ...asked }));
+    return readPage(query, listing, this.cursors, (asked) => this.webhooks.endpoints.list({ ...scope, ...asked }));
   }
 
   @Get(':id')
@@ -105,7 +105,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookEndpoint> {
     const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
-    reply.header('ETag', etagOf(endpoint.version));
+    reply.header('ETag', formatEtag(endpoint.version));
     return endpoint;
   }
 

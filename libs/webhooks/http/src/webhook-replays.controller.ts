@@ -9,8 +9,8 @@ import {
   Operation,
   OptionalBodyPipe,
   SentBody,
-  etagOf,
-  recordPage,
+  formatEtag,
+  readPage,
   refusal,
   WriteResponder,
 } from '@tracking/http';
@@ -76,7 +76,7 @@ export class WebhookReplaysController {
   async list(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
-    return recordPage(query, listing, this.cursors, (asked) =>
+    return readPage(query, listing, this.cursors, (asked) =>
       this.webhooks.replays.list({ ...scope, ...filter, ...asked }),
     );
   }
@@ -91,7 +91,7 @@ export class WebhookReplaysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookReplay> {
     const replay = await this.webhooks.replays.get({ ...scope, replay_id });
-    reply.header('ETag', etagOf(replay.version));
+    reply.header('ETag', formatEtag(replay.version));
     return replay;
   }
 

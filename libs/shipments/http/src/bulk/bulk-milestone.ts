@@ -114,7 +114,7 @@ export class ShipmentFinder {
     for (const { field, value } of references) {
       if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
     }
-    if (values.size > 0) await this.readYourWrites.waitFor('shipments', request);
+    if (values.size > 0) await this.readYourWrites.waitForReadModel('shipments', request);
     const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
     for (const [field, ofField] of values) {
       const { shipments } = this.readModels.queries;

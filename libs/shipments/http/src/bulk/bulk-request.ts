@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
-import { isLargerThan, JSON_LIMIT, MIB, sizeOf } from '@tracking/http';
+import { isLargerThan, DEFAULT_JSON_BODY_BYTES, MIB, formatSize } from '@tracking/http';
 import { type Position, isKnownUndone } from '@tracking/ports';
 import { commandIdOfItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
@@ -64,7 +64,7 @@ export class BulkRequest<T, R extends object> {
       attempt(item, () => {
         const input = this.inputs[item.index];
         // No item can be too large if all together are not.
-        if (bytes > JSON_LIMIT) refuseTooLarge(input);
+        if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLarge(input);
         item.input = read(input);
       });
     }
@@ -164,15 +164,15 @@ export class BulkRequest<T, R extends object> {
 
   private refuseIfResponseIsFull(): void {
     if (this.characters <= MAX_RESPONSE_CHARS) return;
-    const message = `The response has reached ${sizeOf(MAX_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
+    const message = `The response has reached ${formatSize(MAX_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
     throw new DomainError('body_too_large', message);
   }
 }
 
 /** An item that would be too large as a single request is too large here. @throws DomainError `body_too_large` */
 function refuseTooLarge(item: unknown): void {
-  if (!isLargerThan(JSON_LIMIT, item)) return;
-  throw new DomainError('body_too_large', `The item is larger than ${sizeOf(JSON_LIMIT)}.`);
+  if (!isLargerThan(DEFAULT_JSON_BODY_BYTES, item)) return;
+  throw new DomainError('body_too_large', `The item is larger than ${formatSize(DEFAULT_JSON_BODY_BYTES)}.`);
 }
 
 function attempt(item: { error?: unknown }, act: () => unknown): void {

@@ -3,10 +3,10 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Places, Shipment, Warning } from '@tracking/contracts';
 import {
   BodyPipe,
-  Command,
+  CurrentCommand,
   ErrorFilter,
   Operation,
-  principalOf,
+  requirePrincipal,
   ReadYourWrites,
   requirePermission,
   SentBody,
@@ -56,7 +56,7 @@ export class BulkController {
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
     @SentBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
@@ -90,7 +90,7 @@ export class BulkController {
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(
     @SentBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
@@ -119,7 +119,7 @@ export class BulkController {
 
   private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ReadBulkMilestone {
     const read = readBulkMilestone(item, command, this.places);
-    if (read.milestone.source !== 'manual') requirePermission(principalOf(request), 'milestones:feed');
+    if (read.milestone.source !== 'manual') requirePermission(requirePrincipal(request), 'milestones:feed');
     return read;
   }
 

@@ -1,6 +1,6 @@
 import type * as wire from '@tracking/contracts';
 import { ApiExtraModels, ApiProperty, ApiSchema, getSchemaPath, OmitType } from '@nestjs/swagger';
-import { ErrorDetailResource, fault, field, json, MIB, Text, WithWarnings } from '@tracking/http';
+import { ErrorDetailResource, fault, field, jsonBody, MIB, Text, WithWarnings } from '@tracking/http';
 import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
 import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
@@ -8,7 +8,7 @@ import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipmen
 const MAX_ITEMS = 500;
 
 /** The body of a bulk request. */
-export const BULK_BODY: RouteBody = json(10 * MIB);
+export const BULK_BODY: RouteBody = jsonBody(10 * MIB);
 
 /**
  * The items of a body. Each item is read separately, and its faults are in its own response. So the schema refers to

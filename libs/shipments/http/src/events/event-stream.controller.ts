@@ -6,9 +6,9 @@ import {
   Admission,
   CurrentScope,
   invalidRequest,
-  Observation,
+  RequestObserver,
   Operation,
-  principalOf,
+  requirePrincipal,
   QueryId,
   QueryText,
   refusal,
@@ -89,7 +89,7 @@ export class EventStreamController {
     @Inject(EventFollower) private readonly follower: EventFollower,
     @Inject(EventStreams) private readonly streams: EventStreams,
     @Inject(Admission) private readonly admission: Admission,
-    @Inject(Observation) private readonly observation: Observation,
+    @Inject(RequestObserver) private readonly observation: RequestObserver,
   ) {}
 
   @Get('stream')
@@ -120,7 +120,7 @@ export class EventStreamController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { after: _, ...filters } = query;
-    const release = this.streams.reserve(principalOf(request));
+    const release = this.streams.reserve(requirePrincipal(request));
     try {
       const followed = await this.follower.begin(scope, eventFilter(filters), afterOf(request, query));
       reply.headers({
@@ -147,7 +147,7 @@ export class EventStreamController {
     reply.hijack();
     // The framework reports a response that ends, but not one that the client aborts.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) this.observation.answered(request, reply);
+      if (!reply.raw.writableFinished) this.observation.recordResponse(request, reply);
     });
     const isAdmitted = () => this.admission.isStillAdmitted(request);
     this.streams.start({ response: reply.raw, headers, followed, isAdmitted }, release);

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { EventEnvelope, Principal } from '@tracking/contracts';
-import { credentialsOf, RequestError } from '@tracking/http';
+import { describeCredentials, RequestError } from '@tracking/http';
 import type { Counter, Metrics } from '@tracking/ports';
 import { Busy } from '@tracking/ports';
 import type { FollowedEvents } from '@tracking/read-models';
@@ -76,7 +76,7 @@ export class EventStreams {
   reserve({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
     this.requireFewer(credential_id, maxPerCredential, 'This key or session has');
-    this.requireFewer(actor.id, maxPerOwner, `All ${credentialsOf(actor)} together have`);
+    this.requireFewer(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
     this.requireFewer(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
       throw new Busy('event streams', 'the maximum number of streams is open');

@@ -4,7 +4,7 @@ import type * as wire from '@tracking/contracts';
 import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES, isEndpointEvent, SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import {
   eventSchemaName,
-  FROM_TO,
+  CHANGE_SCHEMA,
   PageDto,
   PageType,
   pascalCase,
@@ -12,7 +12,7 @@ import {
   QueryOneOf,
   QueryTime,
   schemaRef,
-  selectedOf,
+  selectListed,
   QueryEnumList,
   TIME,
 } from '@tracking/http';
@@ -87,7 +87,7 @@ export class ListEventsDto extends PageDto {
 /** The filters of a query. */
 export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
-    ...(type && { type: selectedOf(SHIPMENT_EVENT_TYPES, type) }),
+    ...(type && { type: selectListed(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
     ...(since && { since }),
     ...(until && { until }),
@@ -156,7 +156,7 @@ function typeSpecificData(type: wire.EventType): JsonSchema {
 const CHANGES = {
   description: 'Old and new value (`from`, `to`) of each changed field of the shipment.',
   type: 'object',
-  additionalProperties: FROM_TO,
+  additionalProperties: CHANGE_SCHEMA,
 };
 
 const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint at the time of the event.' };

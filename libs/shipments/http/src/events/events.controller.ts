@@ -4,14 +4,14 @@ import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
 import {
   CurrentScope,
   Cursors,
-  etagOf,
+  formatEtag,
   invalidRequest,
   notFound,
   Operation,
   page,
   ReadYourWrites,
   refusal,
-  waitForRoom,
+  waitForResponseBudget,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -51,7 +51,7 @@ export class EventsController {
         const message = 'The event does not exist or is no longer stored. List events with since instead.';
         throw invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
       }
-      await waitForRoom(request);
+      await waitForResponseBudget(request);
       return this.events.list(scope, { filter, limit, after, newestFirst });
     });
   }
@@ -71,11 +71,14 @@ export class EventsController {
     const event = await this.events.get(scope, id);
     if (!event) throw notFound('event');
     // An event never changes.
-    reply.header('ETag', etagOf(1));
+    reply.header('ETag', formatEtag(1));
     return event;
   }
 
   private waitForOwnWrites(request: FastifyRequest): Promise<void> {
-    return this.readYourWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
+    return this.readYourWrites.waitForPosition(
+      (position, timeoutMs) => this.events.reached(position, timeoutMs),
+      request,
+    );
   }
 }

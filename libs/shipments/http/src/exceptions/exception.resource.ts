@@ -23,7 +23,7 @@ import {
   QueryText,
   QueryTime,
   Resource,
-  selectedOf,
+  selectListed,
   QueryEnumList,
   Text,
   TIME,
@@ -193,9 +193,9 @@ export class ListExceptionsDto extends PageDto {
 export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
-    status: selectedOf(EXCEPTION_STATUSES, query.status),
-    type: selectedOf(EXCEPTION_TYPES, query.type),
-    severity: selectedOf(SEVERITIES, query.severity),
+    status: selectListed(EXCEPTION_STATUSES, query.status),
+    type: selectListed(EXCEPTION_TYPES, query.type),
+    severity: selectListed(SEVERITIES, query.severity),
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',

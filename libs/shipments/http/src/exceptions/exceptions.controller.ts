@@ -4,17 +4,17 @@ import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, ShipmentException, Warning } from '@tracking/contracts';
 import {
   BodyPipe,
-  Command,
+  CurrentCommand,
   CurrentScope,
   Cursors,
-  etagOf,
+  formatEtag,
   notFound,
   Operation,
   page,
   PageDto,
   ReadYourWrites,
   refusal,
-  waitForRoom,
+  waitForResponseBudget,
   SentBody,
   WriteResponder,
 } from '@tracking/http';
@@ -125,7 +125,7 @@ export class ExceptionsController {
   async open(
     @SentBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { value } = sent;
@@ -166,7 +166,7 @@ export class ExceptionsController {
     this.readYourWrites.checkToken(request);
     const found = await this.shipments.getException({ ...scope, exception_id });
     if (found === undefined) throw notFound('exception');
-    reply.header('ETag', etagOf(found.shipment_version));
+    reply.header('ETag', formatEtag(found.shipment_version));
     return found.exception;
   }
 
@@ -184,7 +184,7 @@ export class ExceptionsController {
   async acknowledge(
     @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { assignee, note = null } = sent.value;
@@ -210,7 +210,7 @@ export class ExceptionsController {
   async resolve(
     @SentBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
     @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { code, note = null } = sent.value;
@@ -224,8 +224,8 @@ export class ExceptionsController {
     scope: Scope,
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
-    await this.readYourWrites.waitFor('exceptions', request);
-    await waitForRoom(request);
+    await this.readYourWrites.waitForReadModel('exceptions', request);
+    await waitForResponseBudget(request);
     return this.readModels.queries.exceptions.list(scope, query);
   }
 }

@@ -3,7 +3,7 @@ import type { PipeTransform } from '@nestjs/common';
 import { CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Places, Timestamp, Warning } from '@tracking/contracts';
 import { CLOCK, draftBody, invalidRequest } from '@tracking/http';
-import type { Sent } from '@tracking/http';
+import type { SentRequest } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
@@ -58,7 +58,7 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
 }
 
 /** The body's content, and the time of the command. A milestone cannot have happened after that time. */
-type TimedBody = Pick<Sent, 'body' | 'strict' | 'at'>;
+type TimedBody = Pick<SentRequest, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body describes, and a warning for each field that was ignored. */
 export interface ReadMilestone {
@@ -67,10 +67,10 @@ export interface ReadMilestone {
 }
 
 @Injectable()
-export class MilestonePipe implements PipeTransform<Sent, ReadMilestone> {
+export class MilestonePipe implements PipeTransform<SentRequest, ReadMilestone> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(sent: Sent): ReadMilestone {
+  transform(sent: SentRequest): ReadMilestone {
     return readMilestone(sent, this.places);
   }
 }
@@ -110,7 +110,7 @@ export interface ReadMilestonePatch {
 
 /** Reads a correction. The command checks what depends on the milestone and its shipment. */
 @Injectable()
-export class MilestonePatchPipe implements PipeTransform<Sent, ReadMilestonePatch> {
+export class MilestonePatchPipe implements PipeTransform<SentRequest, ReadMilestonePatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
   /** @throws RequestError naming every faulty field */

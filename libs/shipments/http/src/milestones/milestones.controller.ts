@@ -3,15 +3,15 @@ import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Milestone, MilestoneCode, Page, Scope, Warning } from '@tracking/contracts';
 import {
-  Command,
+  CurrentCommand,
   CurrentScope,
   Cursors,
-  etagOf,
-  mergePatch,
+  formatEtag,
+  mergePatchBody,
   NO_BODY,
   Operation,
   page,
-  principalOf,
+  requirePrincipal,
   refusal,
   requirePermission,
   scopeOf,
@@ -102,10 +102,10 @@ export class MilestonesController {
   async record(
     @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
     @Param('id', SHIPMENT_ID) shipment_id: string,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
-    if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
+    if (milestone.source !== 'manual') requirePermission(requirePrincipal(reply.request), 'milestones:feed');
     const written = await this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const isNew = written.answer.outcome === 'recorded';
     return this.responder.respond(reply, warnings, {
@@ -130,7 +130,7 @@ export class MilestonesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone> {
     const { milestone, shipment_version } = await this.reader.milestone(request, ids);
-    reply.header('ETag', etagOf(shipment_version));
+    reply.header('ETag', formatEtag(shipment_version));
     return milestone;
   }
 
@@ -139,7 +139,7 @@ export class MilestonesController {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${ETAG_OF_SHIPMENT}`,
     body: CorrectMilestoneDto,
-    acceptedBody: mergePatch(),
+    acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
   @OnMilestone()
@@ -148,7 +148,7 @@ export class MilestonesController {
   async correct(
     @SentBody(MilestonePatchPipe) { patch, warnings }: ReadMilestonePatch,
     @Param(MILESTONE_IDS) ids: MilestoneIds,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.correctMilestone({ ...command, ...ids, patch });
@@ -170,7 +170,7 @@ export class MilestonesController {
   async retract(
     @Param(MILESTONE_IDS) ids: MilestoneIds,
     @SentBody(NO_BODY) ignored: readonly Warning[],
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.retractMilestone({ ...command, ...ids });

@@ -1,7 +1,17 @@
 import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { MILESTONE_CODES, SHIPMENT_STATUSES } from '@tracking/contracts';
-import { CalendarDate, InputType, Resource, TIME, WithWarnings, fault, field, text, textUpTo } from '@tracking/http';
+import {
+  CalendarDate,
+  InputType,
+  Resource,
+  TIME,
+  WithWarnings,
+  fault,
+  field,
+  text,
+  checkTextUpTo,
+} from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
 
@@ -51,7 +61,7 @@ export class ContainerResource extends Resource implements wire.Container {
   )
   readonly size_type!: string | null;
   @field(
-    textUpTo(MAX_SEAL),
+    checkTextUpTo(MAX_SEAL),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
     { type: String, minLength: 1, maxLength: MAX_SEAL },
   )

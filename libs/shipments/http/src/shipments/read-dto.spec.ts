@@ -1,4 +1,4 @@
-import { fieldsOf, readDto, unknownFields } from '@tracking/http';
+import { getFields, readDto, findUnknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 import { RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ListShipmentsDto } from './shipment-filter.ts';
@@ -7,7 +7,7 @@ import { ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.
 const faults = (dto: DtoClass, input: unknown): string[] =>
   readDto(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
 const unknown = (input: unknown): string[] =>
-  unknownFields(UpsertShipmentDto, ShipmentWrittenResource, input).map(({ param, code }) => `${param} ${code}`);
+  findUnknownFields(UpsertShipmentDto, ShipmentWrittenResource, input).map(({ param, code }) => `${param} ${code}`);
 
 describe('readDto', () => {
   it('reads declared fields and ignores others, whatever their name', () => {
@@ -19,7 +19,7 @@ describe('readDto', () => {
   });
 
   it('accepts null and absence for every optional field', () => {
-    const nulls = Object.fromEntries([...fieldsOf(UpsertShipmentDto).keys()].map((name) => [name, null]));
+    const nulls = Object.fromEntries([...getFields(UpsertShipmentDto).keys()].map((name) => [name, null]));
     expect(faults(UpsertShipmentDto, nulls)).toEqual([]);
     expect(faults(UpsertShipmentDto, {})).toEqual([]);
   });

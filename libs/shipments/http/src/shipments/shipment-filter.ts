@@ -24,14 +24,14 @@ import {
   Flag,
   idOf,
   invalidRequest,
-  MAX_TEXT,
+  DEFAULT_MAX_CHARS,
   PageDto,
   parseTimestamp,
   QueryList,
   QueryOneOf,
   QueryText,
   QueryTime,
-  selectedOf,
+  selectListed,
   QueryEnumList,
   text,
 } from '@tracking/http';
@@ -66,7 +66,7 @@ const PARAMETERS: {
   port: QueryText,
   time: QueryTime,
   words: (options) =>
-    field(words, { ...options, required: false }, { type: String, minLength: 1, maxLength: MAX_TEXT }),
+    field(words, { ...options, required: false }, { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS }),
 };
 
 const SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
@@ -110,7 +110,7 @@ const VALUES: {
   readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
-  statuses: (value) => selectedOf(SHIPMENT_STATUSES, value),
+  statuses: (value) => selectListed(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
   mode: (value) => MODE_ALIASES[value] ?? (value as Mode),
   choice: (value) => value,

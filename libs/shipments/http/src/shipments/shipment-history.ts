@@ -18,7 +18,7 @@ import {
   STATUS_RULES,
   TIME_RULES,
 } from '@tracking/contracts';
-import { FROM_TO, PageType, TIME } from '@tracking/http';
+import { CHANGE_SCHEMA, PageType, TIME } from '@tracking/http';
 import { RecentLookUps } from '@tracking/resilience';
 import { IDENTITY } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
@@ -73,7 +73,7 @@ class HistoryEntryResource implements wire.HistoryEntry {
   @ApiProperty({
     type: 'object',
     description: 'Old and new value (`from`, `to`) of each changed field.',
-    additionalProperties: FROM_TO,
+    additionalProperties: CHANGE_SCHEMA,
   })
   readonly changes!: wire.HistoryChanges;
   @ApiProperty({ type: 'integer', description: 'Version of the shipment after the change.' })

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import { notFound, ReadYourWrites, waitForRoom, scopeOf, SETTINGS } from '@tracking/http';
+import { notFound, ReadYourWrites, waitForResponseBudget, scopeOf, SETTINGS } from '@tracking/http';
 import type { PageContent } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import { type FoundMilestone, type GetMilestone, parseShipmentId, shipmentResource } from '@tracking/shipments';
@@ -28,11 +28,11 @@ export class ShipmentReader {
 
   /** @throws RequestError `not_found`, also for ids of another workspace or environment, and for a text that is not an id */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
-    const expected = this.readYourWrites.expectedPosition(request);
+    const expected = this.readYourWrites.readExpectedPosition(request);
     const id = readShipmentId(shipmentId);
     const scope = scopeOf(request);
     // Read before the row: otherwise the result could apply to a newer row than the one that was read.
-    const current = await this.readYourWrites.isShown('shipments', expected);
+    const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     return foundShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
@@ -47,8 +47,8 @@ export class ShipmentReader {
 
   /** @throws RequestError `read_model_behind` */
   async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
-    await this.readYourWrites.waitFor('shipments', request);
-    await waitForRoom(request);
+    await this.readYourWrites.waitForReadModel('shipments', request);
+    await waitForResponseBudget(request);
     const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
     return { items: items.map((record) => this.resource(record)), next };
   }
@@ -61,8 +61,8 @@ export class ShipmentReader {
   ): Promise<PageContent<Milestone>> {
     if (as_of !== undefined) return this.milestonesAt(request, shipmentId, { ...query, as_of });
     const { id } = await this.get(request, shipmentId);
-    await this.readYourWrites.waitFor('milestones', request);
-    await waitForRoom(request);
+    await this.readYourWrites.waitForReadModel('milestones', request);
+    await waitForResponseBudget(request);
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
   }
 

@@ -3,7 +3,7 @@ import type { PipeTransform } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
 import { CLOCK, draftBody, invalidRequest, isObject, QueryTime, refusal } from '@tracking/http';
-import type { Sent } from '@tracking/http';
+import type { SentRequest } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
@@ -66,10 +66,10 @@ export interface ReadShipmentFields {
 }
 
 @Injectable()
-export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentFields> {
+export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ReadShipmentFields> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(sent: Sent): ReadShipmentFields {
+  transform(sent: SentRequest): ReadShipmentFields {
     return readShipmentFields(sent, this.places);
   }
 }
@@ -79,7 +79,7 @@ export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentField
  * here: without `mode` in the body, codes that any mode accepts pass, and the command checks them.
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
-export function readShipmentFields(sent: Pick<Sent, 'body' | 'strict'>, places: Places): ReadShipmentFields {
+export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ReadShipmentFields {
   const { value, faults, accept } = draftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
   const input = withoutFaulty(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
@@ -94,11 +94,11 @@ export interface ReadShipmentPatch {
 
 /** Reads a merge patch. The command checks the result of merging. */
 @Injectable()
-export class ShipmentPatchPipe implements PipeTransform<Sent, ReadShipmentPatch> {
+export class ShipmentPatchPipe implements PipeTransform<SentRequest, ReadShipmentPatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
   /** @throws RequestError naming every faulty field */
-  transform(sent: Sent): ReadShipmentPatch {
+  transform(sent: SentRequest): ReadShipmentPatch {
     const { value, faults, accept } = draftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
     const { metadata: _, ...input } = withoutFaulty(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);

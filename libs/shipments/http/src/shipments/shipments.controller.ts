@@ -12,18 +12,18 @@ import type {
 } from '@tracking/contracts';
 import {
   BodyPipe,
-  Command,
+  CurrentCommand,
   CurrentScope,
   Cursors,
-  etagOf,
-  mergePatch,
+  formatEtag,
+  mergePatchBody,
   NO_BODY,
   Operation,
   page,
   PageDto,
   ReadYourWrites,
   refusal,
-  waitForRoom,
+  waitForResponseBudget,
   SentBody,
   WriteResponder,
 } from '@tracking/http';
@@ -88,7 +88,7 @@ export class ShipmentsController {
   })
   async upsert(
     @SentBody(ShipmentFieldsPipe) { fields, warnings }: ReadShipmentFields,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.upsertShipment({ ...command, fields });
@@ -138,7 +138,7 @@ export class ShipmentsController {
   ): Promise<Shipment> {
     const { reader } = this;
     const record = await (as_of === undefined ? reader.get(request, id) : reader.getAt(request, id, as_of));
-    reply.header('ETag', etagOf(record.version));
+    reply.header('ETag', formatEtag(record.version));
     return reader.resource(record);
   }
 
@@ -147,7 +147,7 @@ export class ShipmentsController {
     summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
-    acceptedBody: mergePatch(),
+    acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
   @OnShipment()
@@ -155,7 +155,7 @@ export class ShipmentsController {
   async change(
     @SentBody(ShipmentPatchPipe) { patch, warnings }: ReadShipmentPatch,
     @Param('id', SHIPMENT_ID) shipment_id: string,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.patchShipment({ ...command, shipment_id, patch });
@@ -167,7 +167,7 @@ export class ShipmentsController {
     summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${ETAG_OF_SHIPMENT}`,
     body: PatchContainerDto,
-    acceptedBody: mergePatch(),
+    acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
   @OnShipment('The shipment or the container does not exist in this workspace and environment.')
@@ -176,7 +176,7 @@ export class ShipmentsController {
   async changeContainer(
     @SentBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
     @Param(CONTAINER) ids: ContainerOfShipment,
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Container>> {
     const patch = { ...sent.value };
@@ -203,7 +203,7 @@ export class ShipmentsController {
   async cancel(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.cancelShipment({ ...command, shipment_id });
@@ -223,7 +223,7 @@ export class ShipmentsController {
   async reopen(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
-    @Command() command: CommandContext,
+    @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.reopenShipment({ ...command, shipment_id });
@@ -251,7 +251,7 @@ export class ShipmentsController {
     this.readYourWrites.checkToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) => {
-      await waitForRoom(request);
+      await waitForResponseBudget(request);
       const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
       const { items, next } = foundShipment(found);
       const names = await this.actorNames.of(items.map(({ actor }) => actor));

@@ -8,7 +8,7 @@ import {
   describeTrigger,
 } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
-import { documentationPage, jsonBlock } from '@tracking/http';
+import { renderDocumentationPage, renderJsonBlock } from '@tracking/http';
 
 /** Creation time of the example events. */
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
@@ -16,7 +16,10 @@ const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 /** Renders `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
 export function renderWebhooksPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
-  return documentationPage('Webhooks', [rules, renderTypesTable(), ...renderPayloadSections(addresses)].join('\n\n'));
+  return renderDocumentationPage(
+    'Webhooks',
+    [rules, renderTypesTable(), ...renderPayloadSections(addresses)].join('\n\n'),
+  );
 }
 
 function renderTypesTable(): string {
@@ -43,7 +46,7 @@ The \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\
     ...EVENT_TYPES.map(
       (type) => `<details id="${type}"><summary><code>${type}</code></summary>
 
-${jsonBlock(renderSamplePayload(type, addresses))}
+${renderJsonBlock(renderSamplePayload(type, addresses))}
 
 </details>`,
     ),
