@@ -4,12 +4,16 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Plugin, defineConfig } from 'vite';
 
-/** The server of the API in development; `npm start` runs one. */
+/**
+ * URL of the API server that the development server forwards requests to. `npm start` starts an API server at the
+ * default URL.
+ */
 const API_URL = process.env['API_URL'] ?? 'http://127.0.0.1:3000';
 
 /**
- * Files that pdf.js loads for some PDFs only: encodings of East Asian texts, fonts that PDFs may leave out, and image decoders
- * without WebAssembly. pdf.js requests them by name, so their folder is named after its version.
+ * Copies the files that pdf.js loads only for some PDFs: encodings of East Asian texts, fonts that a PDF may leave out,
+ * and image decoders without WebAssembly. pdf.js requests these files by fixed names. Their folder therefore has the
+ * version of pdf.js in its name.
  */
 function copyPdfJsAssets(): Plugin {
   const manifest = createRequire(import.meta.url).resolve('pdfjs-dist/package.json');
@@ -34,7 +38,10 @@ function copyPdfJsAssets(): Plugin {
   };
 }
 
-/** This style sheet has no hash in its name: tools/web-styles.mjs changes its content after bundling. */
+/**
+ * Name of the style sheet. It contains no hash of the content, because tools/web-styles.mjs changes the content after
+ * bundling.
+ */
 const STYLESHEET_NAME = 'index.css';
 
 export default defineConfig({
@@ -46,7 +53,8 @@ export default defineConfig({
     manifest: true,
     sourcemap: false,
     target: 'es2023',
-    // These browsers support `light-dark()`. Its replacement for older ones ignores the color scheme that Mantine sets.
+    // Oldest browsers that the build supports. They support `light-dark()`. The replacement for older browsers would
+    // ignore the color scheme that Mantine sets.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     modulePreload: { polyfill: false },
     rolldownOptions: {

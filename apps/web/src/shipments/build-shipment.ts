@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/client';
 
-/** Builds a shipment with the given fields, for specs. */
+/** Builds a shipment for specs. Fields that are not given have default values. */
 export function buildShipment(fields: Partial<Shipment> = {}): Shipment {
   const empty = {
     carrier_scac: null,

@@ -13,9 +13,9 @@ import { ShipmentEta, ShipmentStatus } from './shipment-facts.tsx';
 
 interface Column {
   readonly label: string;
-  /** Minimum width of the column, in rem. */
+  /** Minimum width of the column, in CSS `rem`. */
   readonly width: number;
-  /** Sort parameter of the API for this column. Undefined if the API cannot sort by it. */
+  /** Sort parameter that the API offers for this column. Undefined if the API cannot sort by the column. */
   readonly sort?: 'created_at' | 'updated_at' | 'eta';
   readonly cell: (shipment: Shipment) => ReactNode;
 }
@@ -24,7 +24,7 @@ const renderTextCell = (value: string | null | undefined) => (value == null || v
 const renderListCell = (values: readonly string[]) => renderTextCell(values.join(', '));
 const renderPartyCell = (value: Shipment['shipper']) => renderTextCell(value?.name ?? value?.external_id);
 
-/** Columns of the shipment list in display order, after the reference column. */
+/** All columns of the shipment list in display order. The reference column precedes them. */
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => renderTextCell(mode && MODE_LABELS[mode]) },
@@ -114,7 +114,8 @@ const DEFAULT_COLUMNS: readonly ColumnName[] = [
 ];
 
 /**
- * Parses a comma-separated list of column names and sorts it in display order. Returns undefined if no name is known.
+ * Parses a comma-separated list of column names, and sorts the names in display order. Returns undefined if no name is
+ * known.
  */
 function parseColumnNames(text: string | undefined): readonly ColumnName[] | undefined {
   const named = new Set(text?.split(','));
@@ -125,8 +126,8 @@ function parseColumnNames(text: string | undefined): readonly ColumnName[] | und
 type Density = 'comfortable' | 'compact';
 
 /**
- * Returns the selected columns and density of the list. Columns come from the page URL, otherwise from the last choice
- * in this browser.
+ * Returns the columns and the density of the shipment list. If the page URL names no columns, the columns last chosen
+ * in this browser are used.
  */
 export function useListAppearance({ search, change }: SearchState) {
   const [density, setDensity] = useLocalStorage<Density>({
@@ -145,7 +146,9 @@ export function useListAppearance({ search, change }: SearchState) {
     density,
     setDensity,
     columns: parseColumnNames(search.columns) ?? own,
-    /** Stores the columns in this browser and in the page URL, so that a shared link shows the same columns. */
+    /**
+     * Stores the chosen columns in this browser and in the page URL. A shared link therefore shows the same columns.
+     */
     setColumns: (names: readonly string[]) => {
       const columns = parseColumnNames(names.join(',')) ?? DEFAULT_COLUMNS;
       const isUsual = columns.join() === DEFAULT_COLUMNS.join();
@@ -186,7 +189,7 @@ export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
                   size="xs"
                   value={name}
                   label={COLUMNS[name].label}
-                  // The last column cannot be hidden.
+                  // The last visible column cannot be hidden.
                   disabled={look.columns.length === 1 && look.columns[0] === name}
                 />
               ))}

@@ -6,17 +6,20 @@ interface EnumChoice {
   readonly label: string;
 }
 
-/** Display settings of a text or enum field of a shipment. The label comes from the list filter of the same name. */
+/**
+ * Display settings of a text or enum field of a shipment. The label of the field is the label of the list filter with
+ * the same name.
+ */
 interface PlainFieldSettings {
-  /** Shorter label for narrow columns. */
+  /** Shorter label of the field, for narrow columns. */
   readonly shortLabel?: string;
-  /** Description of the field in forms. */
+  /** Description of the field in the shipment form. */
   readonly description: string;
-  /** Allowed values. Undefined if any text is allowed. */
+  /** Allowed values of the field. Undefined if any text is allowed. */
   readonly choices?: readonly EnumChoice[];
-  /** Column in lists: name in page URLs, and minimum width in rem. */
+  /** List column of the field: its name in page URLs, and its minimum width in `rem`. */
   readonly column: { readonly name: string; readonly width: number };
-  /** Known headers of the field in imported files, in lower-case letters and digits. */
+  /** Column headers of imported files that are recognized for this field, in lower-case letters and digits. */
   readonly headers: readonly string[];
 }
 
@@ -41,7 +44,10 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
   DAT: 'DAT: delivered at terminal (2010)',
 };
 
-/** Plain fields in display order. Lists, filters, forms, imports and exports derive from this table. */
+/**
+ * Text and enum fields of a shipment in display order. Lists, filters, forms, imports and exports are derived from this
+ * table.
+ */
 export const PLAIN_FIELDS = {
   house_bill: {
     description: 'Bill of lading of the forwarder',
@@ -88,22 +94,22 @@ export function getPlainField(name: PlainFieldName): PlainField {
   return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_FIELDS[name] };
 }
 
-/** Builds an object with one property per plain field. */
+/** Builds an object with one property for each text or enum field of a shipment. */
 export function mapPlainFields<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
   const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, getPlainField(name))] as const);
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
 }
 
-/** Values of plain fields by name. */
+/** Values of the text and enum fields of a shipment, by field name. */
 export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined };
 
-/** Parses one text per plain field. Texts that are not allowed values are left out. */
+/** Parses one text for each text or enum field of a shipment. A text that is not an allowed value is left out. */
 export function parsePlainFields(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
   const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainField(name, text);
   return mapPlainFields((name) => valueOf(name, textOf(name))) as PlainValues;
 }
 
-/** Parses a text as a value of the field. Returns undefined if the value is not allowed. */
+/** Parses a text as the value of a field. Returns undefined if the value is not allowed. */
 export function parsePlainField(name: PlainFieldName, text: string): string | undefined {
   const { choices } = getPlainField(name);
   if (choices === undefined) return text;

@@ -30,7 +30,10 @@ export function ShipmentStatus({ status }: { readonly status: Status }) {
 
 const HOUR_MS = 3_600_000;
 
-/** Returns the hours between the original and the current ETA, or undefined if one is unknown. */
+/**
+ * Returns the number of hours by which the current ETA is later than the original ETA. Returns undefined if one of them
+ * is unknown.
+ */
 export function delayHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
   if (eta === null || original_eta === null) return undefined;
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
@@ -60,7 +63,7 @@ export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'e
   );
 }
 
-/** Formats a delay, such as "+30 h" or "−4 d". */
+/** Formats a delay in hours or days, such as "+30 h" or "−4 d". */
 export function formatDelay(hours: number): string {
   const size = Math.abs(hours);
   const text = size < 48 ? `${size} h` : `${Math.round(size / 24)} d`;

@@ -41,7 +41,7 @@ export function ShipmentsPage() {
   const [isHelped, help] = useDisclosure(false);
   const [selection, setSelection] = useState(EMPTY_SELECTION);
   const selected = useMemo(() => listSelectedShipments(selection, rows), [selection, rows]);
-  // A new search clears the selection.
+  // A change of the search clears the selection.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
     setShown(query);
@@ -57,7 +57,7 @@ export function ShipmentsPage() {
         <ShipmentListPlaceholder list={list} isNarrowed={hasFilters(search)} />
       ) : (
         <ShipmentRows
-          // The new key scrolls a refreshed list to its beginning.
+          // The key changes with each refresh, so that a refreshed list starts at its first row.
           key={list.readAt}
           list={list}
           look={look}
@@ -120,7 +120,7 @@ function EmptyShipmentList({ isNarrowed }: { readonly isNarrowed: boolean }) {
   );
 }
 
-/** Buttons to create and import shipments, for users who may write shipments. */
+/** Buttons that create or import shipments. Users who may not write shipments do not see them. */
 function NewShipmentLinks() {
   if (!useHasPermission('shipments:write')) return null;
   return (

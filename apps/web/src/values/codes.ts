@@ -7,30 +7,31 @@ const AIRLINE_PATTERN = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$/;
 const IATA_AIRPORT_PATTERN = /^[A-Z]{3}$/;
 
-/** Mode of a shipment. Null if unknown. */
+/** Mode of a shipment. Null if the mode is unknown. */
 type MaybeMode = Mode | null;
 
-/** Normalises a code like the API: upper case, without spaces and hyphens. */
+/** Normalises a code in the same way as the API: upper case, without spaces and hyphens. */
 export function normaliseCode(text: string): string {
   return text.replace(/[\s-]+/g, '').toUpperCase();
 }
 
 /**
- * Validates a normalised container number (ISO 6346 or swap body). Air and multimodal also accept unit load devices.
+ * Checks if a normalised text is a container number (ISO 6346 or swap body). For air and multimodal shipments, numbers
+ * of unit load devices are also valid.
  */
 export function isContainerNumber(number: string, mode: MaybeMode): boolean {
   if (CONTAINER_PATTERN.test(number)) return true;
   return (mode === 'air' || mode === 'multimodal') && UNIT_LOAD_DEVICE_PATTERN.test(number);
 }
 
-/** Calculates the check digit of a container number (ISO 6346). Undefined if the number has none. */
+/** Calculates the check digit of a container number by ISO 6346. Returns undefined if the number has no check digit. */
 export function calculateCheckDigit(number: string): number | undefined {
   if (!CONTAINER_PATTERN.test(number)) return undefined;
   const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + getLetterValue(char) * 2 ** place, 0);
   return (sum % 11) % 10;
 }
 
-/** Letters have values from 10 on, without multiples of 11. */
+/** Letters have values from 10 upwards. Multiples of 11 are skipped. */
 function getLetterValue(char: string): number {
   if (char <= '9') return Number(char);
   const letter = char.charCodeAt(0) - 55;
@@ -38,20 +39,23 @@ function getLetterValue(char: string): number {
 }
 
 /**
- * Returns the normalised number with the correct check digit. Undefined if the check digit is already correct, or if
- * more is wrong.
+ * Returns the container number with its correct check digit. Returns undefined if the check digit is already correct,
+ * or if the text is not a container number.
  */
 export function correctCheckDigit(number: string): string | undefined {
   const digit = calculateCheckDigit(number);
   return digit === undefined || number.endsWith(String(digit)) ? undefined : `${number.slice(0, 10)}${digit}`;
 }
 
-/** Validates a normalised SCAC. Air and courier also accept two-character airline codes. */
+/** Checks if a normalised text is a SCAC. For air and courier shipments, two-character airline codes are also valid. */
 export function isCarrierCode(code: string, mode: MaybeMode): boolean {
   return SCAC_PATTERN.test(code) || ((mode === 'air' || mode === 'courier') && AIRLINE_PATTERN.test(code));
 }
 
-/** Validates a normalised UN/LOCODE. Air, courier, multimodal and an unknown mode also accept airport codes. */
+/**
+ * Checks if a normalised text is a UN/LOCODE. For air, courier and multimodal shipments, and if the mode is unknown,
+ * airport codes are also valid.
+ */
 export function isPortCode(code: string, mode: MaybeMode): boolean {
   const mayBeAirport = mode === 'air' || mode === 'courier' || mode === 'multimodal' || mode === null;
   return UN_LOCODE_PATTERN.test(code) || (mayBeAirport && IATA_AIRPORT_PATTERN.test(code));
@@ -78,7 +82,7 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   bulk: 'Bulk',
 };
 
-/** Converts labels to options of a select field. */
+/** Converts a table of labels to the options of a select field. */
 export const MODE_OPTIONS = toOptions(MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = toOptions(LOAD_TYPE_LABELS);
 
@@ -88,7 +92,7 @@ export function toOptions<Value extends string>(labels: Readonly<Record<Value, s
 
 export type Status = Shipment['status'];
 
-/** Labels of statuses, in the order of a journey. */
+/** Labels of shipment statuses, in the order of a journey. */
 export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   pending: 'Pending',
   booked: 'Booked',
@@ -103,23 +107,25 @@ export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
-/** Statuses that the filter `active` excludes: delivered or later, and cancelled. */
+/** Statuses of shipments that the filter `active` excludes: delivered or later, and cancelled. */
 export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** Returns the name of a shipment in lists: its reference if there is one. */
+/**
+ * Returns the name of a shipment in lists: its reference, otherwise its house bill, booking number, master bill or id.
+ */
 export function getShipmentName({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {
   return external_id ?? house_bill ?? booking_number ?? master_bill ?? id;
 }
 
-/** Option of a select field. */
+/** Option of a select field, with its value and label. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
 /**
- * Finds the option for a typed text: the one with this label, or the only one whose label contains the text. Undefined
- * if there is none.
+ * Finds the option that a typed text means. This is the option with exactly this label, otherwise the only option whose
+ * label contains the text. Returns undefined if no option or several options match.
  */
 export function findChoiceByText(text: string, choices: readonly Choice[]): Choice | undefined {
   const words = text.trim().toLowerCase();

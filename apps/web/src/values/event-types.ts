@@ -1,6 +1,6 @@
 import type { operations } from '@tracking/client';
 
-/** All public event types. The event log contains only events of shipments. */
+/** All public event types with their labels. The event log contains only the types that concern shipments. */
 export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
 export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
 
@@ -8,7 +8,7 @@ interface EventTypeInfo {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
-  /** True if endpoints with the standard subscription receive the type. */
+  /** True if an endpoint that subscribes to all standard types receives this event type. */
   readonly standard: boolean;
 }
 
@@ -96,7 +96,9 @@ export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
 export const getEventLabel = (type: EventType): string => EVENT_TYPE_INFO[type].label;
 export const getEventDescription = (type: EventType): string => EVENT_TYPE_INFO[type].about;
 
-/** Groups the event types that match a search by name or description. */
+/**
+ * Returns the event types in groups. With a search text, only types whose name or description contains it are returned.
+ */
 export function groupEventTypes(
   search = '',
 ): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
@@ -109,7 +111,7 @@ export function groupEventTypes(
   return [...groups].map(([group, types]) => ({ group, types }));
 }
 
-/** Options of a select field, in groups. */
+/** Options of a field for event types, in groups. */
 export const EVENT_TYPE_OPTIONS = groupEventTypes().map(({ group, types }) => ({
   group,
   items: types.map((type) => ({ value: type, label: EVENT_TYPE_INFO[type].label })),

@@ -1,13 +1,13 @@
-/** Matches cells that spreadsheets would evaluate as formulas. */
+/** Pattern of cells that a spreadsheet would evaluate as formulas. */
 const FORMULA_PATTERN = /^[=+\-@\t\r\n]/;
 const ESCAPED_FORMULA_PATTERN = /^'(?=[=+\-@\t\r\n])/;
 
-/** Byte order mark, which makes spreadsheets read a file as UTF-8. */
+/** Byte order mark at the start of a file. It makes spreadsheets read the file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Creates a writer of CSV in parts. The first part starts with the byte order mark. Cells that look like formulas start
- * with an apostrophe.
+ * Creates a function that converts rows to CSV text, part by part. The first part starts with the byte order mark. A
+ * cell that looks like a formula starts with an apostrophe.
  */
 export async function createCsvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
   const { unparse } = (await import('papaparse')).default;
@@ -19,13 +19,13 @@ export async function createCsvWriter(): Promise<(rows: readonly (readonly strin
   };
 }
 
-/** Writes a complete CSV file. */
+/** Returns a complete CSV file as text. */
 export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
   const write = await createCsvWriter();
   return write([headers, ...rows]);
 }
 
-/** Removes the apostrophe that `createCsvWriter` adds to a cell. */
+/** Removes the apostrophe that `createCsvWriter` adds in front of a formula. */
 export function unescapeCell(cell: string): string {
   return cell.replace(ESCAPED_FORMULA_PATTERN, '');
 }
@@ -39,7 +39,7 @@ export function formatFileSize(bytes: number): string {
   return `${format.format(bytes / 1_000 ** power)} ${SIZE_UNITS[power] ?? ''}`;
 }
 
-/** Downloads a blob as a file. */
+/** Downloads a blob as a file with the given name. */
 export function downloadBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
@@ -49,7 +49,7 @@ export function downloadBlob(blob: Blob, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-/** Downloads a CSV text as a file. */
+/** Downloads a CSV text as a file with the given name. */
 export function downloadText(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

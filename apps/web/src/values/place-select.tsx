@@ -9,20 +9,20 @@ import { type FindChoice, SearchSelect } from './search-select.tsx';
 const PLACE_CODE_PATTERN = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 
 interface PlaceSelectProps extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find'> {
-  /** Code of the selected port or airport. */
+  /** Code of the selected port or airport. Null if none is selected. */
   readonly value: string | null;
 }
 
 /**
- * Field to choose a port or airport by name or code. A code that the API does not know must be picked or confirmed with
- * Enter, since words can look like codes.
+ * Form field to choose a port or airport by name or code. Words can look like codes. The user must therefore confirm a
+ * code that the API does not know: by Enter or by picking it.
  */
 export function PlaceSelect({ value, ...props }: PlaceSelectProps) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const [typed, setTyped] = useState('');
   const [words] = useDebouncedValue(typed.trim(), 150);
   const { data: chosen } = useQuery({ ...placeQuery(environment, value ?? ''), enabled: value !== null });
-  // The field shows the selected place, so its text is not a search.
+  // The text of the field is not used as a search if it is the name of the selected place.
   const isChosen = value !== null && words === formatPlace(value, chosen);
   const found = useQuery({
     ...placeSearchQuery(environment, isChosen ? '' : words),
@@ -50,7 +50,7 @@ export function PlaceSelect({ value, ...props }: PlaceSelectProps) {
       placeholder="Name or code"
       {...props}
       data={options}
-      // The API has already filtered the options.
+      // The field shows all options, because the API has already filtered them.
       filter={({ options: all }) => all}
       value={value}
       find={find}
@@ -62,7 +62,7 @@ export function PlaceSelect({ value, ...props }: PlaceSelectProps) {
   );
 }
 
-/** Builds the options: search results, the selected place, and the typed text if it is a code. */
+/** Builds the options of the field: the search results, the selected place, and the typed text if it is a code. */
 function buildPlaceOptions(
   found: readonly Place[],
   value: string | null,

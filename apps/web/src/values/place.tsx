@@ -5,11 +5,11 @@ import { type Place, placeQuery } from './places.ts';
 import { USER_TIME_ZONE, haveSameLocalTime, formatInstantInZone } from './zones.ts';
 
 interface PlaceNameProps {
-  /** UN/LOCODE or IATA code. Null shows a dash. */
+  /** Code of the place (UN/LOCODE or IATA). If null, a dash is shown. */
   readonly code: string | null;
 }
 
-/** Name of a port or airport, if known, with its code. */
+/** Shows the name of a port or airport with its code. If the name is unknown, only the code is shown. */
 export function PlaceName({ code }: PlaceNameProps) {
   const { data: place } = useQuery({ ...placeQuery(useEnvironment(), code ?? ''), enabled: code !== null });
   if (code === null)
@@ -29,10 +29,10 @@ export function PlaceName({ code }: PlaceNameProps) {
   );
 }
 
-/** Matches a UN/LOCODE or IATA code. */
+/** Pattern of a UN/LOCODE or an IATA airport code. */
 const CODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
 
-/** Returns the known places by code. Ignores texts that are not codes. */
+/** Reads places by code, and returns the known ones by code. Texts that are not codes are ignored. */
 export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string, Place> {
   const environment = useEnvironment();
   const codes = [...new Set(names)].filter((name) => name !== null && CODE_PATTERN.test(name)) as string[];
@@ -42,19 +42,19 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
   });
 }
 
-/** Location of a milestone: a port code or free text. */
+/** Shows the location of a milestone, which is a port code or any text. */
 export function PlaceOrText({ name }: { readonly name: string | null }) {
   return name === null || CODE_PATTERN.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
 interface PlaceTimeProps {
-  /** ISO 8601 time. Null shows a dash. */
+  /** ISO 8601 time to show. If null, a dash is shown. */
   readonly value: string | null;
-  /** IANA time zone of the place, if known. */
+  /** IANA time zone of the place. Undefined if it is unknown. */
   readonly zone: string | null | undefined;
 }
 
-/** Time in the time zone of the place. A second line shows the user's local time if it differs. */
+/** Shows a time in the time zone of the place. If the user's local time differs, a second line shows it. */
 export function PlaceTime({ value, zone }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
   const isElsewhere = zone !== null && zone !== undefined && !haveSameLocalTime(value, zone, USER_TIME_ZONE);

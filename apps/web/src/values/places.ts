@@ -2,7 +2,10 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TrackingClient } from '@tracking/client';
 import { type Environment, getApiClient } from '../session/api.ts';
 
-/** Query of a place by code. Null if the code is unknown. Simultaneous queries share one request. */
+/**
+ * Query of one place by its code. The result is null if the code is unknown. Queries that start at the same time share
+ * one API request.
+ */
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
@@ -11,7 +14,7 @@ export function placeQuery(environment: Environment, code: string) {
   });
 }
 
-/** Query of places by words of their names, or by the start of their codes. */
+/** Query of the places that match a text, which contains words of their names or the start of their codes. */
 export function placeSearchQuery(environment: Environment, words: string) {
   return queryOptions({
     queryKey: ['places', environment, words],
@@ -24,14 +27,14 @@ export function placeSearchQuery(environment: Environment, words: string) {
 
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
-/** Maximum number of codes per request, since the query string is limited to 1,000 characters. */
+/** Maximum number of place codes in one request. The query string is limited to 1,000 characters. */
 const MAX_CODES_PER_REQUEST = 120;
-/** Milliseconds during which codes are collected for one request. */
+/** Milliseconds for which place codes are collected before one request reads them. */
 const COLLECTION_PERIOD_MS = 10;
 
 type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
-/** Collects place codes into few requests. */
+/** Loads places by code. It collects the codes of simultaneous queries and reads many of them with one request. */
 export class PlaceLoader {
   private waiting = new Map<string, PendingPlace>();
 

@@ -11,23 +11,27 @@ import { type Choice, findChoiceByText } from './codes.ts';
 
 const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
 
-/** Finds the option for a typed text. `isEntered` is true after Enter, and false when the field loses the focus. */
+/**
+ * Finds the option that a typed text means. `isEntered` is true if the user pressed Enter, and false if the field lost
+ * the focus.
+ */
 export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
 
 interface SearchTextOptions {
-  /** Label of the selected option. */
+  /** Label of the selected option. Empty if no option is selected. */
   readonly shown: string;
   readonly find: FindChoice;
   readonly onFound: (choice: Choice) => void;
-  /** Returns the text of the field after an option is selected. */
+  /** Returns the text that the field shows after an option was selected. */
   readonly textOf: (choice: Choice) => string;
   readonly error?: ReactNode;
   readonly onSearchChange?: ((text: string) => void) | undefined;
 }
 
 /**
- * Keeps the typed text of a searchable select field. Enter or leaving the field selects the matching option. If no
- * option matches, the text stays with an error, and the form cannot be submitted.
+ * Returns the state of a select field with a search. Enter selects the option that matches the typed text. Leaving the
+ * field does the same. If no option matches, the field keeps the text and shows an error, and the form cannot be
+ * submitted.
  */
 function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: SearchTextOptions) {
   const [text, setText] = useState(shown);
@@ -50,14 +54,15 @@ function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: 
   const attempt = (isEntered: boolean) => {
     const typed = latest.current;
     const finish = (choice: Choice | undefined) => {
-      // The user may have changed the text during the request.
+      // The result is ignored if the user has changed the text during the request.
       if (latest.current !== typed) return;
       if (choice === undefined) return setIsRefused(true);
       onFound(choice);
       change(textOf(choice));
     };
     const found = find(typed, isEntered);
-    // A known option is selected synchronously, since the click that left the field may submit the form.
+    // An option that is already known is selected immediately. The field may have lost the focus to the submit button,
+    // so the form must have the value at once.
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, () => finish(undefined));
   };
@@ -65,14 +70,14 @@ function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: 
   return {
     searchValue: text,
     onSearchChange: (next: string) => {
-      // Mantine clears the text when the field loses the focus.
+      // Mantine clears the text of a field that loses the focus. This change is ignored.
       if (!isLeaving.current) change(next);
     },
     error: error ?? (isRefused && isUntaken ? NO_CHOICE_MESSAGE : undefined),
     wrapperProps: {
       ref: wrapper,
       onKeyDown: (event: KeyboardEvent) => {
-        // Enter has already selected an option that was reached by arrow keys.
+        // If the user moved to an option with the arrow keys, Mantine has already handled the Enter key.
         if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.defaultPrevented || !isField(event)) return;
         if (!isUntaken) return;
         event.preventDefault();
@@ -95,11 +100,11 @@ interface SearchSelectProps extends Omit<
 > {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** Finds the option for a typed text. By default, compares the labels of the options. */
+  /** Finds the option that a typed text means. By default, the text is compared with the labels of the options. */
   readonly find?: FindChoice;
 }
 
-/** Select field with search for one option. */
+/** Select field with a search, for one option. */
 export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
   const choices = useChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
@@ -121,7 +126,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   return <Select {...props} {...typing} value={value} onChange={(next) => onChange(next)} searchable />;
 }
 
-/** Selection of an empty field. */
+/** Option that stands for an empty field. */
 const EMPTY_CHOICE: Choice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
@@ -132,7 +137,7 @@ interface SearchMultiSelectProps extends Omit<
   readonly onChange: (value: string[]) => void;
 }
 
-/** Select field with search for several options. */
+/** Select field with a search, for several options. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
   const choices = useChoices(props.data);
   const typing = useSearchText({
@@ -159,7 +164,7 @@ function useChoices(data: SelectProps['data']): readonly Choice[] {
   );
 }
 
-/** Props of a select field for one option, optionally with search. */
+/** Props of a select field for one option. The search is optional. */
 export interface OptionalSearchSelectProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
@@ -173,7 +178,7 @@ export function OptionalSearchSelect({ searchable, ...props }: OptionalSearchSel
   return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
 }
 
-/** Select field for several options, optionally with search. */
+/** Select field for several options. The search is optional. */
 export function OptionalSearchMultiSelect({ searchable, ...props }: OptionalSearchMultiSelectProps) {
   return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

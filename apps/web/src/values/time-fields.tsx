@@ -33,8 +33,8 @@ interface TimeRangeFieldsProps {
 }
 
 /**
- * Fields for a time range in the user's time zone. A recent range is stored as fixed times, so that a shared URL keeps
- * its meaning.
+ * Form fields for a time range in the user's time zone. If the user chooses a recent range, the URL contains fixed
+ * times. A shared URL therefore always shows the same range.
  */
 export function TimeRangeFields({ range: { since, until }, onChange }: TimeRangeFieldsProps) {
   const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
@@ -77,20 +77,23 @@ const INPUT_LIMITS_BY_TYPE = { date: DATE_LIMITS, 'datetime-local': DATE_TIME_LI
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
   readonly type: keyof typeof INPUT_LIMITS_BY_TYPE;
-  /** Value of a native date field: `2026-12-15` or `2026-12-15T10:30`. Empty for none. */
+  /** Value of the native date field, such as `2026-12-15` or `2026-12-15T10:30`. Empty if no date is set. */
   readonly value: string;
-  /** Called with a complete, valid date, or with undefined when the field is cleared. */
+  /** Callback that receives a complete and valid date, or undefined after the field was cleared. */
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** Native field for a date, or a date and time. An incomplete value stays in the field and is not reported. */
+/**
+ * Native form field for a date, or for a date and time. An incomplete value stays in the field, and the callback does
+ * not receive it.
+ */
 export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string>();
   const show = () => {
     if (field.current !== null && field.current.value !== value) field.current.value = value;
   };
-  // The input is uncontrolled, since React would replace the year at each digit.
+  // The input element is uncontrolled, because React would replace the year after each typed digit.
   useEffect(() => {
     if (document.activeElement !== field.current) show();
   });
@@ -116,22 +119,24 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
 
 interface TimeInputProps {
   readonly label: string;
-  /** ISO 8601 time in UTC. Null for none. */
+  /** Value of the field: an ISO 8601 time in UTC, or null if no time is set. */
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** Code of the place whose time zone applies. If unknown, the user's time zone applies. */
+  /**
+   * Code of the place whose time zone applies. If the time zone of the place is unknown, the user's time zone applies.
+   */
   readonly place: string | null;
   readonly error?: ReactNode;
   readonly 'data-path'?: string;
 }
 
-/** Field for a local time at a place. If the place changes, the local time stays the same. */
+/** Form field for the local time at a place. If the place changes, the field still shows the same local time. */
 export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
   const zone = data?.timezone ?? USER_TIME_ZONE;
   const field = useRef<HTMLInputElement>(null);
   const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
-  // The input is uncontrolled, since React would discard an incomplete time at each key.
+  // The input element is uncontrolled, because React would discard an incomplete time after each keystroke.
   useEffect(() => {
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
@@ -142,10 +147,10 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
     if (instant !== value) onChange(instant);
   }, [value, zone, onChange]);
   const type = ({ value: text, validity }: HTMLInputElement) => {
-    // An incomplete time reads as empty, but does not clear the value.
+    // An incomplete time is reported as an empty text. It must not clear the value.
     if (text === '' && validity.badInput) return;
     const typed = text === '' ? null : toInstant(text, zone);
-    // The limits of the field reject an invalid time.
+    // An invalid time is ignored, because the limits of the input element already report the error.
     if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };
     onChange(typed);

@@ -13,23 +13,23 @@ const UTC_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', tim
 
 const INSTANT_PATTERN = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Replaces UTC times in a text of the API with the user's local time. */
+/** Replaces the UTC times in a text from the API with times in the user's time zone. */
 export function localizeTimes(text: string): string {
   return text.replace(INSTANT_PATTERN, (instant) => MINUTE_FORMAT.format(new Date(instant)));
 }
 
 interface LocalTimeProps {
-  /** ISO 8601 time. Null shows a dash. */
+  /** ISO 8601 time to show. If null, a dash is shown. */
   readonly value: string | null;
-  /** True to show only the date. */
+  /** True if only the date is shown. */
   readonly day?: boolean;
-  /** True to show seconds. */
+  /** True if seconds are shown. */
   readonly seconds?: boolean;
-  /** True to hide the current year. */
+  /** True if the year is hidden for times in the current year. */
   readonly brief?: boolean;
 }
 
-/** Time in the user's time zone. Hover or focus shows UTC. */
+/** Shows a time in the user's time zone. Hovering or focusing it shows the time in UTC. */
 export function LocalTime({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
   if (value === null)
     return (

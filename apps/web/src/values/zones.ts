@@ -1,37 +1,40 @@
-/** The user's time zone. */
+/** IANA name of the user's time zone. */
 export const USER_TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Limits of date fields. Years outside are typing errors. */
+/** Limits of date fields. A year outside these limits is a typing error. */
 export const DATE_LIMITS = { min: '1900-01-01', max: '2999-12-31' } as const;
-/** Limits of fields for a date and time. */
+/** Limits of form fields for a date and a time. */
 export const DATE_TIME_LIMITS = { min: `${DATE_LIMITS.min}T00:00`, max: `${DATE_LIMITS.max}T23:59` } as const;
-/** Cached formatters by time zone, since creating one is slow. */
+/** Cache of formatters by time zone, because creating a formatter is slow. */
 const zoneFormatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns the local time in a zone, such as `2026-11-21T10:30`. Empty for null. */
+/**
+ * Returns an instant as local time in a time zone, such as `2026-11-21T10:30`. For null, the result is an empty text.
+ */
 export function toWallClock(instant: string | null, zone: string): string {
   if (instant === null) return '';
   return new Date(getLocalTimeMs(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
 }
 
 /**
- * Converts a local time in a zone to UTC, such as `2026-11-21T09:30:00.000Z`. A local time that occurs twice is the
- * first one. A local time that is skipped uses the offset before the change. Undefined if the text is not a time.
+ * Converts a local time in a time zone to UTC, such as `2026-11-21T09:30:00.000Z`. If the local time occurs twice, the
+ * first one is used. If a daylight saving change skips it, the offset before the change is used. Returns undefined if
+ * the text is not a time.
  * @param wallClock local time such as `2026-11-21T10:30`, seconds optional
  */
 export function toInstant(wallClock: string, zone: string): string | undefined {
   const shown = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(shown)) return undefined;
-  // A zone changes its offset at most once in two days.
+  // The offsets one day before and after are compared, because a time zone changes its offset at most once in two days.
   const before = shown - getUtcOffsetMs(shown - DAY_MS, zone);
   const after = shown - getUtcOffsetMs(shown + DAY_MS, zone);
   const found = [before, after].find((instant) => getLocalTimeMs(instant, zone) === shown);
   return new Date(found ?? before).toISOString();
 }
 
-/** Formats a zone with its offset at an instant, such as "Shanghai, UTC+8" for `Asia/Shanghai`. */
+/** Formats a time zone with its UTC offset at an instant, such as "Shanghai, UTC+8" for `Asia/Shanghai`. */
 export function formatZone(zone: string, instant: string | null): string {
   const minutes = Math.round(getUtcOffsetMs(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
   const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
@@ -40,7 +43,7 @@ export function formatZone(zone: string, instant: string | null): string {
   return minutes === 0 ? `${city}, UTC` : `${city}, UTC${offset}`;
 }
 
-/** Formats an instant in a zone, such as "24 Nov 2026, 14:00 GMT+8". */
+/** Formats an instant as local time in a time zone, such as "24 Nov 2026, 14:00 GMT+8". */
 export function formatInstantInZone(instant: string, zone: string): string {
   const parts = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone: zone, timeZoneName: 'short' }).format(
@@ -48,29 +51,32 @@ export function formatInstantInZone(instant: string, zone: string): string {
   );
 }
 
-/** Checks if both zones have the same local time at an instant. */
+/** Checks if two time zones have the same local time at an instant. */
 export function haveSameLocalTime(instant: string, one: string, other: string): boolean {
   return toWallClock(instant, one) === toWallClock(instant, other);
 }
 
-/** Returns the date in a zone, such as "2026-11-24". */
+/** Returns the date of an instant in a time zone, such as "2026-11-24". */
 export function getDateInZone(instant: string, zone: string): string {
   return toWallClock(instant, zone).slice(0, 10);
 }
 
-/** Returns the whole days between two dates such as "2026-11-24". Negative if the second date is earlier. */
+/**
+ * Returns the number of whole days between two dates such as "2026-11-24". The number is negative if the second date is
+ * earlier.
+ */
 export function countDaysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
-/** Formats a date without a time zone conversion. */
+/** Formats a date such as "2026-11-24" for display. No time zone is applied. */
 export function formatDate(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(day));
 }
 
 /**
- * Returns the local time in a zone as milliseconds, as if it were UTC. Does not use the user's local time, which skips
- * an hour at daylight saving changes.
+ * Returns the local time of an instant in a time zone, as the epoch milliseconds of the same clock time in UTC. The
+ * user's own local time is not used, because it skips an hour at daylight saving changes.
  */
 function getLocalTimeMs(instant: number, zone: string): number {
   const parts = getZoneFormatter(zone).formatToParts(instant);
@@ -82,7 +88,7 @@ function getLocalTimeMs(instant: number, zone: string): number {
   return shown.setUTCHours(hour, minute, second, new Date(instant).getUTCMilliseconds());
 }
 
-/** Returns the UTC offset of a zone at an instant, in milliseconds. */
+/** Returns the UTC offset of a time zone at an instant, in milliseconds. */
 function getUtcOffsetMs(instant: number, zone: string): number {
   return getLocalTimeMs(instant, zone) - instant;
 }
@@ -97,7 +103,10 @@ function getZoneFormatter(zone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** Formats an instant for a `datetime-local` field in the user's time zone. Empty without a time. */
+/**
+ * Formats an instant in the user's time zone, for a `datetime-local` field. Without an instant, the result is an empty
+ * text.
+ */
 export function toLocalInputValue(time: string | undefined): string {
   if (time === undefined) return '';
   const at = new Date(time);
@@ -105,13 +114,16 @@ export function toLocalInputValue(time: string | undefined): string {
   return local.toISOString().slice(0, 16);
 }
 
-/** Parses a `datetime-local` field as UTC. Undefined if it is empty or invalid. */
+/**
+ * Parses the value of a `datetime-local` field, and returns it as UTC. Returns undefined if the value is empty or
+ * invalid.
+ */
 export function parseLocalInputValue(text = ''): string | undefined {
   const at = text === '' ? NaN : new Date(text).getTime();
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
-/** Parses a time from the page URL as UTC. Undefined if it is not a time. */
+/** Parses a time from the page URL, and returns it as UTC. Returns undefined if the parameter is not a time. */
 export function parseUrlTime(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const at = Date.parse(value);

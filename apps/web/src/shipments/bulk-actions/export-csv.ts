@@ -3,7 +3,7 @@ import { createCsvWriter } from '../../values/files.ts';
 import { mapPlainFields } from '../plain-fields.ts';
 
 /**
- * Downloads a CSV file of the shipments, which is built page by page. Cells that look like formulas start with an
+ * Builds a CSV file of shipments page by page, and downloads it. A cell that looks like a formula starts with an
  * apostrophe.
  */
 export async function exportCsv(
@@ -30,11 +30,11 @@ function downloadFile(file: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // After a minute the browser has saved the file.
+  // The URL of the file is released after a minute, when the browser has saved the file.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Columns of the CSV export, named like API fields. */
+/** Columns of the CSV export. Each column has the name of its API field. */
 const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
   id: ({ id }) => id,
   external_id: ({ external_id }) => external_id,
@@ -67,7 +67,7 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
 
 export const CSV_HEADER = Object.keys(CSV_COLUMNS);
 
-/** Builds the cells of a CSV row. Times are in UTC. */
+/** Builds the cells of one row in the CSV export. Times are in UTC. */
 export function buildCsvRow(shipment: Shipment): readonly string[] {
   return Object.values(CSV_COLUMNS).map((field) => String(field(shipment) ?? ''));
 }

@@ -27,7 +27,10 @@ interface SelectionBarProps {
 
 type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
 
-/** Toolbar for the selected shipments. Covers the end of the list, so that rows do not move. */
+/**
+ * Toolbar with the actions on the selected shipments. The toolbar covers the end of the list instead of moving the
+ * rows.
+ */
 export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
@@ -69,7 +72,7 @@ export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
   );
 }
 
-/** Maximum number of shipments that are listed by name. */
+/** Maximum number of shipments that a dialog lists by name. */
 const MAX_NAMED_SHIPMENTS = 5;
 
 interface BulkDialogProps {
@@ -127,7 +130,7 @@ interface ExceptionValues {
   readonly assignee: string;
 }
 
-/** Opens the same exception on several shipments. */
+/** Dialog that opens an exception of the same type on each selected shipment. */
 function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
   const client = useApi();
   const form = useForm<ExceptionValues>({

@@ -3,12 +3,12 @@ import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../
 import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
 const CONCATENATED_CONTAINER_NUMBERS_PATTERN = /^(?:[A-Z]{4}\d{7}){2,}$/;
-/** Maximum number of containers per shipment in the API. */
+/** Maximum number of containers that the API allows in a shipment. */
 const MAX_CONTAINERS = 200;
 
 /**
- * Parses container numbers from typed or pasted texts. Numbers are normalised and unique, and need no separator between
- * them.
+ * Parses container numbers from typed or pasted texts. The numbers may follow each other without a separator. The
+ * result is normalised and contains no duplicates.
  */
 export function parseContainerNumbers(texts: readonly string[]): readonly string[] {
   const numbers = texts
@@ -17,7 +17,7 @@ export function parseContainerNumbers(texts: readonly string[]): readonly string
   return [...new Set(numbers.filter((number) => number !== ''))];
 }
 
-/** Validates the form before it is sent. Returns error messages by field path. */
+/** Validates the values of the shipment form before they are sent. Returns the error messages by field path. */
 export function validateShipment(values: ShipmentValues): Record<string, string> {
   const errors: Record<string, string> = {};
   const check = (path: string, isWrong: boolean, message: string) => {
@@ -62,13 +62,13 @@ function validateJourney(prefix: string, journey: Journey, mode: ShipmentValues[
 }
 
 interface FormErrors {
-  /** Error messages by field path. */
+  /** Error messages of the form by field path. */
   readonly errors: Readonly<Record<string, string>>;
   /** Error messages that belong to no field of the form. */
   readonly others: readonly string[];
 }
 
-/** Assigns the errors of an API response to fields of the form. */
+/** Assigns the errors in an API response to the fields of the form. */
 export function assignErrorsToFields(details: readonly FieldError[], values: ShipmentValues): FormErrors {
   const errors: Record<string, string> = {};
   const others: string[] = [];
@@ -81,8 +81,8 @@ export function assignErrorsToFields(details: readonly FieldError[], values: Shi
 }
 
 /**
- * Converts a parameter such as `legs[0].etd` to the field path `legs.0.etd`. Returns undefined for a field that the
- * form does not have.
+ * Converts an API parameter such as `legs[0].etd` to a field path of the form, such as `legs.0.etd`. Returns undefined
+ * if the form has no such field.
  */
 function toFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
@@ -94,7 +94,7 @@ function toFieldPath(param: string, { metadata }: ShipmentValues): string | unde
   return index < 0 ? field : `metadata.${index}.value`;
 }
 
-/** Returns the field label for a parameter of a warning, such as "Legs, 2" for `legs[1].etd`. */
+/** Returns the label of the field that an API warning names, such as "Legs, 2" for `legs[1].etd`. */
 export function getParamLabel(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;

@@ -14,7 +14,10 @@ interface ConflictPanelProps {
   readonly onBack: (values: ShipmentValues) => void;
 }
 
-/** Shows the changes of other users. The user chooses the value of each field that both sides changed. */
+/**
+ * Shows the fields that other users changed while the form was open. If the user has changed the same field to another
+ * value, the user chooses between the two values.
+ */
 export function ConflictPanel({ base, mine, conflict, onSave, onBack }: ConflictPanelProps) {
   const [choices, setChoices] = useState<Partial<Record<ShipmentField, Choice>>>({});
   const heading = useRef<HTMLHeadingElement>(null);
@@ -105,7 +108,7 @@ function ChangeAuthor({ by }: Pick<FieldChange, 'by'>) {
   );
 }
 
-/** Joins the names of the users who changed the shipment, such as "Ann Visser and Nightly import". */
+/** Joins the names of the users who have changed the shipment, such as "Ann Visser and Nightly import". */
 function joinAuthorNames({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
@@ -115,7 +118,7 @@ function joinAuthorNames({ both, others }: Conflict): string {
 const EMPTY_VALUE_TEXT = '—';
 
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
-/** Formatters of field values. Fields without a formatter are shown unchanged. */
+/** Functions that format the values of fields, by field. A field without a function is shown as it is. */
 const FIELD_FORMATTERS: Shown = {
   mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
@@ -129,7 +132,7 @@ const FIELD_FORMATTERS: Shown = {
   legs: (legs) => legs.map(formatLeg).join('; '),
 };
 
-/** Formats the value of a field as one line. */
+/** Formats the value of a field as a single line. */
 function formatValue(values: ShipmentValues, field: ShipmentField): string {
   const show = FIELD_FORMATTERS[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
@@ -150,7 +153,7 @@ function joinNonEmpty(parts: readonly string[], between = ', '): string {
   return parts.filter((part) => part !== '').join(between);
 }
 
-/** Formats a time with seconds, since conflicting times may differ only by seconds. */
+/** Formats a time with seconds, because two conflicting times may differ only in their seconds. */
 function formatTimeWithSeconds(instant: string | null): string {
   if (instant === null) return '';
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));

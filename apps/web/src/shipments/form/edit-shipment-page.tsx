@@ -34,7 +34,9 @@ export function EditShipmentPage() {
   );
 }
 
-/** @param shipment the current shipment; the form keeps the version that it was opened with */
+/**
+ * Form that edits a shipment. @param shipment the current shipment; the form keeps the version with which it was opened
+ */
 function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
@@ -68,7 +70,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     if (changedFields(toFormValues(from), values).length === 0) return done();
     save.mutate({ from, values }, { onError: (error) => refusal.reportError(error, values) });
   };
-  /** Uses the latest version of the shipment as the base of the form. */
+  /** Bases the form on the latest version of the shipment, and keeps the given values. */
   const continueFrom = (from: Shipment, values: ShipmentValues) => {
     setBase(from);
     form.setValues(values);
@@ -117,7 +119,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Checks if another user has changed a field of the form since it was opened. */
+/** Checks if another user has changed a field that the form shows since the form was opened. */
 function hasConcurrentChanges(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
   if (now.version <= base.version) return false;
   const { both, others } = findConflict(base, values, now, []);

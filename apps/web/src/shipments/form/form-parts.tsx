@@ -13,7 +13,10 @@ interface SubmitError {
   readonly others: readonly string[];
 }
 
-/** Shows why the API rejected a form: at the named fields, or above the submit button. */
+/**
+ * Returns functions that show why the API rejected the form. An error is shown at its field. Errors without a field are
+ * shown above the submit button.
+ */
 export function useSubmitError(form: ShipmentForm) {
   const [refusal, setRefusal] = useState<SubmitError>();
   return {
@@ -27,7 +30,9 @@ export function useSubmitError(form: ShipmentForm) {
       setRefusal(isOfFieldsAlone ? undefined : { error, others });
     },
     clear: () => setRefusal(undefined),
-    /** @param isPaused true while the form waits for the network connection */
+    /**
+     * Renders the errors that belong to no field. @param isPaused true while the request waits for a network connection
+     */
     render: (isPaused: boolean) => (
       <FormSubmitError error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
@@ -38,11 +43,11 @@ interface FormSubmitErrorProps {
   readonly error: unknown;
   /** Error messages that belong to no field of the form. */
   readonly others: readonly string[];
-  /** True while the request waits for the network connection. The request continues automatically. */
+  /** True while the request waits for a network connection. It is sent automatically when the connection is back. */
   readonly isPaused: boolean;
 }
 
-/** Shows form errors that belong to no field. */
+/** Shows the errors of the form that belong to no field. */
 function FormSubmitError({ error, others, isPaused }: FormSubmitErrorProps) {
   if (isPaused) {
     return (
@@ -75,7 +80,7 @@ function FormSubmitError({ error, others, isPaused }: FormSubmitErrorProps) {
   );
 }
 
-/** Shows a notification that the shipment was saved, with the warnings of the API response. */
+/** Shows a notification that a shipment was saved, and lists the warnings in the API response. */
 export function notifySaved(message: string, warnings: readonly Warning[]): void {
   if (warnings.length === 0) {
     notifications.show({ message, color: 'green' });
@@ -97,7 +102,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
   });
 }
 
-/** Asks for confirmation before the user leaves a page with unsaved changes. */
+/** Asks the user for confirmation before a page with unsaved changes is left. */
 export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
   return (
@@ -117,7 +122,7 @@ export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boole
   );
 }
 
-/** Renders its children for users who may write shipments, and an explanation for all others. */
+/** Shows its content only to users who may create and edit shipments. Other users see an explanation. */
 export function RequireWriteAccess({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;

@@ -3,7 +3,7 @@ import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
 import { type PlainFieldName, mapPlainFields } from '../plain-fields.ts';
 
-/** Values of a leg in the form. Empty strings stand for unknown values. */
+/** Values of one leg in the shipment form. An empty string stands for an unknown value. */
 export interface LegValues {
   readonly mode: Mode | null;
   readonly carrier_scac: string;
@@ -22,7 +22,7 @@ export interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
-/** Values of the shipment form. */
+/** Values of all fields of the shipment form. */
 export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>> {
   readonly external_id: string;
   readonly mode: Mode | null;
@@ -74,7 +74,7 @@ export const EMPTY_SHIPMENT_VALUES: ShipmentValues = {
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_VALUES) as readonly ShipmentField[];
 
-/** Labels of fields in the form and in error messages. */
+/** Labels of the shipment's fields, for the form and its error messages. */
 export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
@@ -126,14 +126,14 @@ function toPartyValues(party: Shipment['shipper']): PartyValues {
   return { name: party?.name ?? '', external_id: party?.external_id ?? '' };
 }
 
-/** Builds the request body, without empty fields. */
+/** Builds the request body from the values of the form. Empty fields are left out. */
 export function toRequestBody(values: ShipmentValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, toApiValue(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
-/** Converts a form field to its API value: null or an empty list for an empty field. */
+/** Converts the value of a form field to its API value. For an empty field, the result is null or an empty list. */
 function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
   if (typeof value === 'string' || value === null) return trimToNull(value);
@@ -162,14 +162,16 @@ function toApiLeg(leg: LegValues) {
   return { ...leg, carrier_scac: trimToNull(carrier_scac), vessel: trimToNull(vessel), voyage: trimToNull(voyage) };
 }
 
-/** Lists the fields whose API values differ between two states of the form. */
+/** Lists the fields whose API values differ between two states of the shipment form. */
 export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
   return SHIPMENT_FIELDS.filter(
     (field) => JSON.stringify(toApiValue(from, field)) !== JSON.stringify(toApiValue(to, field)),
   );
 }
 
-/** Builds the JSON merge patch between two states of the form. Removed keys of `metadata` become null. */
+/**
+ * Builds the JSON merge patch that changes one state of the form to another. A removed key of `metadata` becomes null.
+ */
 export function buildShipmentPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
     changedFields(from, to).map((field) => {

@@ -8,11 +8,11 @@ import classes from './shipment-form.module.css';
 
 interface JourneyFieldsProps {
   readonly form: ShipmentForm;
-  /** Index of the leg. If left out, the fields describe the whole shipment. */
+  /** Index of the leg whose fields are shown. If left out, the fields describe the route of the whole shipment. */
   readonly leg?: number;
 }
 
-/** Form fields for the route of a shipment or of one leg. */
+/** Form fields for the route of a shipment, or of one of its legs. */
 export function JourneyFields({ form, leg }: JourneyFieldsProps) {
   const prefix = leg === undefined ? '' : `legs.${leg}.`;
   const values = leg === undefined ? form.values : form.values.legs[leg];
@@ -74,7 +74,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
         </Text>
       )}
       {legs.map((_, index) => (
-        // Legs have no id, so the list position is the key.
+        // The position of the leg is its key, because legs have no id.
         <LegItem key={index} form={form} index={index} />
       ))}
       <Button

@@ -28,8 +28,8 @@ function NewShipmentForm() {
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
 
   /**
-   * Returns the idempotency key of the request body. The same body keeps its key, so a retry creates no second
-   * shipment.
+   * Returns the idempotency key for a request body. If the same body is sent again, it has the same key, so a retry
+   * creates no second shipment.
    */
   const keyOf = (body: ShipmentBody) => {
     const text = JSON.stringify(body);
@@ -39,19 +39,19 @@ function NewShipmentForm() {
   const showFailure = async (error: unknown, values: ShipmentValues) => {
     if (!isOutdatedVersionError(error)) return refusal.reportError(error, values);
     const external_id = values.external_id.trim();
-    // If the lookup of the existing shipment fails, the error message has no link.
+    // Finds the existing shipment for the link in the error message. If this lookup fails, the message has no link.
     const [existing] = await client.shipments
       .list({ external_id })
       .toArray()
       .catch(() => []);
-    // The user may have changed the reference during the lookup.
+    // The error is dropped if the user has changed the reference during the lookup.
     if (form.getValues().external_id.trim() !== external_id) return;
     form.setErrors({ external_id: <ReferenceTakenError id={existing?.id} /> });
   };
   const create = useApiWrite({
     write: (values: ShipmentValues) => {
       const body = toRequestBody(values);
-      // `If-None-Match: *` prevents an update of an existing shipment.
+      // The header `If-None-Match: *` prevents that the request updates an existing shipment.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
     },

@@ -9,10 +9,16 @@ import {
   toFormValues,
 } from './form-values.ts';
 
-/** Maximum number of save attempts while other users change unrelated parts of the shipment. */
+/**
+ * Maximum number of attempts to save. An attempt fails if another user has changed any part of the shipment since the
+ * last read.
+ */
 const MAX_ATTEMPTS = 5;
 const MAX_HISTORY_ENTRIES = 200;
-/** Milliseconds between reads until the API returns the conflicting version, since reads may lag behind writes. */
+/**
+ * Milliseconds between two reads of the shipment. Reads may lag behind writes, so the shipment is read until the API
+ * returns the conflicting version.
+ */
 const REREAD_DELAY_MS = 200;
 const MAX_REREADS = 25;
 
@@ -23,8 +29,8 @@ type Saved =
 type Api = Pick<TrackingClient, 'shipments'>;
 
 /**
- * Saves the changes of a form, unless another user changed the same fields meanwhile. Changes of other parts, such as a
- * new milestone, do not conflict.
+ * Saves the changes of a form. If another user has changed the same fields, nothing is saved, and the result is a
+ * conflict. Changes to other parts of the shipment, such as a new milestone, are no conflict.
  * @throws ApiError or ConnectionError of the client
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
@@ -38,7 +44,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       if (!(error instanceof ConflictError) || !isOutdatedVersionError(error)) throw error;
       const conflict = await readConflict(api, base, values, parseVersion(error.headers['etag']));
       const { both, others, own, theirs } = conflict;
-      // The first attempt was saved, but its response was lost.
+      // If the shipment already contains all changes, an earlier attempt was saved and only its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
       if (both.length + others.length > 0) return { kind: 'conflict', conflict };
       if (tries === MAX_ATTEMPTS) throw error;
@@ -47,7 +53,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
   }
 }
 
-/** Reads the changes of other users. @param least the minimum version of the shipment to read */
+/** Reads the changes that other users made to the shipment. @param least the minimum version of the shipment to read */
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
@@ -63,29 +69,29 @@ function parseVersion(etag: string | undefined): number {
 }
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
-/** Kept value of a conflicting field: the user’s own value, or that of the other user. */
+/** Value to keep in a conflicting field: the user’s value, or the value of the other user. */
 export type Choice = 'mine' | 'theirs';
 
 export interface FieldChange {
   readonly field: ShipmentField;
-  /** Author and time of the last change. Undefined if the history does not contain the change. */
+  /** Author and time of the last change to the field. Undefined if the history does not contain the change. */
   readonly by: Pick<HistoryEntry, 'actor' | 'at'> | undefined;
 }
 
-/** Changes that other users saved while the form was open. */
+/** Changes that other users saved while the shipment form was open. */
 export interface Conflict {
-  /** The latest version of the shipment, which the next save is based on. */
+  /** Latest version of the shipment. The next attempt to save is based on this version. */
   readonly theirs: Shipment;
-  /** Fields that both sides changed to different values. The user chooses between them. */
+  /** Fields that the user and another user changed to different values. The user chooses between the two values. */
   readonly both: readonly FieldChange[];
-  /** Fields that only other users changed. Their current values are kept. */
+  /** Fields that only other users have changed. The form keeps the current values of these fields. */
   readonly others: readonly FieldChange[];
-  /** Fields that only this form changes. */
+  /** Fields that only the user of this form has changed. */
   readonly own: readonly ShipmentField[];
 }
 
 /**
- * Compares the form with the changes of other users.
+ * Compares the values of the form with the changes of other users, field by field.
  * @param base the shipment when the form was opened
  * @param mine the current values of the form
  * @param history entries of the shipment, newest first
@@ -112,7 +118,7 @@ export function findConflict(
   };
 }
 
-/** Merges the form with the changes of other users, using the user's choices for conflicting fields. */
+/** Merges the values of the form with the changes of other users. The user's choices decide the conflicting fields. */
 export function mergeWithConflict(
   mine: ShipmentValues,
   { theirs, both, own }: Conflict,
@@ -124,7 +130,7 @@ export function mergeWithConflict(
   return Object.fromEntries(entries) as ShipmentValues;
 }
 
-/** Returns the display name of an actor. */
+/** Returns the display name of the actor of a history entry. */
 export function actorName({ type, name }: HistoryEntry['actor']): string {
   return name ?? { user: 'Another user', service_account: 'A service account', system: 'The system' }[type];
 }

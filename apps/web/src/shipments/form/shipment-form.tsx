@@ -22,7 +22,10 @@ import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
-/** Creates the state of the shipment form. The form is validated on submit, and after that on each change. */
+/**
+ * Creates the state of the shipment form. The form is validated when it is submitted, and from then on after each
+ * change.
+ */
 export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
   return useForm({ mode: 'controlled', initialValues, validate: validateShipment });
 }
@@ -31,13 +34,13 @@ interface ShipmentFormFieldsProps {
   readonly form: ShipmentForm;
   /** Label of the submit button, such as "Create shipment". */
   readonly submit: string;
-  /** True for an existing shipment, whose reference cannot be changed. */
+  /** True if the form edits an existing shipment. The reference of an existing shipment cannot be changed. */
   readonly isExisting?: boolean;
   readonly isPending: boolean;
-  /** Error message that belongs to no field of the form. */
+  /** Error message shown above the submit button, for an error that belongs to no field. */
   readonly failure: ReactNode;
   readonly onSubmit: (values: ShipmentValues) => void;
-  /** Target page of the Cancel button. */
+  /** Page that the Cancel button opens. */
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
 
@@ -155,7 +158,7 @@ function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly
 
 /** Focuses the first field with an error. */
 function focusFirstError(form: HTMLFormElement | null | undefined): void {
-  // Fields get `aria-invalid` only after the next render.
+  // The field is focused after the next render, because the render sets `aria-invalid`.
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
@@ -181,7 +184,10 @@ function FormSection({ title, about, children }: FormSectionProps) {
   );
 }
 
-/** Field for typed or pasted container numbers. Check digits are validated immediately. */
+/**
+ * Form field for container numbers, which the user types or pastes. The check digit of each number is validated
+ * immediately.
+ */
 function ContainerField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
   const doubtful = form.values.container_numbers.filter((number) => correctCheckDigit(number) !== undefined);
@@ -213,14 +219,14 @@ const MAX_NAME_VALUE_ROWS = 50;
 interface NameValueRowsProps {
   readonly form: ShipmentForm;
   readonly field: 'references' | 'metadata';
-  /** Label of the first column, such as "Type". */
+  /** Label of the first field in each row, such as "Type". */
   readonly first: string;
   readonly firstExample: string;
-  /** Singular name of a row, such as "reference". */
+  /** Name of a single row, such as "reference". */
   readonly one: string;
 }
 
-/** Editable rows of name and value. */
+/** Form fields for a list of pairs, such as references with a type and a value. Each row has two fields. */
 function NameValueRows({ form, field, first, firstExample, one }: NameValueRowsProps) {
   const rows = form.values[field];
   const key = field === 'references' ? 'type' : 'name';
@@ -231,7 +237,7 @@ function NameValueRows({ form, field, first, firstExample, one }: NameValueRowsP
   return (
     <Stack gap="xs">
       {rows.map((_, index) => (
-        // Rows have no id, so the list position is the key.
+        // The position of the row is its key, because rows have no id.
         <div key={index} className={classes['row']}>
           <TextInput
             {...form.getInputProps(`${field}.${index}.${key}`)}

@@ -15,26 +15,26 @@ import { type DayOrder, type Mapping, type Target, parseTime } from './columns.t
 import { type ImportSheet, hasContent } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
-/** Time zone for times without a UTC offset: local time at the port, the user's time zone, or UTC. */
+/** Time zone of imported times without a UTC offset: local time at the port, the user's time zone, or UTC. */
 export type ZoneChoice = 'port' | 'own' | 'utc';
 
 export interface ImportOptions {
   readonly mapping: Mapping;
   readonly dayOrder: DayOrder;
   readonly zone: ZoneChoice;
-  /** Returns the time zone of a port, or undefined if it is unknown. */
+  /** Returns the time zone of a port. Returns undefined if the zone is unknown. */
   readonly zoneOf: (port: string) => string | undefined;
 }
-/** An error in a row of the file. */
+/** An error in one row of the imported file. */
 export interface RowError {
-  /** Row number as in a spreadsheet: the header row is 1. */
+  /** Row number as a spreadsheet shows it. The header row is number 1. */
   readonly row: number;
-  /** Header of the column. Empty if the error concerns the whole row. */
+  /** Header of the column with the error. Empty if the error concerns the whole row. */
   readonly column: string;
   readonly value: string;
   readonly message: string;
 }
-/** A shipment that is built from one row, or from several rows with one container each. */
+/** A shipment to import. It is built from one row of the file, or from several rows with one container each. */
 export interface ImportItem {
   readonly rows: readonly number[];
   readonly body: Body;
@@ -54,7 +54,7 @@ const MODE_BY_NAME: ReadonlyMap<string, Mode> = new Map([
 ]);
 const NUMBER_SEPARATOR_PATTERN = /[,;|\n]+/;
 
-/** A row of the file while it is converted to a shipment. */
+/** Converts one row of the file to a shipment, and collects the errors of the row. */
 class ImportRow {
   readonly errors: RowError[] = [];
   readonly containers: string[] = [];
@@ -78,7 +78,10 @@ class ImportRow {
     });
   }
 
-  /** Parses the cell of a column. Returns undefined if the cell is empty or invalid, and records the error. */
+  /**
+   * Parses the cell of a column. If the parser fails, the error is recorded. Returns undefined for an empty or invalid
+   * cell.
+   */
   read<T>(target: Target, read: (value: string) => T): T | undefined {
     const cell = this.cells.get(target);
     if (cell === undefined) return undefined;
@@ -101,21 +104,25 @@ class ImportRow {
   private addContainers(value: string, column: string): void {
     const mode = this.readText('mode')?.toLowerCase() ?? '';
     for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATOR_PATTERN))) {
-      // Only columns to the left are read so far. If the mode follows in a later column, the API validates the number.
+      // The mode is only known if its column is to the left of this one. Otherwise the number is checked with the rules
+      // of any mode, and the API validates it later.
       if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.addError('is not a valid container number', column, number);
     }
   }
 }
 
-/** Converts the rows of a file to shipments, and lists the errors. A shipment with an invalid row is not imported. */
+/**
+ * Converts the rows of a file to shipments, and lists the errors. If one row of a shipment is invalid, the whole
+ * shipment is left out.
+ */
 export function checkRows(
   { headers, rows, firstRow }: Omit<ImportSheet, 'name'>,
   reading: ImportOptions,
 ): RowCheckResult {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
-  /** Number of the first invalid row of each shipment, by reference. */
+  /** Number of the first invalid row, by reference of the shipment. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
     if (!hasContent(cells)) return;
@@ -155,7 +162,7 @@ function addContainers(to: Body, { container_numbers }: Body): void {
   if (all.length > 0) to.container_numbers = all;
 }
 
-/** Finds a field, other than containers, that differs between rows of the same shipment. */
+/** Finds a field that differs between two rows of the same shipment. The containers of the rows may differ. */
 function findDifferingField(one: Body, other: Body): string | undefined {
   const fields = new Set([...Object.keys(one), ...Object.keys(other)] as (keyof Body)[]);
   fields.delete('container_numbers');
@@ -169,8 +176,8 @@ function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
   const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
-    // The invalid port is already reported. Without a port the time zone would be unknown, so UTC avoids a second
-    // error.
+    // An invalid port is already reported as an error. Its time zone is unknown, so the time is read as UTC, which
+    // avoids a second error for the same cell.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readText(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
     return row.read(target, (value) => parseTime(value, reading.dayOrder, zone));
@@ -252,7 +259,7 @@ function readCarrier(value: string, mode: Mode | undefined): string {
   return code;
 }
 
-/** Converts a header such as "Purchase order" to a reference type such as `purchase_order`. */
+/** Converts the header of a column to a reference type, such as "Purchase order" to `purchase_order`. */
 function toReferenceType(header: string): string {
   return (
     header
@@ -262,7 +269,7 @@ function toReferenceType(header: string): string {
   );
 }
 
-/** Lists the port codes whose time zones are needed. */
+/** Lists the codes of all ports in the file. Their time zones are needed to convert local times. */
 export function listPorts({ rows }: Pick<ImportSheet, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],

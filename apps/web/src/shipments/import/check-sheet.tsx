@@ -39,12 +39,12 @@ interface SheetReviewProps {
   readonly onStart: (checked: RowCheckResult) => Promise<void>;
 }
 
-/** Review of a file before the import: column mapping, preview of shipments, and errors. */
+/** Review of an imported file before any row is sent: column mapping, preview of shipments, and errors. */
 export function SheetReview(props: SheetReviewProps) {
   const owner = getSessionOwner(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
-    // An import also works if the browser cannot store the column mapping.
+    // If the browser cannot read the stored column mapping, the import continues without it.
     queryFn: () => importStore.getStoredMapping(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
@@ -80,7 +80,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
     () => checkRows(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
     [sheet, mapping, dayOrder, zone, zones.known],
   );
-  // Until the time zones are read, every row would show an error.
+  // Rows are checked only after the time zones of the ports are read. Before that, every row would show an error.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
   const replaced = listReplacedShipmentParts(mapping);
@@ -165,7 +165,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
   );
 }
 
-/** Shows that time zones could not be read, with a retry button. */
+/** Shows that the time zones of ports could not be read, with a button to try again. */
 function FailedZoneLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
   const [first] = lookups;
   if (first === undefined) return null;
@@ -211,7 +211,7 @@ interface ColumnMappingTableProps {
   readonly onChange: (mapping: Mapping) => void;
 }
 
-/** Table that maps each column of the file to a field. */
+/** Table in which the user maps each column of the file to a field. */
 function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProps) {
   return (
     <Table.ScrollContainer minWidth={340}>
@@ -225,7 +225,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
         </Table.Thead>
         <Table.Tbody>
           {sheet.headers.map((header, index) => (
-            // The index is the key, since two columns may share a name.
+            // The position of the column is its key, because two columns may have the same name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
               <Table.Td className={classes['sample']}>{joinSampleValues(sheet, index)}</Table.Td>
@@ -261,7 +261,7 @@ function joinSampleValues({ rows }: ImportSheet, column: number): string {
 
 const MAX_PREVIEW_ROWS = 5;
 
-/** Preview of the first shipments. */
+/** Preview of the first shipments in the imported file. */
 function ShipmentPreviewTable({ items }: { readonly items: readonly ImportItem[] }) {
   if (items.length === 0) return null;
   return (

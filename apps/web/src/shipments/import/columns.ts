@@ -1,7 +1,7 @@
 import { toInstant } from '../../values/zones.ts';
 import { mapPlainFields } from '../plain-fields.ts';
 
-/** Fields that a column of the file can be mapped to, with their labels. */
+/** Fields that a column of an imported file can be mapped to, with their labels. */
 export const TARGET_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
@@ -23,12 +23,12 @@ export const TARGET_LABELS = {
   metadata: 'Custom fields',
 } as const;
 export type Target = keyof typeof TARGET_LABELS;
-/** Field of each column in the file. Null for an ignored column. */
+/** Fields that the columns of the file are mapped to, in column order. Null stands for an ignored column. */
 export type Mapping = readonly (Target | null)[];
 
-/** Fields that several columns may be mapped to. Each value is named after its column header. */
+/** Fields that several columns may be mapped to at the same time. Each value gets the name of its column header. */
 const REPEATABLE_TARGETS: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
-/** Known column headers of each field, in lower-case letters and digits. */
+/** Column headers that are recognized for each field, reduced to lower-case letters and digits. */
 const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   external_id: [
     'externalid',
@@ -94,7 +94,7 @@ const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Parts of a shipment that an import replaces completely. */
+/** Parts of an existing shipment that an import replaces as a whole, with the mapped fields that cause this. */
 const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
@@ -104,19 +104,22 @@ const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Tar
   ['custom fields', 'metadata'],
 ];
 
-/** Lists the parts of existing shipments that the mapped columns replace completely. */
+/** Lists the parts of existing shipments that the import would replace as a whole, given the column mapping. */
 export function listReplacedShipmentParts(mapping: Mapping): readonly string[] {
   return REPLACED_SHIPMENT_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }
 
-/** Normalises a header to lower-case letters and digits. */
+/** Reduces a header to its letters and digits, in lower case. */
 function normaliseHeader(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Guesses the field of each column: from the mapping of the last import, otherwise from the header. */
+/**
+ * Guesses the field of each column. The mapping of the last import is used first. Columns that it does not contain are
+ * guessed from their headers.
+ */
 export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
   const taken = new Set<Target>();
   return headers.map((header) => {
@@ -132,7 +135,10 @@ function findTargetOfHeader(key: string): Target | undefined {
   return (Object.keys(TARGET_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
 }
 
-/** Maps one column to a field. If the field allows only one column, the previous column is unmapped. */
+/**
+ * Maps a column to a field. If another column is already mapped to the field, that column is ignored from now on. Some
+ * fields allow several columns.
+ */
 export function mapColumn(mapping: Mapping, column: number, target: Target | null): Mapping {
   const isOnce = target !== null && !REPEATABLE_TARGETS.includes(target);
   return mapping.map((now, index) => {
@@ -141,19 +147,19 @@ export function mapColumn(mapping: Mapping, column: number, target: Target | nul
   });
 }
 
-/** Returns the mapping by normalised header, to store it for the next import. */
+/** Returns the column mapping by normalised header. It is stored for the next import. */
 export function indexMappingByHeader(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
   return Object.fromEntries(headers.map((header, index) => [normaliseHeader(header), mapping[index] ?? null]));
 }
 
-/** Order of day and month in dates such as 03/04/2027. */
+/** Order of the day and the month in dates such as 03/04/2027. */
 export type DayOrder = 'day-first' | 'month-first';
 
 const ISO_DATE_PATTERN =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2}(?:\.\d+)?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
 const NUMERIC_DATE_PATTERN = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::\d{2})?)?$/;
 
-/** A parsed local time, with the UTC offset if the cell contains one. */
+/** Local date and time from a cell of the file. It includes the UTC offset if the cell contains one. */
 interface ParsedTime {
   readonly date: string;
   readonly hour: string;
@@ -162,7 +168,7 @@ interface ParsedTime {
 }
 
 /**
- * Parses a date or time from a cell.
+ * Parses the date or time in a cell of the file, and returns it as UTC.
  * @param zone time zone for times without an offset; undefined if unknown
  * @throws Error with a message for the user
  */
@@ -214,7 +220,7 @@ function normaliseOffset(text: string): string {
   return text.includes(':') ? text : `${text.slice(0, 3)}:${text.slice(3)}`;
 }
 
-/** Guesses the order of day and month from numbers above 12. */
+/** Guesses the order of day and month in the dates of a file. A number above 12 must be a day. */
 export function guessDayOrder(texts: readonly string[]): DayOrder {
   const days = texts.map((text) => NUMERIC_DATE_PATTERN.exec(text.trim())).filter((found) => found !== null);
   return days.some(([, , second]) => Number(second) > 12) ? 'month-first' : 'day-first';

@@ -41,7 +41,7 @@ function ImportList() {
   const kept = useQuery({
     queryKey,
     queryFn: () => importStore.listImports(owner, environment),
-    // Imports are stored in this browser, so no network connection is needed.
+    // The query also runs without a network connection, because imports are stored in this browser.
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
@@ -98,18 +98,18 @@ async function downloadExample(): Promise<void> {
   downloadText('shipments-example.csv', await writeCsv(EXAMPLE_FILE.headers, EXAMPLE_FILE.rows));
 }
 
-/** Field to choose or drop a CSV file. */
+/** Form field to choose or drop a CSV file. */
 function ChooseFile({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useApiWrite({ write: downloadExample });
   const read = useMutation({
     mutationFn: async (file: File) => parseCsvSheet(file.name, new Uint8Array(await file.arrayBuffer())),
-    // Reading a local file needs no network connection.
+    // The mutation also runs without a network connection, because the file is local.
     networkMode: 'always',
   });
   const choose = (file: File) => {
     setProblem(undefined);
-    // If the user chooses another file during a read, these callbacks run only for the last file.
+    // If the user chooses another file while the first is being read, the callbacks run only for the last file.
     read.mutate(file, {
       onSuccess: onSheet,
       onError: (error) => setProblem(error.message),

@@ -21,14 +21,14 @@ const subscribeWithoutEvents = () => () => undefined;
 
 interface ImportProgressProps {
   readonly record: ImportRecord;
-  /** Called after the import is removed from the list. */
+  /** Callback that runs after the user has removed the import from the list. */
   readonly onRemoved: () => void;
 }
 
-/** Shows the progress and the result of an import. */
+/** Shows the progress of an import, and its result at the end. */
 export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps) {
   const queries = useQueryClient();
-  // The import run of this tab. The Continue button starts a new run.
+  // Import run in this browser tab. The Continue button starts a new run.
   const [run, setRun] = useState(() => findImportRun(kept.id));
   const still = useMemo<ImportRunState>(
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
@@ -143,7 +143,7 @@ function isActivePhase(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
-/** Maximum number of errors on the page. The downloaded file contains all errors. */
+/** Maximum number of row errors that the page lists. The downloaded file contains all errors. */
 const MAX_SHOWN_ERRORS = 200;
 
 export function RowErrorTable({ errors }: { readonly errors: readonly RowError[] }) {
@@ -160,7 +160,7 @@ export function RowErrorTable({ errors }: { readonly errors: readonly RowError[]
           </Table.Thead>
           <Table.Tbody>
             {errors.slice(0, MAX_SHOWN_ERRORS).map(({ row, column, value, message }, index) => (
-              // The index is the key, since two containers in a row may cause the same error message.
+              // The position of the error is its key, because two containers in a row may cause the same error message.
               <Table.Tr key={index}>
                 <Table.Td>{row}</Table.Td>
                 <Table.Td>{column === '' ? '—' : column}</Table.Td>
@@ -182,15 +182,15 @@ export function RowErrorTable({ errors }: { readonly errors: readonly RowError[]
   );
 }
 
-/** Import runs of this tab by import id. Runs continue while the user visits other pages. */
+/** Import runs in this browser tab, by import id. A run continues while the user visits other pages. */
 const importRunsById = new Map<string, ImportRun>();
 
-/** Returns the run of an import in this tab. */
+/** Returns the run of an import in this browser tab. Returns undefined if the tab does not run the import. */
 function findImportRun(id: string): ImportRun | undefined {
   return importRunsById.get(id);
 }
 
-/** Starts or continues an import. Only one tab sends an import at a time. */
+/** Starts or continues an import. The import waits while another browser tab is sending it. */
 export function startImportRun(record: ImportRecord, environment: Environment): ImportRun {
   const client = getApiClient(environment);
   const sender = async () => getSessionOwner(await client.session.get());
@@ -200,7 +200,10 @@ export function startImportRun(record: ImportRecord, environment: Environment): 
   return run;
 }
 
-/** Runs an import while no other tab runs it. Pages without HTTPS have no locks and rely on idempotency keys. */
+/**
+ * Runs an import while holding a browser lock, so that only one tab sends it. Pages without HTTPS have no locks. There,
+ * idempotency keys prevent duplicates.
+ */
 async function runWithLock(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.run();
@@ -210,7 +213,7 @@ async function runWithLock(name: string, run: ImportRun): Promise<void> {
   });
   if (isRun) return;
   run.waitForOtherTab();
-  // If the user stops a waiting run, the lock request is aborted.
+  // If the user stops the run while it waits for the lock, the lock request is aborted.
   await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
 }
 

@@ -11,42 +11,45 @@ import {
 import { getParamLabel } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-store.ts';
 
-/** Seconds before a retry if the response has no `Retry-After`. */
+/** Number of seconds until a retry if the response has no `Retry-After` header. */
 const DEFAULT_RETRY_SECONDS = 3;
 const OTHER_USER_MESSAGE = 'Another user is signed in with this browser. The import continues when you sign in again.';
 const REMOVED_IMPORT_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
 const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
 const OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
-/** Maximum number of stored warnings. */
+/** Maximum number of warnings that the import stores. */
 const MAX_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
 export interface ImportRunState {
   readonly record: ImportRecord;
   readonly phase: Phase;
-  /** Reason why the run waits or has stopped. */
+  /** Reason why the import run waits or has stopped. */
   readonly why?: string;
-  /** True if the unsent rows are missing, so that the import cannot continue. */
+  /** True if the browser no longer has the unsent rows. The import then cannot continue. */
   readonly isLost?: boolean;
 }
 type Answers = AnswerOf<'upsertShipments'>['data'];
 type Api = Pick<TrackingClient, 'shipments'>;
 export interface ImportRunOptions {
   readonly api: Api;
-  /** Returns the owner id of the current session. The user may have signed in as another user in another tab. */
+  /**
+   * Returns the owner id of the current session. Another user may have signed in in another tab since the import was
+   * started.
+   */
   readonly sender: () => Promise<string>;
   readonly store: Pick<ImportStore, 'getBatch' | 'recordBatch' | 'getImport'>;
-  /** Resolves after the given seconds, or earlier if aborted. */
+  /** Resolves after the given number of seconds. If the signal aborts, it resolves immediately. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Thrown if the stored rows of the import are missing. */
+/** Error that is thrown if the stored rows of the import are missing. */
 class MissingRowsError extends Error {}
 
 /**
  * Sends the remaining batches of an import. The idempotency key of a batch consists of the import id and the batch
- * index, so the API applies a batch only once, even if a response is lost or another tab sends the batch again.
- * Shipments are also identified by their references.
+ * index. The API therefore applies a batch only once, even if a response is lost or two tabs send the same batch. The
+ * references of the shipments also prevent duplicates.
  */
 export class ImportRun {
   private readonly ended = new AbortController();
@@ -67,26 +70,26 @@ export class ImportRun {
     return () => void this.listeners.delete(listener);
   };
 
-  /** Stops the run. The API still completes the current batch, and the next run detects that. */
+  /** Stops the import run. The API still completes the batch that was already sent. The next run finds the result. */
   readonly stop = (): void => {
     this.ended.abort();
     this.publish({ phase: 'stopped', why: 'The import is paused.' });
   };
 
-  /** Abort signal of the run. */
+  /** Signal that aborts when the import run is stopped. */
   get signal(): AbortSignal {
     return this.ended.signal;
   }
 
-  /** Reports that another tab runs the import. */
+  /** Shows that the import waits for another browser tab, which is sending it. */
   readonly waitForOtherTab = (): void => this.publish({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
 
-  /** Sends batches until the import is complete or the run stops. Never rejects. */
+  /** Sends batches until the import is complete or the run is stopped. The promise never rejects. */
   async run(): Promise<void> {
     const { store } = this.parts;
     const { id } = this.now.record;
     try {
-      // Another tab may have sent more batches, or removed the import.
+      // The stored import is read before each batch, because another tab may have sent batches or removed the import.
       let record = await store.getImport(id);
       while (record !== undefined && record.done < record.batches) {
         this.publish({ record, phase: 'running' });
@@ -102,7 +105,9 @@ export class ImportRun {
     }
   }
 
-  /** Rereads an import whose next batch is missing, since another tab may have sent the batch or removed the import. */
+  /**
+   * Reads the import again after its next batch was missing. Another tab may have sent the batch or removed the import.
+   */
   private async rereadRecord(index: number) {
     const { store } = this.parts;
     const record = await store.getImport(this.now.record.id);
@@ -145,7 +150,7 @@ export class ImportRun {
   }
 }
 
-/** Checks if the API rejected the content of the batch, so that a retry cannot succeed. */
+/** Checks if the API rejected the content of a batch. A retry of such a batch cannot succeed. */
 function isRejectedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
@@ -168,7 +173,7 @@ function describeStopReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Adds the results of a batch to the import record. */
+/** Adds the results of a batch to the record of the import. */
 export function addBatchResults(record: ImportRecord, items: readonly BatchItem[], answers: Answers): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);

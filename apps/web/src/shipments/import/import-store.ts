@@ -3,11 +3,11 @@ import type { RowCheckResult, ImportItem, RowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { ImportSheet } from './read-file.ts';
 
-/** A shipment to send, with the original cells of its rows. */
+/** A shipment to send, with the original cells of the rows from which it was built. */
 export interface BatchItem extends ImportItem {
   readonly cells: readonly (readonly string[])[];
 }
-/** A row of the file that was not imported. */
+/** A row of the file that could not be imported. */
 interface InvalidRow {
   readonly row: number;
   readonly cells: readonly string[];
@@ -17,12 +17,12 @@ export interface RowWarning extends Pick<Warning, 'code' | 'message'> {
 }
 
 /**
- * Progress and result of an import. Stored until the user removes the import. Unsent shipments are stored separately,
- * in batches.
+ * Progress and result of an import. The record is stored until the user removes the import. Unsent shipments are stored
+ * in separate batches.
  */
 export interface ImportRecord {
   readonly id: string;
-  /** Owner of the import. Other users of this browser do not see the import. */
+  /** User who started the import. Other users of this browser do not see the import. */
   readonly owner: string;
   readonly environment: 'live' | 'test';
   readonly name: string;
@@ -38,15 +38,18 @@ export interface ImportRecord {
   readonly changed: number;
   readonly errors: readonly RowError[];
   readonly wrong: readonly InvalidRow[];
-  /** Warnings about imported rows, limited in number. */
+  /** Warnings about imported rows. Only the first ones are stored. */
   readonly warnings: readonly RowWarning[];
 }
 
 const DATABASE_NAME = 'shipment-imports';
-/** Maximum number of stored column mappings. Older ones are dropped. */
+/** Maximum number of columns whose mapping is stored. The oldest mappings are dropped. */
 const MAX_STORED_COLUMNS = 1_000;
 
-/** Stores imports in this browser (IndexedDB). A user can continue an import after the tab was closed. */
+/**
+ * Stores imports in the IndexedDB of this browser. If a tab is closed during an import, the user can continue the
+ * import later.
+ */
 export class ImportStore {
   private opened: Promise<IDBDatabase> | undefined;
 
@@ -64,7 +67,7 @@ export class ImportStore {
     return this.opened;
   }
 
-  /** Applies all changes in one transaction. */
+  /** Applies several changes in one database transaction. */
   private async writeInTransaction(
     change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void,
   ) {
@@ -96,7 +99,7 @@ export class ImportStore {
     });
   }
 
-  /** Lists the imports of an owner, newest first. */
+  /** Lists the stored imports of a user, newest first. */
   async listImports(owner: string, environment: string): Promise<readonly ImportRecord[]> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     return all
@@ -113,8 +116,8 @@ export class ImportStore {
   }
 
   /**
-   * Stores the progress after a batch, and deletes the batch. Changes nothing if the import was removed, or if another
-   * tab already stored this batch.
+   * Stores the progress of an import after a batch, and deletes the batch. If another tab has stored the batch or
+   * removed the import, nothing is changed.
    * @returns the stored record; undefined if the import was removed
    */
   async recordBatch(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
@@ -141,13 +144,13 @@ export class ImportStore {
     });
   }
 
-  /** Removes the completed imports of an owner. */
+  /** Removes the completed imports of a user. */
   async removeCompleted(owner: string): Promise<void> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     await this.remove(...all.filter((record) => record.owner === owner && record.done === record.batches));
   }
 
-  /** Returns the stored column mapping of an owner, by normalised header. */
+  /** Returns the stored column mapping of a user, by normalised header. */
   async getStoredMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
     return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
@@ -161,7 +164,7 @@ export class ImportStore {
 
 export const importStore = new ImportStore();
 
-/** Number of shipments per request: small enough to show progress and to retry at low cost. */
+/** Number of shipments in one request. A small number shows progress more often and makes retries cheap. */
 const BATCH_SIZE = 100;
 
 interface ImportPlan {
@@ -170,7 +173,7 @@ interface ImportPlan {
 }
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
-/** Splits the shipments of a file into batches, and collects the invalid rows. */
+/** Splits the shipments of a file into batches, and lists the invalid rows. */
 export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
@@ -192,7 +195,10 @@ export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult
   return { record, batches };
 }
 
-/** Builds a table of the rows that were not imported, with their error messages, so that the user can correct them. */
+/**
+ * Builds a table of the rows that were not imported, with their error messages. The user can correct the rows and
+ * import them again.
+ */
 export function invalidRowsTable({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -203,7 +209,8 @@ export function invalidRowsTable({ headers, errors, wrong }: ImportRecord): {
     errorTexts.set(row, [...(errorTexts.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
-  // An invalid row may have more cells than the file has columns.
+  // The table has one column for each cell of the longest row. An invalid row may have more cells than the file has
+  // columns.
   const columns = sorted.reduce((most, { cells }) => Math.max(most, cells.length), headers.length);
   const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {

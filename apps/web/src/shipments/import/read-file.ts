@@ -2,21 +2,24 @@ import { unescapeCell } from '../../values/files.ts';
 
 export const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 200;
-/** Number of rows that are used to guess the delimiter. */
+/** Number of rows that are examined to guess the delimiter. */
 const DELIMITER_SAMPLE_ROWS = 100;
 export const MAX_FILE_BYTES = 30 * 1024 * 1024;
 
-/** Headers and rows of a CSV file. */
+/** Headers and rows of an imported CSV file. */
 export interface ImportSheet {
   readonly name: string;
   readonly headers: readonly string[];
-  /** Cells of each row. A row has more cells than headers only if the extra cells contain text. */
+  /** Cells of each row. A row has more cells than the file has headers only if the additional cells contain text. */
   readonly rows: readonly (readonly string[])[];
-  /** Spreadsheet number of the first row after the header: 2, unless empty lines precede the header. */
+  /**
+   * Row number that a spreadsheet shows for the first row after the header. The number is 2 unless empty lines precede
+   * the header.
+   */
   readonly firstRow: number;
 }
 
-/** Decodes UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
+/** Decodes the bytes of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -29,7 +32,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a CSV file.
+ * Parses a CSV file into headers and rows.
  * @throws Error with a message for the user
  */
 export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<ImportSheet> {
@@ -37,7 +40,8 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
     throw new Error(`The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
   const text = decodeText(bytes);
-  // Empty lines are kept, so that row numbers match those of spreadsheets. The delimiter guess ignores empty lines.
+  // The parser keeps empty lines, so that row numbers match those of a spreadsheet. It ignores empty lines when it
+  // guesses the delimiter.
   const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: DELIMITER_SAMPLE_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');

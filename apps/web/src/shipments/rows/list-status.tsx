@@ -17,7 +17,7 @@ interface ListStatusProps {
   readonly onHelp: () => void;
 }
 
-/** Status line above the rows. Its height is constant, so that rows do not move. */
+/** Status line above the shipment list. Its height never changes, so that the rows do not move. */
 export function ListStatus({ list, query, look, onHelp }: ListStatusProps) {
   const text = formatListUpdates(list.news);
   return (
@@ -66,7 +66,7 @@ function formatRowCount(count: number, more: boolean): string {
 
 const EXPORT_PAGE_SIZE = 200;
 
-/** Exports all matching shipments, including those that are not loaded. */
+/** Button that exports all matching shipments to a CSV file, including shipments that are not loaded. */
 function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
   const client = useApi();
   const [count, setCount] = useState<number>();
@@ -84,7 +84,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
         setCount(undefined);
       }
     },
-    // No error message if the user stopped the export.
+    // No error is shown if the user stopped the export.
     showsError: () => stopped.current?.signal.aborted ?? false,
   });
   const stop = () => stopped.current?.abort();
@@ -119,7 +119,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
   );
 }
 
-/** Returns a sort order that does not change while pages are read. */
+/** Returns a sort order that does not change while the pages of an export are read. */
 function chooseStableSort({ sort = DEFAULT_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }

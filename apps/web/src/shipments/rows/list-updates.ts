@@ -9,24 +9,27 @@ import {
   listFiltersOfKind,
 } from '../search/shipment-search.ts';
 
-/** Milliseconds by which events may be published after the list already contained their effect. */
+/**
+ * Maximum number of milliseconds between a change in the list and the event that reports it. An event up to this late
+ * may describe a change that the list already contains.
+ */
 const EVENT_OVERLAP_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
-  /** True if the list has more rows that are not loaded. */
+  /** True if more shipments match than are loaded. */
   readonly more: boolean;
   readonly readAt: number;
   readonly query: ListQuery;
 }
 
-/** Differences between the loaded list and its current state in the API. */
+/** Differences between the loaded shipment list and the current state in the API. */
 interface ListUpdates {
-  /** Number of shipments that a refresh would add. */
+  /** Number of shipments that a refresh of the list would add. */
   readonly fresh: number;
-  /** Ids of loaded rows that a refresh would remove. */
+  /** Ids of the loaded shipments that a refresh of the list would remove. */
   readonly gone: ReadonlySet<string>;
-  /** True if events were lost, so that more changes are possible. */
+  /** True if events were lost, so that the list may have more differences. */
   readonly missed: boolean;
 }
 
@@ -47,7 +50,7 @@ export function findListUpdates({ rows, more, readAt, query }: ListedRows, news:
   };
 }
 
-/** Formats the differences for the refresh button. Returns undefined if there is none. */
+/** Formats the differences as the label of the refresh button. Returns undefined if there are no differences. */
 export function formatListUpdates({ fresh, gone, missed }: ListUpdates): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
@@ -66,7 +69,7 @@ const isUnsetOrOneOf = (value: string | undefined, ...all: (string | null | unde
 const isWithinTimeRange = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
-/** Filter kinds that compare one exact value. */
+/** Kinds of filters that compare a field with one exact value. */
 const EXACT_FILTER_KINDS = {
   mode: true,
   choice: true,
@@ -78,12 +81,12 @@ const EXACT_FILTER_KINDS = {
 } satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
 const EXACT_FILTERS = listFiltersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
 type ValueFilter = (typeof EXACT_FILTERS)[number];
-/** Filters that compare with the shipment field of the same name. */
+/** Filters that have the same name as the shipment field they compare with. */
 type FieldFilter = {
   [Name in ValueFilter]: Name extends keyof Shipment ? (Shipment[Name] extends string | null ? Name : never) : never;
 }[ValueFilter];
 
-/** Shipment values for the filters without a field of the same name. */
+/** Functions that return the compared values of a shipment, for filters whose name is not the name of a field. */
 const COMPARED_FILTER_VALUES: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
@@ -113,14 +116,14 @@ const FILTER_CHECKS: readonly Check[] = [
 ];
 
 /**
- * Estimates if a shipment matches the filters of the list. Only the API can decide this exactly, but a request per
- * event would be too expensive.
+ * Checks approximately if a shipment matches the filters of the list. Only the API can decide this exactly, but one
+ * request per event would be too expensive.
  */
 export function matchesFilters(shipment: Shipment, query: ListQuery): boolean {
   return FILTER_CHECKS.every((check) => check(shipment, query));
 }
 
-/** Checks if a shipment sorts before another one. Shipments without an ETA sort last. */
+/** Checks if a shipment comes before another one in the sort order. Shipments without an ETA come last. */
 export function sortsBefore(one: Shipment, other: Shipment, sort: ShipmentSort = DEFAULT_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];

@@ -10,25 +10,25 @@ export function toggleShipment(selection: Selection, id: string): Selection {
   return next;
 }
 
-/** Deselects the given shipments. */
+/** Removes the given shipments from the selection. */
 export function deselectShipments(selection: Selection, shipments: readonly Shipment[]): Selection {
   const next = new Set(selection);
   for (const { id } of shipments) next.delete(id);
   return next;
 }
 
-/** Selects all rows between two positions, in either direction. */
+/** Selects all rows between two positions. Either position may come first. */
 export function selectRowRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return new Set([...selection, ...range.map(({ id }) => id)]);
 }
 
-/** Returns the selected shipments that are still in the list. Actions never apply to other shipments. */
+/** Returns the selected shipments that the list still contains. Actions apply only to these shipments. */
 export function listSelectedShipments(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
   return selection.size === 0 ? [] : rows.filter(({ id }) => selection.has(id));
 }
 
-/** Action of a keyboard shortcut in the list. */
+/** Action in the shipment list that a keyboard shortcut starts. */
 export type KeyAction =
   | { readonly kind: 'move'; readonly to: number; readonly selects: boolean }
   | { readonly kind: 'select' | 'select-none' | 'search' | 'help' };
@@ -38,14 +38,14 @@ interface KeyPress {
   readonly shiftKey: boolean;
 }
 export interface ListPosition {
-  /** Index of the active row. -1 if no row is active. */
+  /** Index of the active row in the list. It is -1 if no row is active. */
   readonly active: number;
   readonly count: number;
-  /** Number of visible rows. */
+  /** Number of rows that the Page Up and Page Down keys move. */
   readonly page: number;
 }
 
-/** Returns the action of a key, or undefined if the key is no shortcut. */
+/** Returns the action of a pressed key. Returns undefined if the key is not a shortcut. */
 export function findKeyAction({ key, shiftKey }: KeyPress, place: ListPosition): KeyAction | undefined {
   switch (key) {
     case '/':

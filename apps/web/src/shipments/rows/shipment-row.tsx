@@ -16,14 +16,14 @@ export interface RowProps {
   /** Visible columns. Undefined if rows are shown as cards. */
   readonly columns: readonly ColumnName[] | undefined;
   readonly isSelected: boolean;
-  /** True for the only row that the Tab key reaches. */
+  /** True if the Tab key focuses this row. Only one row of the list has this state. */
   readonly isTabbed: boolean;
   /** True if the shipment has changed and no longer matches the filters. */
   readonly isGone: boolean;
   readonly onToggle: (index: number, isRange: boolean) => void;
 }
 
-/** Row of the shipment list. Rendered again only if its props change. */
+/** Row of the shipment list. The row is rendered again only if its props change. */
 export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
   const name = getShipmentName(shipment);
@@ -101,7 +101,7 @@ function ShipmentCard({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Briefly highlights a row after the shipment changed. */
+/** Highlights the row for a short time after the shipment has changed. */
 function ChangeHighlight({ version }: { readonly version: number }) {
   const [first] = useState(version);
   return version === first ? null : <span key={version} aria-hidden className={classes['changed']} />;

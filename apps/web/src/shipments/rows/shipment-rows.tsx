@@ -25,11 +25,11 @@ const ROW_HEIGHTS_PX = { comfortable: 44, compact: 32, card: 84 } as const;
 const HEADER_HEIGHT_PX = 37;
 const SELECTION_BAR_HEIGHT_PX = 72;
 const NARROW_MEDIA_QUERY = '(max-width: 800px)';
-/** Number of rows before the end of the list at which the next page is loaded. */
+/** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
 const PREFETCH_ROWS = 40;
-/** Widths of the checkbox and reference columns, in CSS grid units. */
+/** Widths of the checkbox column and the reference column, as CSS grid tracks. */
 const FIXED_COLUMNS = '1.25rem minmax(8rem, 12fr)';
-/** Minimum width of the checkbox and reference columns including gaps, in rem. */
+/** Minimum width of the checkbox column and the reference column with their gaps, in `rem`. */
 const FIXED_COLUMNS_WIDTH_REM = 11.25;
 const COLUMN_GAP_REM = 0.5;
 
@@ -43,13 +43,13 @@ interface ShipmentRowsProps {
   readonly onHelp: () => void;
 }
 
-/** Id of the last focused shipment, which gets the focus again when the user returns. */
+/** Id of the shipment that had the focus last. The row gets the focus again when the user returns to the list. */
 let lastFocusedId: string | undefined;
 const findLastFocusedIndex = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === lastFocusedId);
 
 const getScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
-/** Virtual list that renders only visible rows. */
+/** A virtual list of shipments, which renders only the visible rows. */
 export function ShipmentRows(props: ShipmentRowsProps) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
@@ -63,7 +63,8 @@ export function ShipmentRows(props: ShipmentRowsProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
-    // The header covers the first rows, and the selection bar covers the last rows.
+    // The scroll padding keeps the active row visible: the header covers the top of the list, and the selection bar
+    // covers the bottom.
     scrollPaddingEnd: HEADER_HEIGHT_PX + (selection.size > 0 ? SELECTION_BAR_HEIGHT_PX : 0),
     initialOffset: getScrollOffset(isBack ? before : undefined),
   });
@@ -76,7 +77,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
 
   const [active, setActive] = useState(returnedTo);
   const toFocus = useRef(returnedTo === -1 ? undefined : returnedTo);
-  // The target row may be rendered only after scrolling.
+  // The row is focused in an effect, because a row that was out of view is rendered only after scrolling.
   useEffect(() => {
     if (toFocus.current === undefined) return;
     const link = scroller.current?.querySelector<HTMLElement>(`a[data-index="${toFocus.current}"]`);
@@ -104,7 +105,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
   useEffect(() => {
     latest.current = toggle;
   });
-  // Stable callback, so that only changed rows are rendered again.
+  // The callback is the same in every render, so that only changed rows are rendered again.
   const onToggle = useCallback((index: number, isRange: boolean) => latest.current(index, isRange), []);
   const act = (action: KeyAction) => {
     if (action.kind === 'move') move(action);
@@ -115,7 +116,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
   };
   const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
   useRowKeys(scroller, { active, count: shipments.length, page }, act);
-  // Tab must always reach a rendered row.
+  // The Tab key can only focus rendered rows. If the active row is not rendered, Tab focuses the first visible row.
   const isDrawn = items.some(({ index }) => index === active);
   const tabbed = isDrawn ? active : (rows.range?.startIndex ?? 0);
   return (
@@ -172,7 +173,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
   );
 }
 
-/** Calculates the row layout. Narrow pages show cards without columns. */
+/** Calculates the layout of the rows. On narrow screens, rows are cards without columns. */
 function calculateLayout(look: ListAppearance, isNarrow: boolean) {
   const widths = look.columns.map((name) => COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
@@ -226,7 +227,7 @@ function ColumnHeader({ name, sort, onSort }: ColumnHeaderProps) {
   const { label, sort: field } = COLUMNS[name];
   if (field === undefined) return <div role="columnheader">{label}</div>;
   const [isUp, isDown] = [sort === field, sort === `-${field}`];
-  // The first click sorts ETAs ascending and changes descending.
+  // The first click on a column header sorts ETAs in ascending order, and times of changes in descending order.
   const first: ShipmentSort = field === 'eta' ? 'eta' : `-${field}`;
   const second: ShipmentSort = field === 'eta' ? '-eta' : field;
   return (
@@ -240,13 +241,13 @@ function ColumnHeader({ name, sort, onSort }: ColumnHeaderProps) {
   );
 }
 
-/** Elements that handle keys themselves. */
+/** Selector of elements that handle keys themselves, such as dialogs and menus. */
 const TEXT_FIELDS_SELECTOR = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 const OVERLAY_SELECTOR = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
-/** Keys that scroll the page if no row has the focus. */
+/** Keys that scroll the page unless a row has the focus. */
 const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 
-/** Handles the keyboard shortcuts of the list while the focus is anywhere on the page. */
+/** Handles the keyboard shortcuts of the shipment list. They work wherever the focus is on the page. */
 function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPosition, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
@@ -266,7 +267,7 @@ function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPositi
 
 function isHandledElsewhere({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
-  // An open dialog may have lost the focus to the page.
+  // While a dialog is open, the focus may be on the page itself. Keys then belong to the dialog.
   if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;
   return target.closest(TEXT_FIELDS_SELECTOR) !== null || target.closest(OVERLAY_SELECTOR) !== null;
 }

@@ -14,7 +14,7 @@ import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { findListUpdates } from './list-updates.ts';
 
-/** Returns the loaded rows of the list, and the changes that a refresh would show. */
+/** Returns the loaded shipments of the list, and the changes that a refresh of the list would show. */
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
@@ -26,7 +26,7 @@ export function useShipmentList(query: ListQuery) {
     () => findListUpdates({ rows, more, readAt, query }, changes),
     [rows, more, readAt, query, changes],
   );
-  // Time of the last read when the page was opened.
+  // Time at which the list had last been read when the page was opened.
   const [found] = useState(readAt);
 
   const next = useCallback(() => {
@@ -35,36 +35,36 @@ export function useShipmentList(query: ListQuery) {
   const reread = useCallback(() => void reloadLists(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
-  // An empty list can refresh automatically, since no row moves. In an empty workspace the first steps stay visible
-  // until the user leaves.
+  // An empty list is refreshed automatically, because no row can move. In an empty workspace, the first steps stay
+  // visible until the user leaves the page.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
   useCallWhenTrue(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
-  // A page can be empty although more pages follow.
+  // If a page is empty but more pages follow, the next page is loaded immediately.
   const isGap = isRead && more;
   useCallWhenTrue(isGap, next);
   return {
     rows,
     more,
-    /** True while the rows of the previous search are shown. */
+    /** True while the list still shows the rows of the previous search. */
     isOld,
     news,
     readAt,
-    /** True if the user returns to rows that are already loaded. */
+    /** True if the user returned to the list and its rows were still loaded. */
     isBack,
     error: list.error,
     isPending: list.isPending || isGap,
     isReading: list.isRefetching,
     isEmpty,
-    /** Loads the next page. Does nothing while a page is loading. */
+    /** Loads the next page of the list. Does nothing while a page is loading. */
     next,
-    /** Loads the next page again after an error. */
+    /** Loads the next page of the list again after an error. */
     nextAgain: isFetchNextPageError ? () => void fetchNextPage() : undefined,
     again: () => void list.refetch(),
     readAnew: reread,
   };
 }
 
-/** Calls `act` when the condition becomes true, and again when `act` changes. */
+/** Calls `act` when the condition becomes true. While the condition is true, it calls each new `act`, too. */
 function useCallWhenTrue(isSo: boolean, act: () => void): void {
   useEffect(() => {
     if (isSo) act();
@@ -78,11 +78,14 @@ const PAGE_SIZE = 100;
 interface ShipmentsPage {
   readonly data: Shipment[];
   readonly next_cursor: string | null;
-  /** Time at which the page was read, in milliseconds. */
+  /** Time at which the page was read, in epoch milliseconds. */
   readonly readAt: number;
 }
 
-/** Query of a paged shipment list. Never refetched automatically, since rows would move under the pointer. */
+/**
+ * Query of a shipment list, page by page. It is never refetched automatically, because rows would move under the
+ * pointer.
+ */
 function shipmentsQuery(environment: Environment, query: ListQuery) {
   return infiniteQueryOptions({
     queryKey: ['shipments', environment, query],
@@ -93,7 +96,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // Rows of the previous search stay visible while the next search loads.
+    // The rows of the previous search stay visible while the results of the next search load.
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     refetchOnWindowFocus: false,
@@ -101,12 +104,15 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
   });
 }
 
-/** Returns the time at which the first page was read, in milliseconds. `Infinity` before that. */
+/** Returns the time at which the first page was read, in epoch milliseconds. Returns `Infinity` if no page was read. */
 function getFirstReadTime(list: InfiniteData<ShipmentsPage> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
-/** Merges all pages without duplicates. A shipment that changed between two reads can be on two pages. */
+/**
+ * Merges all loaded pages into one list without duplicates. A shipment appears on two pages if it changed between the
+ * two reads.
+ */
 function mergeShipmentPages(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {

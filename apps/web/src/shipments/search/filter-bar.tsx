@@ -21,11 +21,11 @@ const LazyFilterDrawer = loadOnDemand(
   ({ opened }) => opened,
 );
 
-/** Element id of the search field, which a keyboard shortcut focuses. */
+/** Id of the search field's HTML element. A keyboard shortcut focuses this element. */
 export const SEARCH_FIELD_ID = 'shipment-search';
 const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
 const STATUS_OPTIONS = STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }));
-/** Milliseconds between the last keystroke and the search. */
+/** Milliseconds between the last keystroke in the search field and the search. */
 const SEARCH_DELAY_MS = 250;
 
 export function FilterBar({ state }: { readonly state: SearchState }) {
@@ -79,7 +79,10 @@ interface SearchBoxProps {
   readonly onSearch: (q: string | undefined) => void;
 }
 
-/** Search field that searches while the user types. The field follows URL changes unless the user is typing. */
+/**
+ * Search field of the shipment list. The search runs while the user types. If the page URL changes meanwhile, the field
+ * keeps the typed text.
+ */
 function SearchBox({ q, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(q);
   const sent = useRef(q);
@@ -108,7 +111,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
   );
 }
 
-/** Active filters as pills, each with a remove button. */
+/** Shows the active filters. Each filter has a button that removes it. */
 function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
   const filters = getFilters(search);
   const names = Object.keys(filters) as FilterName[];

@@ -34,7 +34,7 @@ interface FilterDrawerProps {
   readonly onClose: () => void;
 }
 
-/** Drawer with all filters of the list. Filters apply when the user confirms. */
+/** Drawer with all filters of the shipment list. The list changes when the user confirms the filters. */
 export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
@@ -45,7 +45,8 @@ export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
 
 function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(getFilters(search));
-  // Clearing also removes unconfirmed text from the fields.
+  // Number of times the user has cleared the filters. The number is the key of the form, so clearing also removes
+  // unconfirmed text.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {

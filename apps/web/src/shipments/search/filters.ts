@@ -18,14 +18,14 @@ import {
 
 export interface SearchState {
   readonly search: ShipmentSearch;
-  /** Query parameters of the API request. */
+  /** Query parameters of the API request for the list. */
   readonly query: ListQuery;
-  /** Changes some parameters of the search. Undefined removes a parameter. */
+  /** Changes parameters of the search. A parameter that is undefined is removed. */
   readonly change: (changes: ShipmentSearch) => void;
   readonly replace: (search: ShipmentSearch) => void;
 }
 
-/** Reads the search of the list from the page URL. */
+/** Returns the search of the shipment list, which the page URL contains, and functions that change it. */
 export function useShipmentSearch(): SearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
@@ -41,7 +41,7 @@ export function useShipmentSearch(): SearchState {
   };
 }
 
-/** Returns the start of the current day in milliseconds. Updates at midnight. */
+/** Returns the start of the current day in epoch milliseconds. The value is updated at midnight. */
 function useStartOfToday(): number {
   const [today, setToday] = useState(() => new Date().setHours(0, 0, 0, 0));
   useEffect(() => {
@@ -65,7 +65,7 @@ export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-eta': 'ETA, latest first',
 };
 
-/** Formats the value of a filter. Names of ports are resolved elsewhere. */
+/** Formats the value of a filter for display. For a port filter, the result is the code of the port. */
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
   if (name === 'status') return String(value).split(',').map(getStatusLabel).join(', ');
   if (name === 'mode') return MODE_LABELS[value as Mode];

@@ -4,15 +4,15 @@ import { type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-/** Filter that users can set, by its query parameter. */
+/** Name of a list filter, which is also the name of its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
 export type FilterKind = (typeof SHIPMENT_FILTERS)[FilterName]['kind'];
-/** Names of the filters of the given kinds. */
+/** Names of the filters of a kind, as a type. */
 type FilterOf<Kind extends FilterKind> = {
   [Name in FilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
 }[FilterName];
 
-/** Lists the filters of the given kinds, in the order of the kinds. */
+/** Lists the filters of the given kinds. The filters have the same order as the kinds. */
 export function listFiltersOfKind<Kind extends FilterKind>(...kinds: readonly Kind[]): readonly FilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as FilterName[];
   return kinds.flatMap((kind) => names.filter((name): name is FilterOf<Kind> => SHIPMENT_FILTERS[name].kind === kind));
@@ -25,21 +25,21 @@ export type DayFilter = (typeof DAY_FILTERS)[number];
 export const YES_NO_FILTERS = listFiltersOfKind('flag');
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 
-/** Filters of a shipment list. */
+/** Filters of the shipment list. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
 } & PlainValues & {
     readonly [Name in DayFilter]?: Day | undefined;
   } & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
-    /** Separated by commas. */
+    /** Statuses, separated by commas. */
     readonly status?: string | undefined;
     readonly mode?: Mode | undefined;
   };
 
-/** Search of a shipment list in the page URL, so that users can share and bookmark it. */
+/** Search of the shipment list in the page URL. Users can share the URL or save it as a bookmark. */
 export type ShipmentSearch = ShipmentFilters & {
   readonly sort?: ShipmentSort | undefined;
-  /** Comma-separated column names. If left out, the user's own selection applies. */
+  /** Column names, separated by commas. If left out, the columns last chosen in this browser are shown. */
   readonly columns?: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export const SHIPMENT_SORTS = ['-created_at', 'created_at', '-updated_at', 'upda
 export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
 export const DEFAULT_SORT: ShipmentSort = '-created_at';
 
-/** Parses the search from the page URL. Ignores invalid parameters. */
+/** Parses the search of the shipment list from the page URL. Invalid parameters are ignored. */
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
@@ -66,7 +66,7 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
   });
 }
 
-/** Removes empty parameters and the default sort. */
+/** Removes empty parameters and the default sort order from the search. */
 export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
     Object.entries(search).filter(
@@ -75,7 +75,7 @@ export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   );
 }
 
-/** Returns the filters without sort and columns. */
+/** Returns only the filters of a search, without the sort order and the columns. */
 export function getFilters({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
   return filters;
 }
@@ -88,20 +88,20 @@ function isDefaultParameter(name: string, value: unknown): boolean {
   return name === 'sort' && value === DEFAULT_SORT;
 }
 
-/** Converts a parameter to text. The router parses values that look like numbers or booleans. */
+/** Converts a URL parameter to text. The router has parsed values that look like numbers or booleans. */
 function toTextParameter(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
 }
 
-/** Query of the API request, with UTC times instead of days. */
+/** Query of the API request for the list. Days are replaced by UTC times. */
 export type ListQuery = Omit<ShipmentFilters, 'status'> & {
   readonly status?: readonly Status[];
   readonly sort?: ShipmentSort | undefined;
 };
 
-/** Converts the search to an API query, with the days of the user's time zone as UTC times. */
+/** Converts the search to an API query. Days in the user's time zone become UTC times. */
 export function buildListQuery(search: ShipmentSearch, now: Date): ListQuery {
   const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = getFilters(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOfDay(day, now).toISOString());
@@ -119,7 +119,10 @@ export function buildListQuery(search: ShipmentSearch, now: Date): ListQuery {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
-/** Day in the user's time zone: `2026-12-01`, or relative to today such as `today`, `today+7` or `today-1`. */
+/**
+ * A day in the user's time zone, such as `2026-12-01`, or relative to the current day, such as `today`, `today+7` or
+ * `today-1`.
+ */
 export type Day = string;
 
 const RELATIVE_DAY_PATTERN = /^today(?:([+-])(\d{1,3}))?$/;
@@ -130,7 +133,7 @@ export function isValidDay(text: string): boolean {
   return RELATIVE_DAY_PATTERN.test(text) || parseDate(text) !== undefined;
 }
 
-/** Returns the start of the day in the user's time zone. */
+/** Returns the start of a day in the user's time zone. */
 export function startOfDay(day: Day, now: Date): Date {
   const relative = RELATIVE_DAY_PATTERN.exec(day);
   if (relative === null) return parseDate(day) ?? now;
@@ -138,14 +141,14 @@ export function startOfDay(day: Day, now: Date): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + Number(days) * (sign === '-' ? -1 : 1));
 }
 
-/** Returns the last millisecond of the day in the user's time zone. */
+/** Returns the last millisecond of a day in the user's time zone. */
 export function endOfDay(day: Day, now: Date): Date {
   const next = new Date(startOfDay(day, now));
   next.setDate(next.getDate() + 1);
   return new Date(next.getTime() - 1);
 }
 
-/** Formats the day as `2026-12-01`, for date fields. */
+/** Formats a day for date fields, such as `2026-12-01`. Relative days are resolved. */
 export function toIsoDate(day: Day, now: Date): string {
   const date = startOfDay(day, now);
   const digits = (count: number, part: number) => String(part).padStart(count, '0');
@@ -162,12 +165,12 @@ export function formatDay(day: Day): string {
   return sign === '-' ? `${size} days ago` : `in ${size} days`;
 }
 
-/** Parses an absolute day. Returns undefined if the date does not exist. */
+/** Parses a day such as `2026-12-01`. Returns undefined if the date does not exist. */
 function parseDate(day: Day): Date | undefined {
   const [, year, month, date] = (ABSOLUTE_DAY_PATTERN.exec(day) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
   const found = new Date(2000, 0, 1);
-  // The Date constructor maps years below 100 to the 20th century.
+  // The year is set separately, because the Date constructor maps years below 100 to the 20th century.
   found.setFullYear(year, month - 1, date);
   return found.getMonth() === month - 1 && found.getDate() === date ? found : undefined;
 }

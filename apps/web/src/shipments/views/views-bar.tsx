@@ -15,7 +15,7 @@ import {
   removeView,
 } from './views.ts';
 
-/** Links to the built-in and saved views. The current view is highlighted. */
+/** Links to the built-in views and the saved views. The link of the current view is highlighted. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
   const [saved, setSaved] = useSavedViews();
   const [isNaming, setNaming] = useState(false);

@@ -2,13 +2,13 @@ import { useLocalStorage } from '@mantine/hooks';
 import { useSession } from '../../session/session.ts';
 import { type ShipmentSearch, readShipmentSearch } from '../search/shipment-search.ts';
 
-/** A saved view of the list: filters, sort and optionally columns. */
+/** A view of the shipment list: its filters, sort order and, optionally, columns. */
 export interface SavedView {
   readonly name: string;
   readonly search: ShipmentSearch;
 }
 
-/** Built-in views. */
+/** Views of the shipment list that every user has. */
 export const BUILT_IN_VIEWS: readonly SavedView[] = [
   { name: 'All shipments', search: {} },
   { name: 'Active', search: { active: true } },
@@ -20,16 +20,16 @@ export const BUILT_IN_VIEWS: readonly SavedView[] = [
   },
 ];
 
-/** Maximum number of saved views. */
+/** Maximum number of views that a user can save. */
 export const MAX_SAVED_VIEWS = 50;
 
-/** Checks if the current search equals the view. Columns are compared only if the view defines columns. */
+/** Checks if the current search is that of the view. Columns are compared only if the view contains columns. */
 export function matchesView(view: SavedView, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
   return buildSearchKey(view.search) === buildSearchKey(view.search.columns === undefined ? others : search);
 }
 
-/** Adds a view, or replaces the view with the same name. */
+/** Adds a view to the saved views. An existing view with the same name is replaced. */
 export function saveView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
@@ -39,7 +39,7 @@ export function removeView(views: readonly SavedView[], name: string): readonly 
   return views.filter((view) => view.name !== name);
 }
 
-/** Parses stored views. Ignores invalid views, which may come from an older release. */
+/** Parses the stored views. An invalid view, which an older release may have stored, is ignored. */
 export function parseStoredViews(text: string | undefined): readonly SavedView[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
@@ -60,7 +60,7 @@ function buildSearchKey(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Returns the saved views of the user in the workspace, stored in this browser. */
+/** Returns the saved views of the user in this workspace. The browser stores them. */
 export function useSavedViews() {
   const { workspace, user } = useSession();
   return useLocalStorage<readonly SavedView[]>({
