@@ -18,7 +18,7 @@ import {
 import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
 import { startEngines } from '@tracking/system';
-import { freePort, noMetrics, silentLogger } from '@tracking/testing';
+import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
 import { operations, type Measured, type Ports } from './adapter-operations.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -62,7 +62,7 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
   const broker = new KafkaMessageBroker({ brokers: engines.kafkaBrokers.split(','), logger, metrics });
   const leases = new MongoLeases(documentStore, noMetrics);
   const quota = new MongoQuota(documentStore);
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await findFreePort()}`;
   const token = randomUUID();
   const server = new GrpcServiceServer({ proto: CALL_OPERATIONS, address, token, logger, metrics });
   server.serve(localCalls);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DistributedSystem, SERVICES } from '@tracking/system';
+import { DistributedSystem, SERVICE_NAMES } from '@tracking/system';
 import { shipment } from './api.ts';
 import { drive, driveEvenly, measureMaxLag, formatRow } from './load.ts';
 import { cpuSeconds } from './machine.ts';
@@ -66,7 +66,7 @@ async function services(folder: string, seconds: number, newKey: readonly string
   try {
     const { services: all, engines, administration } = system;
     const processes: Record<string, readonly number[]> = {};
-    for (const service of SERVICES) processes[service] = all[service].map(({ process: one }) => one.pid ?? 0);
+    for (const service of SERVICE_NAMES) processes[service] = all[service].map(({ process: one }) => one.pid ?? 0);
     for (const name of ['eventStoreDb', 'kafka', 'mongo'] as const) {
       const pid = engines[name]?.pid;
       if (pid !== undefined) processes[engines[name]?.spec.name ?? name] = [pid];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NODE_FLAGS } from '@tracking/system';
-import { freePort } from '@tracking/testing';
+import { findFreePort } from '@tracking/testing';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -42,7 +42,7 @@ process.once('exit', () => {
 });
 
 async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
-  const [port, managementPort] = [await freePort(), await freePort()];
+  const [port, managementPort] = [await findFreePort(), await findFreePort()];
   const before = performance.now();
   const child = spawn(process.execPath, [...NODE_FLAGS, `${root}${script}`], {
     env: {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
-import { eventually, scaleTimeout, generatePdf, simulateDelay, tempFolder } from '@tracking/testing';
+import { eventually, scaleTimeout, generatePdf, simulateDelay, createTempFolder } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from './receiver.ts';
 import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
@@ -308,7 +308,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   it(
     'are exported and imported elsewhere, and imported from there',
     async () => {
-      const folder = await tempFolder();
+      const folder = await createTempFolder();
       const target = await startStandalone(COMPOSE_MEMORY_SETTINGS);
       try {
         const file = join(folder.path, 'events.jsonl');

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { startEngines, type Engines } from '@tracking/system';
-import { ManagedProcess, eventually, freePort, tempFolder, type TempFolder } from '@tracking/testing';
+import { startEngines, type RunningEngines } from '@tracking/system';
+import { ManagedProcess, eventually, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 import { ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
@@ -22,13 +22,13 @@ interface Started {
 
 function tests() {
   let folder: TempFolder;
-  let engines: Engines;
+  let engines: RunningEngines;
   let mongo: MongoClient;
   let started: Started[] = [];
   let count = 0;
 
   beforeAll(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     const elsewhere = { eventStoreDbUrl: `esdb://${UNREACHABLE_ADDRESS}?tls=false`, kafkaBrokers: UNREACHABLE_ADDRESS };
     engines = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR, ...elsewhere });
     mongo = await new MongoClient(engines.mongoUrl).connect();
@@ -44,7 +44,7 @@ function tests() {
   });
 
   const start = async (service: Service, database: string, key: Buffer, more = {}): Promise<Started> => {
-    const managementPort = await freePort();
+    const managementPort = await findFreePort();
     const logFile = join(folder.path, `${service}-${(count += 1)}.log`);
     const one = new ManagedProcess({
       name: service,

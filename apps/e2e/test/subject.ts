@@ -4,8 +4,8 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DistributedSystem, NODE_FLAGS, SERVICES, type Replica } from '@tracking/system';
-import { ManagedProcess, freePort, tempFolder } from '@tracking/testing';
+import { DistributedSystem, NODE_FLAGS, SERVICE_NAMES, type ServiceReplica } from '@tracking/system';
+import { ManagedProcess, findFreePort, createTempFolder } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
@@ -64,8 +64,8 @@ export async function findSharedStandalone(): Promise<SystemUnderTest> {
 
 /** Starts everything in one process with its own data folder. */
 export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<StartedSystem> {
-  const folder = await tempFolder();
-  const [port, managementPort] = [await freePort(), await freePort()];
+  const folder = await createTempFolder();
+  const [port, managementPort] = [await findFreePort(), await findFreePort()];
   const DATA_DIR = join(folder.path, 'data');
   const deaths: string[] = [];
   const server = new ManagedProcess(
@@ -131,7 +131,7 @@ export interface StartedServices extends StartedSystem {
 export async function startServices(settings: Readonly<Record<string, string>>): Promise<StartedServices> {
   // With E2E_LOGS, the logs outlive the run.
   const kept = process.env['E2E_LOGS'];
-  const folder = kept === undefined ? await tempFolder() : undefined;
+  const folder = kept === undefined ? await createTempFolder() : undefined;
   const path = folder?.path ?? resolve(kept ?? '', String(process.pid));
   await mkdir(path, { recursive: true });
   const deaths: string[] = [];
@@ -147,7 +147,9 @@ export async function startServices(settings: Readonly<Record<string, string>>):
   const { url, token } = system.administration;
   const address = {
     urls: system.urls,
-    managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
+    managementUrls: SERVICE_NAMES.flatMap((service) =>
+      system.services[service].map(({ managementUrl }) => managementUrl),
+    ),
     operator: { ...PATH_VARIABLE, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
     kafkaBrokers: system.engines.kafkaBrokers,
     objectStore: { mongoUrl: system.engines.mongoUrl },
@@ -158,7 +160,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     system,
     deaths,
     folder: path,
-    processes: SERVICES.flatMap((service) => system.services[service].map((replica) => replica.process)),
+    processes: SERVICE_NAMES.flatMap((service) => system.services[service].map((replica) => replica.process)),
     stop: async () => {
       await system.stop();
       await folder?.remove();
@@ -178,7 +180,7 @@ async function listObjectIds(mongoUrl: string): Promise<readonly string[]> {
 }
 
 /** Value of a replica's metric, summed over all labels. */
-export async function sumMetric({ managementUrl }: Replica, metric: string): Promise<number> {
+export async function sumMetric({ managementUrl }: ServiceReplica, metric: string): Promise<number> {
   const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

@@ -1,5 +1,5 @@
 import type { ShipmentDocument } from '@tracking/contracts';
-import { sha256Of } from '@tracking/testing';
+import { computeSha256 } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 
 /** A document without its bytes, and the URL to send them to. */
@@ -45,7 +45,7 @@ export function requestUpload(
     file_name: 'invoice.pdf',
     content_type: 'application/pdf',
     size_bytes: bytes.length,
-    checksum_sha256: sha256Of([bytes]),
+    checksum_sha256: computeSha256([bytes]),
     ...fields,
   });
 }

@@ -9,7 +9,7 @@ import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { blameSetting, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
+import { nameSettingInErrors, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
 import { openMongo, Service } from '@tracking/service';
 import { remoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
@@ -132,7 +132,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       clock,
       logger,
       metrics,
-      health: () => health.report(),
+      health: () => health.createReport(),
       settings: {
         baseUrl,
         appUrl,
@@ -151,7 +151,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   );
   await readModels.ready;
   const { port, host } = config;
-  await blameSetting('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
+  await nameSettingInErrors('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
   shutdown.add('api', () => api.close());
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }

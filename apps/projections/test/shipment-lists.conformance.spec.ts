@@ -1,11 +1,11 @@
 import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { connectionSubject, describeWithMongo } from '@tracking/distributed/testing';
+import { createConnectionSubject, describeWithMongo } from '@tracking/distributed/testing';
 import { shipmentListsSuite } from '@tracking/read-models/testing';
 import { MongoQueryRecorder } from './mongo-query-recorder.ts';
 
 describeWithMongo('lists of shipments in MongoDB', () => {
   describe('lists of shipments in MongoDB', () => {
-    const subject = connectionSubject();
+    const subject = createConnectionSubject();
     let connection: MongoConnection;
     let asked: MongoQueryRecorder;
     beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
   type Program,
   SETTINGS,
   SETTING_NAMES,
-  integer,
+  parseInteger,
   findMisspelledVariables,
 } from '@tracking/runtime';
 
@@ -46,7 +46,7 @@ export function loadConfig(args: readonly string[], env: EnvironmentVariables = 
   const read = new ConfigReader(env);
   const enginesDir = resolve(read.get('ENGINES_DIR'));
   return {
-    replicas: integer(1, 10)(replicas, '--replicas'),
+    replicas: parseInteger(1, 10)(replicas, '--replicas'),
     port: read.get('PORT'),
     folder: resolve(read.get('DATA_DIR', './data/services')),
     enginesDir: existsSync(enginesDir) ? enginesDir : undefined,

@@ -1,5 +1,5 @@
 import { ConfigError, formatError } from '@tracking/runtime';
-import { DistributedSystem, SERVICES } from '@tracking/system';
+import { DistributedSystem, SERVICE_NAMES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
 /** Returns a connection string without its credentials. */
@@ -35,7 +35,7 @@ try {
   );
   printLine(`Kafka         ${engines.kafkaBrokers}`);
   printLine(`MongoDB       ${removeCredentials(engines.mongoUrl)}`);
-  for (const service of SERVICES) {
+  for (const service of SERVICE_NAMES) {
     for (const { process: replica, url, managementUrl } of services[service]) {
       printLine(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);
     }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { SETTINGS, SETTING_NAMES, type Setting, list, text } from '@tracking/runtime';
+import { SETTINGS, SETTING_NAMES, type SettingDefinition, list, parseText } from '@tracking/runtime';
 import { ConfigError, loadConfig } from './config.ts';
 
 const REFUSING = SETTING_NAMES.filter((name) => {
-  const { programs, type }: Setting = SETTINGS[name];
-  return programs.includes('standalone') && type !== text && type !== list;
+  const { programs, type }: SettingDefinition = SETTINGS[name];
+  return programs.includes('standalone') && type !== parseText && type !== list;
 });
 
 describe('settings of the standalone server', () => {

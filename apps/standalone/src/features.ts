@@ -10,7 +10,7 @@ import { loadPlaces } from '@tracking/places';
 import type { Clock, DocumentStore, Leases, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import {
-  blameSetting,
+  nameSettingInErrors,
   ConfigError,
   deriveKey,
   PrometheusMetrics,
@@ -159,15 +159,15 @@ export async function openEngines(config: StandaloneConfig, logger: Logger, shut
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
   const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
-  const engine = await blameSetting(`DATA_DIR ${config.dataDir}`, opening);
+  const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
   // The engine has locked the data folder by now.
-  const objects = await blameSetting(
+  const objects = await nameSettingInErrors(
     `DATA_DIR ${config.dataDir}`,
     FileObjectStore.open(join(config.dataDir, 'objects')),
   );
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = await blameSetting('SECRETS_KEY', openSecretsKey(config, documentStore));
+  const secrets = await nameSettingInErrors('SECRETS_KEY', openSecretsKey(config, documentStore));
   const sealing = await openSealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());

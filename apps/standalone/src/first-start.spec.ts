@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Shutdown } from '@tracking/runtime';
-import { eventually, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { eventually, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { firstKeyCommand, keepLinkFileCurrent, formatWelcome } from './first-start.ts';
 
 const where = {
@@ -61,7 +61,7 @@ describe("the first admin's link without a terminal", () => {
   /** Undefined if there is an admin. */
   let token: string | undefined;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
     file = join(dataDir, 'first-admin-link');
     await mkdir(dataDir);

@@ -38,7 +38,7 @@ try {
   warnOfMisspelledVariables(logger, config.misspelt);
   const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
-  shutdown.onSignals();
+  shutdown.shutDownOnSignals();
   // The input ends when the command line that started this process has ended.
   if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
   await ready;

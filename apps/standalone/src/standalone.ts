@@ -6,7 +6,14 @@ import { IdempotencyClaims, createHttpApi } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
-import { Health, Shutdown, blameSetting, deriveKey, createFirstAdmin, startManagementServer } from '@tracking/runtime';
+import {
+  Health,
+  Shutdown,
+  nameSettingInErrors,
+  deriveKey,
+  createFirstAdmin,
+  startManagementServer,
+} from '@tracking/runtime';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
@@ -39,7 +46,7 @@ export async function startStandalone(
 ): Promise<Standalone> {
   const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
   const health = new Health();
-  shutdown.onUncaught(() => health.markDraining());
+  shutdown.shutDownOnUncaughtErrors(() => health.markDraining());
   const baseUrl = config.baseUrl ?? formatAddress(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
   const addresses = { appUrl, baseUrl };
@@ -73,11 +80,11 @@ export async function startStandalone(
   const report = () => {
     health.setEngineStatus('storage', engines.engine.failure);
     health.setEngineStatus('objects', objects.failure);
-    return health.report();
+    return health.createReport();
   };
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
-  const management = await blameSetting('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
+  const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
 
   const api = await createHttpApi(
@@ -115,7 +122,10 @@ export async function startStandalone(
     logger.info({}, 'catching up before the first request');
   }
   // Nest's own `listen` would also log the error that is thrown here.
-  await blameSetting('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
+  await nameSettingInErrors(
+    'HOST, PORT',
+    api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }),
+  );
   shutdown.add('api', async () => {
     health.markDraining();
     await api.close();

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, receivers, startReceiver, type RawReceiver } from '@tracking/testing';
+import { eventually, hostileReceivers, startReceiver, type RawReceiver } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -17,7 +17,7 @@ const STEPPING_CLOCK = new URL('stepping-clock.mjs', import.meta.url).href;
 function startClientReceiver(): Promise<RawReceiver> {
   return startReceiver((socket, request) => {
     const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
-    receivers.answers(200, data.challenge ?? '')(socket, request);
+    hostileReceivers.answers(200, data.challenge ?? '')(socket, request);
   });
 }
 
@@ -92,9 +92,9 @@ describe('webhooks on a machine whose clock is set by hours', () => {
     [gate, status, arrived] = [Promise.resolve(), 200, []];
     receiver = await startReceiver((socket, request) => {
       const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string; external_id?: string } };
-      if (data.challenge !== undefined) return receivers.answers(200, data.challenge)(socket, request);
+      if (data.challenge !== undefined) return hostileReceivers.answers(200, data.challenge)(socket, request);
       arrived.push(data.external_id ?? '');
-      void gate.then(() => receivers.answers(status)(socket, request));
+      void gate.then(() => hostileReceivers.answers(status)(socket, request));
     });
   });
   afterEach(() => receiver.close());

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { IdempotencyClaims } from '@tracking/http';
 import { Shutdown } from '@tracking/runtime';
-import { eventually, silentLogger as logger, tempFolder } from '@tracking/testing';
+import { eventually, silentLogger as logger, createTempFolder } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
 import { openEngines, startFeatures } from '../src/features.ts';
@@ -16,7 +16,7 @@ async function listed(): Promise<readonly string[]> {
 }
 
 it('the reference lists for every collection of standalone when documents are removed', async () => {
-  const folder = await tempFolder();
+  const folder = await createTempFolder();
   const shutdown = new Shutdown(logger, 20_000);
   try {
     const config = loadConfig({ DATA_DIR: folder.path });

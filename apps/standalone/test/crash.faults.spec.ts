@@ -1,4 +1,4 @@
-import { IN_SOAK } from '@tracking/testing';
+import { IS_SOAK_RUN } from '@tracking/testing';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import {
   listAll,
@@ -9,7 +9,7 @@ import {
   withTemporaryFolder,
 } from './standalone-process.ts';
 
-const CYCLES = IN_SOAK ? 12 : 4;
+const CYCLES = IS_SOAK_RUN ? 12 : 4;
 const CLIENTS = 24;
 const CODES = ['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'vessel_departed', 'vessel_arrived'] as const;
 

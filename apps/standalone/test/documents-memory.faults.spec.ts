@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, get, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { generatePdfChunks, sha256Of, simulateDelay } from '@tracking/testing';
+import { generatePdfChunks, computeSha256, simulateDelay } from '@tracking/testing';
 import axios, { type AxiosInstance } from 'axios';
 import {
   createClient,
@@ -89,7 +89,7 @@ describe('ten files at once', () => {
     'are uploaded and downloaded with memory that does not grow with their size',
     () =>
       withTemporaryFolder(async (folder) => {
-        for (const name of NAMES) hashes.set(name, sha256Of(generatePdfChunks(name, FILE_MIB * MIB)));
+        for (const name of NAMES) hashes.set(name, computeSha256(generatePdfChunks(name, FILE_MIB * MIB)));
         const [first = '', ...others] = NAMES;
         key = await createKey(folder);
         server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });

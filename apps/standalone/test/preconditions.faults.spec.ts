@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
-import { IN_SOAK, eventually, simulateDelay } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
-const KILLS = IN_SOAK ? 5 : 2;
+const KILLS = IS_SOAK_RUN ? 5 : 2;
 const AT_ONCE = 20;
 const SETTINGS = { RATE_LIMIT_PER_MINUTE: '1000000' };
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { IN_SOAK, eventually, simulateDelay } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { listAll, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
-const KILLS = IN_SOAK ? 16 : 4;
+const KILLS = IS_SOAK_RUN ? 16 : 4;
 const AT_ONCE = 50;
 /** Delays of the kills after the first request, in milliseconds. */
 const LATER_MS = 8;

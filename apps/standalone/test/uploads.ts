@@ -2,7 +2,7 @@ import { request, type ClientRequest } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
-import { sha256Of } from '@tracking/testing';
+import { computeSha256 } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { listAll } from './standalone-process.ts';
 
@@ -43,7 +43,7 @@ export async function requestUpload(
     file_name: 'a.pdf',
     content_type: 'application/pdf',
     size_bytes: bytes.length,
-    checksum_sha256: sha256Of([bytes]),
+    checksum_sha256: computeSha256([bytes]),
     ...fields,
   });
   expect(status).toBe(201);
@@ -94,7 +94,7 @@ export async function verifyDocuments(api: AxiosInstance, shipmentId: string): P
   const present = documents.filter(({ download_url }) => download_url !== null);
   for (const { id, checksum_sha256, size_bytes } of present) {
     const { status, data } = await api.get<Buffer>(`/v1/documents/${id}/download`, { responseType: 'arraybuffer' });
-    expect([id, status, data.length, sha256Of([data])]).toEqual([id, 200, size_bytes, checksum_sha256]);
+    expect([id, status, data.length, computeSha256([data])]).toEqual([id, 200, size_bytes, checksum_sha256]);
   }
   const shipment = await api.get<Shipment>(`/v1/shipments/${shipmentId}`);
   expect(shipment.data.documents_count).toBe(present.length);

@@ -44,7 +44,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): WebhooksCon
     address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,
     token: readChannelToken(read),
     ...server,
-    shipments: { services: { shipments: read.required('SHIPMENTS_URL') }, ...(tls && { tls }) },
+    shipments: { services: { shipments: read.readRequired('SHIPMENTS_URL') }, ...(tls && { tls }) },
     kafka: readKafkaSettings(read, 'webhooks'),
     mongo: readMongoSettings(read),
     ...readSecretsKeySettings(read),

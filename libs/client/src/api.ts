@@ -4,7 +4,7 @@ import { OPERATIONS } from './generated/operations.ts';
 import type { ApiRequest } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
 
-interface Input<Id extends OperationId> {
+interface OperationInput<Id extends OperationId> {
   /** Values for the placeholders in the operation's path. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
@@ -16,12 +16,12 @@ interface Input<Id extends OperationId> {
 }
 
 /** Calls operations of the API by their ids. */
-export class Api {
+export class ApiCaller {
   constructor(readonly requester: Requester) {}
 
   call<Id extends OperationId>(
     id: Id,
-    { path, query, body, resultIfDeleted: resultIfDeleted, endsOwnSession }: Input<Id>,
+    { path, query, body, resultIfDeleted: resultIfDeleted, endsOwnSession }: OperationInput<Id>,
     options?: RequestOptions,
   ): Call<AnswerOf<Id>> {
     return new Call(
@@ -35,7 +35,11 @@ export class Api {
     );
   }
 
-  list<Id extends OperationId>(id: Id, { path, query }: Input<Id>, options?: RequestOptions): List<ItemOf<Id>> {
+  list<Id extends OperationId>(
+    id: Id,
+    { path, query }: OperationInput<Id>,
+    options?: RequestOptions,
+  ): List<ItemOf<Id>> {
     return new List((cursor) => {
       const pageQuery = { ...query, ...(cursor !== undefined && { cursor }) };
       return new Call(this.send<Page<ItemOf<Id>>>(id, path, { ...options, query: pageQuery }));

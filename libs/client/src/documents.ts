@@ -1,4 +1,4 @@
-import type { AnswerOf, Api, BodyOf, QueryOf } from './api.ts';
+import type { AnswerOf, ApiCaller, BodyOf, QueryOf } from './api.ts';
 import type { ApiResponse, PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 import { ApiError, type ErrorCode } from './errors.ts';
 import type { components } from './generated/api.ts';
@@ -15,7 +15,7 @@ type DocumentWritten = AnswerOf<'addDocument'>;
 export type PresignedUpload = AnswerOf<'requestUpload'>['upload'];
 
 export class Documents {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /**
    * Uploads a file in one request, or in three requests with a presigned URL if it is larger than 25 MiB. A broken

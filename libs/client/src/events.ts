@@ -1,4 +1,4 @@
-import type { Api, QueryOf, TrackingEvent } from './api.ts';
+import type { ApiCaller, QueryOf, TrackingEvent } from './api.ts';
 import type { ReadOptions, RequestOptions } from './call.ts';
 import { waitOrAbort } from './http/requester.ts';
 
@@ -9,7 +9,7 @@ const RECONNECT_DELAY_MS = 2_000;
 const MAX_RECONNECTS = 20;
 
 export class Events {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /**
    * Lists events, oldest first by default, whether or not a webhook endpoint received them. Events are kept for 30 days
@@ -54,7 +54,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   private retryMs = RECONNECT_DELAY_MS;
 
   constructor(
-    private readonly api: Api,
+    private readonly api: ApiCaller,
     private readonly query: QueryOf<'streamEvents'>,
     private readonly options: StreamOptions = {},
   ) {
@@ -158,7 +158,7 @@ export class ServerSentEvents {
   }
 
   private line(line: string): ServerSentEvent[] {
-    if (line === '') return this.dispatch();
+    if (line === '') return this.takeEvents();
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
@@ -168,7 +168,7 @@ export class ServerSentEvents {
     return [];
   }
 
-  private dispatch(): ServerSentEvent[] {
+  private takeEvents(): ServerSentEvent[] {
     if (this.data.length === 0 && !this.hasPosition) return [];
     const event = { data: this.data.join('\n'), id: this.id };
     [this.data, this.hasPosition] = [[], false];

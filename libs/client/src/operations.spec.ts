@@ -1,4 +1,4 @@
-import { HostileServer, ok, type ReceivedRequest } from '../test/hostile-server.ts';
+import { HostileServer, respondOk, type ReceivedRequest } from '../test/hostile-server.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import { TrackingClient, type OperationId } from './index.ts';
 
@@ -12,16 +12,16 @@ const upload = { method: 'PUT', url: 'SERVER/v1/documents/id/content', headers: 
 const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string) => PromiseLike<unknown>>> = {
   upsertShipment: ({ shipments }) => shipments.upsert(body),
   upsertShipments: ({ shipments }) => shipments.upsertMany(body),
-  listShipments: ({ shipments }) => shipments.list().page(),
+  listShipments: ({ shipments }) => shipments.list().fetchPage(),
   getShipment: ({ shipments }) => shipments.get('id'),
   changeShipment: ({ shipments }) => shipments.patch('id', body),
   changeContainer: ({ shipments }) => shipments.patchContainer('id', 'number', body),
   cancelShipment: ({ shipments }) => shipments.cancel('id'),
   reopenShipment: ({ shipments }) => shipments.reopen('id'),
-  listShipmentHistory: ({ shipments }) => shipments.history('id').page(),
-  listEtaHistory: ({ shipments }) => shipments.etaHistory('id').page(),
+  listShipmentHistory: ({ shipments }) => shipments.history('id').fetchPage(),
+  listEtaHistory: ({ shipments }) => shipments.etaHistory('id').fetchPage(),
   explainShipment: ({ shipments }) => shipments.explain('id'),
-  listMilestones: ({ milestones }) => milestones.list('id').page(),
+  listMilestones: ({ milestones }) => milestones.list('id').fetchPage(),
   recordMilestone: ({ milestones }) => milestones.record('id', body),
   recordMilestones: ({ milestones }) => milestones.recordMany(body),
   getMilestone: ({ milestones }) => milestones.get('id', 'milestone_id'),
@@ -29,15 +29,15 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   retractMilestone: ({ milestones }) => milestones.retract('id', 'milestone_id'),
   listMilestoneCodes: ({ milestones }) => milestones.codes(),
   listPlaces: ({ places }) => places.find(),
-  listExceptions: ({ exceptions }) => exceptions.list().page(),
-  listShipmentExceptions: ({ exceptions }) => exceptions.listOf('id').page(),
+  listExceptions: ({ exceptions }) => exceptions.list().fetchPage(),
+  listShipmentExceptions: ({ exceptions }) => exceptions.listOf('id').fetchPage(),
   openException: ({ exceptions }) => exceptions.open('id', body),
   getException: ({ exceptions }) => exceptions.get('id'),
   acknowledgeException: ({ exceptions }) => exceptions.acknowledge('id'),
   resolveException: ({ exceptions }) => exceptions.resolve('id', body),
   addDocument: ({ documents }) => documents.upload('id', file),
   requestUpload: ({ documents }) => documents.requestUpload('id', body),
-  listDocuments: ({ documents }) => documents.list('id').page(),
+  listDocuments: ({ documents }) => documents.list('id').fetchPage(),
   getDocument: ({ documents }) => documents.get('id'),
   downloadDocument: ({ documents }) => documents.download('id'),
   putDocumentContent: ({ documents }, url) =>
@@ -47,11 +47,11 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   rejectDocument: ({ documents }) => documents.reject('id', 'blurred'),
   deleteDocument: ({ documents }) => documents.delete('id'),
   getRequiredDocuments: ({ documents }) => documents.required(),
-  listEvents: ({ events }) => events.list().page(),
+  listEvents: ({ events }) => events.list().fetchPage(),
   getEvent: ({ events }) => events.get('id'),
   streamEvents: ({ events }) => events.stream()[Symbol.asyncIterator]().next(),
   createWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.create(body),
-  listWebhookEndpoints: ({ webhookEndpoints }) => webhookEndpoints.list().page(),
+  listWebhookEndpoints: ({ webhookEndpoints }) => webhookEndpoints.list().fetchPage(),
   getWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.get('id'),
   changeWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.patch('id', body),
   deleteWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.delete('id'),
@@ -62,7 +62,7 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   rotateWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.rotateSecret('id'),
   revealWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.revealSecret('id'),
   getWebhookEndpointStats: ({ webhookEndpoints }) => webhookEndpoints.stats('id'),
-  listWebhookDeliveries: ({ webhookDeliveries }) => webhookDeliveries.list().page(),
+  listWebhookDeliveries: ({ webhookDeliveries }) => webhookDeliveries.list().fetchPage(),
   getWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.get('id'),
   retryWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.retry('id'),
   discardWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.discard('id'),
@@ -70,7 +70,7 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   replayWebhookDeadLetters: ({ webhookDeadLetters }) => webhookDeadLetters.replay(),
   discardWebhookDeadLetters: ({ webhookDeadLetters }) => webhookDeadLetters.discard(),
   createWebhookReplay: ({ webhookReplays }) => webhookReplays.create('id'),
-  listWebhookReplays: ({ webhookReplays }) => webhookReplays.list().page(),
+  listWebhookReplays: ({ webhookReplays }) => webhookReplays.list().fetchPage(),
   getWebhookReplay: ({ webhookReplays }) => webhookReplays.get('id'),
   cancelWebhookReplay: ({ webhookReplays }) => webhookReplays.cancel('id'),
   resumeWebhookReplay: ({ webhookReplays }) => webhookReplays.resume('id'),
@@ -78,25 +78,25 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   getSession: ({ session }) => session.get(),
   signOut: ({ session }) => session.signOut(),
   changeOwnName: ({ session }) => session.patch(body),
-  listSessions: ({ session }) => session.list().page(),
+  listSessions: ({ session }) => session.list().fetchPage(),
   endSession: ({ session }) => session.end('id'),
   changePassword: ({ session }) => session.changePassword(body),
-  listAuditLog: ({ auditLog }) => auditLog.list().page(),
+  listAuditLog: ({ auditLog }) => auditLog.list().fetchPage(),
   getSettings: ({ settings }) => settings.get(),
   changeSettings: ({ settings }) => settings.patch(body),
   createServiceAccount: ({ serviceAccounts }) => serviceAccounts.create(body),
-  listServiceAccounts: ({ serviceAccounts }) => serviceAccounts.list().page(),
+  listServiceAccounts: ({ serviceAccounts }) => serviceAccounts.list().fetchPage(),
   getServiceAccount: ({ serviceAccounts }) => serviceAccounts.get('id'),
   changeServiceAccount: ({ serviceAccounts }) => serviceAccounts.patch('id', body),
   deactivateServiceAccount: ({ serviceAccounts }) => serviceAccounts.deactivate('id'),
   reactivateServiceAccount: ({ serviceAccounts }) => serviceAccounts.reactivate('id'),
   createApiKey: ({ keys }) => keys.create(body),
-  listApiKeys: ({ keys }) => keys.list().page(),
+  listApiKeys: ({ keys }) => keys.list().fetchPage(),
   getApiKey: ({ keys }) => keys.get('id'),
   rotateApiKey: ({ keys }) => keys.rotate('id'),
   revokeApiKey: ({ keys }) => keys.revoke('id'),
   inviteUser: ({ users }) => users.invite(body),
-  listUsers: ({ users }) => users.list().page(),
+  listUsers: ({ users }) => users.list().fetchPage(),
   getUser: ({ users }) => users.get('id'),
   changeUser: ({ users }) => users.patch('id', body),
   deactivateUser: ({ users }) => users.deactivate('id'),
@@ -117,7 +117,7 @@ describe('calls calls every operation of the description', () => {
 
   it.each(Object.entries(METHODS))('%s has a method that calls it', async (id, send) => {
     server.setHandlers((response, asked) => {
-      if (asked.url !== '/v1/events/stream') return ok(page)(response, asked);
+      if (asked.url !== '/v1/events/stream') return respondOk(page)(response, asked);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: {}\n\n');
     });
     const options = { baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } } as const;

@@ -1,9 +1,9 @@
-import type { Api, BodyOf, QueryOf } from './api.ts';
+import type { ApiCaller, BodyOf, QueryOf } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
 /** The session of a signed-in user, usually in a browser. Requires a client with the option `session`. */
 export class SessionOperations {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   signIn(credentials: BodyOf<'signIn'>, options?: PostOptions) {
     return this.api.call('signIn', { body: credentials }, options);
@@ -45,7 +45,7 @@ export class SessionOperations {
 
 /** Invitations and password resets by one-time links. The token is the only credential. */
 export class Invitations {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   get(token: string, options?: RequestOptions) {
     return this.api.call('getInvitation', { path: { token } }, options);
@@ -58,7 +58,7 @@ export class Invitations {
 }
 
 export class Users {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Invites a user. Only this response contains the one-time `invitation_url`. */
   invite(user: BodyOf<'inviteUser'>, options?: PostOptions) {
@@ -92,7 +92,7 @@ export class Users {
 }
 
 export class ServiceAccounts {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   create(account: BodyOf<'createServiceAccount'>, options?: PostOptions) {
     return this.api.call('createServiceAccount', { body: account }, options);
@@ -120,7 +120,7 @@ export class ServiceAccounts {
 }
 
 export class Keys {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Creates an API key for the caller or for a service account. Only this response contains the `key`. */
   create(key: BodyOf<'createApiKey'>, options?: PostOptions) {
@@ -146,7 +146,7 @@ export class Keys {
 }
 
 export class Settings {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   get(options?: ReadOptions) {
     return this.api.call('getSettings', {}, options);
@@ -158,7 +158,7 @@ export class Settings {
 }
 
 export class AuditLog {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   list(query: QueryOf<'listAuditLog'> = {}, options?: RequestOptions) {
     return this.api.list('listAuditLog', { query }, options);
@@ -166,7 +166,7 @@ export class AuditLog {
 }
 
 export class Health {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   live(options?: RequestOptions) {
     return this.api.call('live', {}, options);

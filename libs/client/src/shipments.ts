@@ -1,8 +1,8 @@
-import type { Api, BodyOf, QueryOf } from './api.ts';
+import type { ApiCaller, BodyOf, QueryOf } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, UpsertOptions, WriteOptions } from './call.ts';
 
 export class Shipments {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /**
    * Creates the shipment with this `external_id`, or changes the given fields if it exists. Without `external_id`,
@@ -60,7 +60,7 @@ export class Shipments {
 }
 
 export class Milestones {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   list(shipmentId: string, query: QueryOf<'listMilestones'> = {}, options?: RequestOptions) {
     return this.api.list('listMilestones', { path: { id: shipmentId }, query }, options);
@@ -96,7 +96,7 @@ export class Milestones {
 }
 
 export class Exceptions {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /**
    * Lists exceptions of all shipments. `{ status: ['open', 'acknowledged'], sort: '-severity' }` selects the work list.
@@ -128,7 +128,7 @@ export class Exceptions {
 
 /** Search for ports and airports. */
 export class Places {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Finds places by words of their names or by codes. */
   find(query: QueryOf<'listPlaces'> = {}, options?: RequestOptions) {

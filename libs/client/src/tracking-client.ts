@@ -1,4 +1,4 @@
-import { Api } from './api.ts';
+import { ApiCaller } from './api.ts';
 import { Requester } from './http/requester.ts';
 import type { ClientOptions } from './call.ts';
 import { Documents } from './documents.ts';
@@ -35,7 +35,7 @@ export class TrackingClient {
   /** @throws TypeError for invalid options */
   constructor(options: ClientOptions) {
     this.requester = new Requester(options);
-    const api = new Api(this.requester);
+    const api = new ApiCaller(this.requester);
     this.shipments = new Shipments(api);
     this.milestones = new Milestones(api);
     this.exceptions = new Exceptions(api);

@@ -1,11 +1,11 @@
-import type { Api, BodyOf, EndpointVerification, QueryOf, WebhookEvent } from './api.ts';
+import type { ApiCaller, BodyOf, EndpointVerification, QueryOf, WebhookEvent } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
 const TOLERANCE_SECONDS = 300;
 const SECRET_PREFIX = 'whsec_';
 
 export class WebhookEndpoints {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Creates an endpoint. Only this response contains the signing `secret`; reads omit it. */
   create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
@@ -72,7 +72,7 @@ export class WebhookEndpoints {
 }
 
 export class WebhookDeliveries {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   list(query: QueryOf<'listWebhookDeliveries'> = {}, options?: RequestOptions) {
     return this.api.list('listWebhookDeliveries', { query }, options);
@@ -97,7 +97,7 @@ export class WebhookDeliveries {
  * Bulk operations on deliveries that failed permanently. `webhookDeliveries.list({ status: 'dead_lettered' })` lists them.
  */
 export class WebhookDeadLetters {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Counts dead letters by reason, endpoint and event type. */
   summary(query: QueryOf<'summarizeWebhookDeadLetters'> = {}, options?: RequestOptions) {
@@ -116,7 +116,7 @@ export class WebhookDeadLetters {
 }
 
 export class WebhookReplays {
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ApiCaller) {}
 
   /** Replays, which send failed or missed events to an endpoint again. `get` returns the progress. */
   create(endpointId: string, filter: BodyOf<'createWebhookReplay'> = {}, options?: PostOptions) {
@@ -170,7 +170,7 @@ export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEv
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
   // Anyone could forge signatures with an empty secret.
   if (secrets.length === 0) throw new TypeError('verifyWebhook requires the secret of the endpoint.');
-  const scheme = schemes.find(({ names }) => names.some((name) => header(name) !== undefined));
+  const scheme = SIGNATURE_SCHEMES.find(({ names }) => names.some((name) => header(name) !== undefined));
   if (scheme === undefined) throw new WebhookFormError('The request has no signature.');
   const signed = scheme.read(header);
   if (!(await isSigned(signed, body, secrets))) {
@@ -283,7 +283,7 @@ const standardScheme: SignatureScheme = {
   },
 };
 
-const schemes: readonly SignatureScheme[] = [serviceScheme, standardScheme];
+const SIGNATURE_SCHEMES: readonly SignatureScheme[] = [serviceScheme, standardScheme];
 
 function parseSignature(
   t: string,

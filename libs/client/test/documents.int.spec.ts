@@ -8,7 +8,7 @@ import {
   HostileServer,
   resetConnection,
   respondJson,
-  ok,
+  respondOk,
   respondError,
   type RequestHandler,
 } from './hostile-server.ts';
@@ -63,7 +63,7 @@ describe('documents', () => {
   });
 
   it('above the limit are uploaded by URL without credentials, and completed', async () => {
-    server.setHandlers(requested, resetConnection, stored, ok({ id: 'doc_1' }));
+    server.setHandlers(requested, resetConnection, stored, respondOk({ id: 'doc_1' }));
     const told: Progress[] = [];
     const options = { presignedAbove: 10, onProgress: (progress: Progress) => told.push(progress) };
     expect(await documents().upload('shp_1', { type: 'photo', file }, options)).toEqual({ id: 'doc_1' });
@@ -96,12 +96,12 @@ describe('documents', () => {
       respondError(403, 'permission', 'invalid_upload_url'),
       requested,
       stored,
-      ok({ id: 'doc_1' }),
+      respondOk({ id: 'doc_1' }),
     );
     expect(await upload()).toEqual({ id: 'doc_1' });
     expect(server.requests[2]?.headers['idempotency-key']).toBe(server.requests[0]?.headers['idempotency-key']);
     const notPending = respondError(409, 'conflict', 'document_not_pending');
-    server.setHandlers(requested, notPending, ok({ id: 'doc_1' }));
+    server.setHandlers(requested, notPending, respondOk({ id: 'doc_1' }));
     expect(await upload()).toEqual({ id: 'doc_1' });
     server.setHandlers(requested, notPending, notPending);
     await expect(upload()).rejects.toMatchObject({ code: 'document_not_pending' });
@@ -116,7 +116,7 @@ describe('documents', () => {
         file_name: 'a b.pdf',
         checksum_sha256: createHash('sha256').update(text).digest('hex'),
       });
-      server.setHandlers(requested, stored, ok({ id: 'doc_1' }));
+      server.setHandlers(requested, stored, respondOk({ id: 'doc_1' }));
       await documents().upload('shp_1', { type: 'photo', content_type: PDF, ...local }, { presignedAbove: 0 });
       expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ content_type: PDF, size_bytes: file.size });
       expect(server.requests[1]?.body).toBe(text);

@@ -27,7 +27,7 @@ export class HostileServer {
         const asked = { method, url, headers, body: Buffer.concat(bodyParts).toString() };
         this.requests.push(asked);
         const answer = this.handlers.length > 1 ? this.handlers.shift() : this.handlers[0];
-        (answer ?? ok())(response, asked);
+        (answer ?? respondOk())(response, asked);
       });
     });
   }
@@ -64,7 +64,7 @@ export function respondJson(
   };
 }
 
-export const ok = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
+export const respondOk = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
 
 /** Responds with an error in the API's format. */
 export function respondError(

@@ -16,7 +16,7 @@ import {
   resetConnection,
   respondJson,
   neverRespond,
-  ok,
+  respondOk,
   respondError,
   type RequestHandler,
 } from './hostile-server.ts';
@@ -50,7 +50,7 @@ describe('a request that fails', () => {
     ['an answer that breaks in the middle', breakResponse],
     ['a first one that is still under way', respondError(409, 'conflict', 'idempotency_in_progress', soon)],
   ])('is sent again after %s, and a POST keeps its key', async (_what, answer) => {
-    server.setHandlers(answer, answer, ok({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
+    server.setHandlers(answer, answer, respondOk({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
     const call = client().shipments.upsert(shipment);
     expect(await call).toEqual({ id: 'shp_1' });
     expect((await call.withResponse()).replayed).toBe(true);
@@ -60,7 +60,7 @@ describe('a request that fails', () => {
   });
 
   it('has a new key for each call, or the given key', async () => {
-    server.setHandlers(ok());
+    server.setHandlers(respondOk());
     const one = client();
     await one.shipments.upsert(shipment);
     await one.shipments.upsert(shipment);
@@ -111,7 +111,7 @@ describe('a request that fails', () => {
     ['a PATCH', (one) => one.shipments.patch('shp_1', {})],
     ['a DELETE', (one) => one.webhookEndpoints.delete('whe_1')],
   ])('and is %s is sent again, because a repeat has the same effect', async (_what, send) => {
-    server.setHandlers(resetConnection, ok({ id: 'x' }));
+    server.setHandlers(resetConnection, respondOk({ id: 'x' }));
     expect(await send(client())).toEqual({ id: 'x' });
     expect(server.requests).toHaveLength(2);
   });
@@ -144,13 +144,13 @@ describe('a request that fails', () => {
   it('with a condition is sent again only if it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
     for (const answer of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
-      server.setHandlers(answer, ok());
+      server.setHandlers(answer, respondOk());
       await expect(patch()).rejects.toMatchObject({ attempts: 1 });
     }
     server.setHandlers(
       respondError(429, 'rate_limit', 'rate_limited', soon),
       respondError(503, 'internal', 'busy', soon),
-      ok({ id: 'x' }),
+      respondOk({ id: 'x' }),
     );
     expect(await patch()).toEqual({ id: 'x' });
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"3"', '"3"']);
@@ -166,7 +166,7 @@ describe('a request that fails', () => {
   });
 
   it('times out, per attempt and in total', async () => {
-    server.setHandlers(neverRespond, ok({ id: 'shp_1' }));
+    server.setHandlers(neverRespond, respondOk({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
     server.setHandlers(neverRespond);
     await expect(client({ timeout: 20, retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
@@ -176,7 +176,7 @@ describe('a request that fails', () => {
   it('ends with its signal: before, during and between attempts', async () => {
     const reason = new Error('the user has left');
     const aborted = AbortSignal.abort(reason);
-    server.setHandlers(ok());
+    server.setHandlers(respondOk());
     await expect(client().shipments.get('shp_1', { signal: aborted })).rejects.toBe(reason);
     expect(server.requests).toEqual([]);
     for (const answer of [neverRespond, respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' })]) {
@@ -216,7 +216,7 @@ describe('a request that fails', () => {
   });
 
   it("is rejected before it is sent if its path would be another operation's", async () => {
-    server.setHandlers(ok());
+    server.setHandlers(respondOk());
     for (const id of ['', '.', '..', undefined as unknown as string]) {
       await expect(async () => client().shipments.get(id)).rejects.toBeInstanceOf(TypeError);
     }

@@ -12,7 +12,7 @@ import type {
   ShipmentState,
   UpsertShipment,
 } from '@tracking/shipments-domain';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
 import { ACME, token } from '../test/shipment-events.ts';
 import { randomFrom } from '../test/faulty-store.ts';
@@ -178,8 +178,8 @@ describe('rows projected from client commands', () => {
   it('equal the shipments, timelines and exceptions that the domain folds', async () => {
     const models = await world.start();
     const handler = new Handler(world);
-    for (let minute = 0; minute < propertyRounds(1_500); minute += 1) {
-      const n = Math.floor(random() * propertyRounds(10));
+    for (let minute = 0; minute < choosePropertyRounds(1_500); minute += 1) {
+      const n = Math.floor(random() * choosePropertyRounds(10));
       const state = handler.states.get(n);
       const turn = random();
       if (state === undefined || turn < 0.15) await handler.handle(n, upsert(n, minute));
@@ -202,13 +202,13 @@ describe('rows projected from client commands', () => {
     const superseded = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.superseded_at);
-    expect(superseded.length).toBeGreaterThan(propertyRounds(10));
+    expect(superseded.length).toBeGreaterThan(choosePropertyRounds(10));
     const retracted = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.retracted_at);
-    expect(retracted.length).toBeGreaterThan(propertyRounds(10));
+    expect(retracted.length).toBeGreaterThan(choosePropertyRounds(10));
     const all = [...handler.states.values()].flatMap(({ exceptions }) => exceptions);
-    expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(propertyRounds(10));
+    expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(choosePropertyRounds(10));
     expect(all.filter(({ status }) => status === 'open').length).toBeGreaterThan(0);
     expect(await models.parked()).toEqual([]);
     await expectEqualToRebuild(models);

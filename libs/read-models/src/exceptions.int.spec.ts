@@ -1,6 +1,6 @@
 import type { ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import {
   expectedExceptions,
   EXCEPTION_FILTERS,
@@ -51,7 +51,7 @@ describe('lists of stored exceptions', () => {
   );
 
   it('filtered by two fields', async () => {
-    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / propertyRounds(PAIRS.length))) {
+    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyRounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ExceptionListFilter;
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;

@@ -1,5 +1,5 @@
 import { ParkedStreams, partition } from '@tracking/subscriptions';
-import { type LogLine, noMetrics, recordingLogger } from '@tracking/testing';
+import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
 import { token, Writer } from '../test/shipment-events.ts';
 import { waitUntil, World } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
@@ -58,7 +58,7 @@ describe('an event that cannot be applied', () => {
       ...world.parts(),
       ...parts,
       leases: world.nextLeases(),
-      logger: recordingLogger(lines),
+      logger: createRecordingLogger(lines),
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
     });

@@ -1,5 +1,5 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import { rowsCollection } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
@@ -55,7 +55,7 @@ const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
 const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** CI runs each filter in every order; local runs use two orders alternately. */
-const ORDER_STEP = ORDERS.length / propertyRounds(ORDERS.length);
+const ORDER_STEP = ORDERS.length / choosePropertyRounds(ORDERS.length);
 
 /**
  * Tests that shipment lists of a store match the reference filters, for each filter and each pair of filters.
@@ -81,7 +81,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
   );
 
   it('filtered by two fields', async () => {
-    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / propertyRounds(PAIRS.length))) {
+    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyRounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ShipmentListFilter;
       const asked = RECORDS.filter((record) => matchesFilter(record, filter));
       // Each filter in one order, because the in-memory suite covers all orders.

@@ -1,6 +1,6 @@
 import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import type { LifecycleOptions } from '../src/lifecycle.ts';
 import { StreamScopes } from '../src/batch-projector.ts';
@@ -20,7 +20,7 @@ export class World {
   ) {}
 
   static async open(): Promise<World> {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path);
     return new World(folder, engine, new Writer(engine.eventStore));
   }

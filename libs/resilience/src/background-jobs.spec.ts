@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUp } from './background-jobs.ts';
+import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUpSignal } from './background-jobs.ts';
 
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -170,14 +170,14 @@ describe('a duty cycle', () => {
 
 describe('a wake-up', () => {
   it('ends a wait', async () => {
-    const wakeUp = new WakeUp();
+    const wakeUp = new WakeUpSignal();
     const waited = wakeUp.wait(NEVER_MS);
     wakeUp.wake();
     await waited;
   });
 
   it('is kept while nothing waits, and ends only one wait', async () => {
-    const wakeUp = new WakeUp();
+    const wakeUp = new WakeUpSignal();
     wakeUp.wake();
     wakeUp.wake();
     await wakeUp.wait(NEVER_MS);
@@ -191,7 +191,7 @@ describe('a wake-up', () => {
   });
 
   it('is not awaited longer than the timeout, or after the signal', async () => {
-    const wakeUp = new WakeUp();
+    const wakeUp = new WakeUpSignal();
     await wakeUp.wait(1);
     const stopping = new AbortController();
     const waited = wakeUp.wait(NEVER_MS, stopping.signal);

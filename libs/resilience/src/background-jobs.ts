@@ -1,9 +1,9 @@
 import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { monotonicMs, pause } from './retry.ts';
 
-const PAUSE_AFTER_FAILURE_MS = 1_000;
+const FAILURE_RETRY_DELAY_MS = 1_000;
 /** Maximum rest, for runs that were slow because an engine was unavailable. */
-const MAX_REST_MS = 5_000;
+const MAX_DUTY_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
   readonly leases: Leases;
@@ -31,7 +31,7 @@ export interface LeaderElectedJobOptions {
 /** A periodic job that one process at a time runs for all: the process that holds its lease. Failures are retried. */
 export class LeaderElectedJob {
   private readonly stopping = new AbortController();
-  private readonly wakeUp = new WakeUp();
+  private readonly wakeUp = new WakeUpSignal();
   private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: LeaderElectedJobOptions) {}
@@ -61,7 +61,7 @@ export class LeaderElectedJob {
         if (signal.aborted) return;
         countRetry(description);
         logger.warn({ reason: String(error) }, `${description} failed; retrying`);
-        await pause(PAUSE_AFTER_FAILURE_MS, signal);
+        await pause(FAILURE_RETRY_DELAY_MS, signal);
       }
     }
   }
@@ -103,13 +103,13 @@ export class DutyCycle {
   async run<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();
-    await this.#rest(Math.min(MAX_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
+    await this.#rest(Math.min(MAX_DUTY_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
     return result;
   }
 }
 
 /** Lets one waiter sleep until a wake-up. A wake-up without a waiter ends the next wait immediately. */
-export class WakeUp {
+export class WakeUpSignal {
   private isPending = false;
   private waiter: AbortController | undefined;
 

@@ -1,3 +1,3 @@
-export { DutyCycle, type DutyCycleOptions, LeaderElectedJob, WakeUp } from './background-jobs.ts';
+export { DutyCycle, type DutyCycleOptions, LeaderElectedJob, WakeUpSignal } from './background-jobs.ts';
 export { pause, withDeadline, retryConflicts, type RetryOptions, monotonicMs, retry } from './retry.ts';
 export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';

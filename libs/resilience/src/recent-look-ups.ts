@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { monotonicMs, withDeadline } from './retry.ts';
 
 /** Milliseconds during which a result is used, counted from the start of its look-up. */
-const CACHE_MS = 3_000;
+const CACHE_DURATION_MS = 3_000;
 /** Timeout of a look-up in milliseconds. A later result is not used, so no result is older than 5 s. */
 const LOOK_UP_TIMEOUT_MS = 4_000;
 /** Maximum number of cached values, and of cached misses. */
-const MAX_CACHED = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 /** Bounds of a cache by size. With `max`, the cache would allocate memory for all entries when it is created. */
-const CACHE_OPTIONS = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
+const CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
@@ -63,7 +63,7 @@ export class RecentLookUps<T> {
   }
 
   /** Removes all values that match, and all cached misses. */
-  forgetWhere(matches: (found: T) => boolean): void {
+  removeMatching(matches: (found: T) => boolean): void {
     for (const [key, { found }] of this.#found) if (found !== undefined && matches(found)) this.#found.delete(key);
     this.#absent.clear();
     this.#lookUps.clear();
@@ -73,7 +73,7 @@ export class RecentLookUps<T> {
     const startedAt = this.#elapsed();
     const pending = this.#withTimeout(startedAt, lookUp(key))
       .then((found) => {
-        if (this.#lookUps.get(key) === pending) this.#store(key, { found, expiresAt: startedAt + CACHE_MS });
+        if (this.#lookUps.get(key) === pending) this.#store(key, { found, expiresAt: startedAt + CACHE_DURATION_MS });
         return found;
       })
       .finally(() => {

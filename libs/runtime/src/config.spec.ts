@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, Unavailable } from '@tracking/ports';
 import { ConfigReader, findMisspelledVariables, warnOfMisspelledVariables } from './config.ts';
-import { blameSetting, ConfigError } from './setting-types.ts';
+import { nameSettingInErrors, ConfigError } from './setting-types.ts';
 import { SETTING_NAMES } from './settings.ts';
 
 const read = (env: Record<string, string>) => new ConfigReader(env);
@@ -19,7 +19,7 @@ describe('ConfigReader', () => {
   });
 
   it.each([
-    ['a missing setting', () => read({}).required('MONGODB_URL')],
+    ['a missing setting', () => read({}).readRequired('MONGODB_URL')],
     ['a wrong value', () => read({ MONGODB_URL: 'a', PORT: '?' }).get('PORT')],
     ['a missing file', () => read({ MONGODB_URL_FILE: '/does/not/exist' }).get('MONGODB_URL')],
     ['an empty file', () => read({ MONGODB_URL_FILE: '/dev/null' }).get('MONGODB_URL')],
@@ -33,25 +33,27 @@ describe('ConfigReader', () => {
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
     try {
       writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`);
-      expect(read({ SECRETS_KEY_FILE: join(folder, 'key') }).required('SECRETS_KEY')).toEqual(Buffer.alloc(32, 7));
+      expect(read({ SECRETS_KEY_FILE: join(folder, 'key') }).readRequired('SECRETS_KEY')).toEqual(Buffer.alloc(32, 7));
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 });
 
-describe('blameSetting', () => {
+describe('nameSettingInErrors', () => {
   it('reports errors of the machine or an engine as errors of the setting', async () => {
     const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
-    await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(ConfigError);
-    await expect(blameSetting('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
+    await expect(nameSettingInErrors('DATA_DIR', missing)).rejects.toThrow(ConfigError);
+    await expect(nameSettingInErrors('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
     const broken = Promise.reject(new Unavailable('storage', 'file is not a database'));
-    await expect(blameSetting('DATA_DIR', broken)).rejects.toThrow(/^DATA_DIR: storage: file is not a database$/);
+    await expect(nameSettingInErrors('DATA_DIR', broken)).rejects.toThrow(
+      /^DATA_DIR: storage: file is not a database$/,
+    );
   });
 
   it('passes results and other errors unchanged', async () => {
-    await expect(blameSetting('PORT', Promise.resolve(1))).resolves.toBe(1);
-    await expect(blameSetting('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
+    await expect(nameSettingInErrors('PORT', Promise.resolve(1))).resolves.toBe(1);
+    await expect(nameSettingInErrors('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Logger } from '@tracking/ports';
 import { ConfigError } from './setting-types.ts';
 import {
   type OptionalValue,
-  type Setting,
+  type SettingDefinition,
   SETTING_NAMES,
   type SettingName,
   SETTINGS,
@@ -11,7 +11,14 @@ import {
 } from './settings.ts';
 
 /** Prefixes that only this program's settings have. */
-const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
+const SETTING_NAME_PREFIXES = [
+  'ADMINISTRATION_',
+  'KAFKA_SASL_',
+  'MANAGEMENT_',
+  'RATE_LIMIT_',
+  'RETENTION_',
+  'WEBHOOKS_',
+];
 /**
  * Variables in which Kubernetes describes the surrounding services to each process. Their names start with the name of
  * a service.
@@ -43,13 +50,13 @@ export class ConfigReader {
   get<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
   get<N extends SettingName>(name: N): OptionalValue<N>;
   get(name: SettingName, programDefault?: string): unknown {
-    const { type, default: declaredDefault }: Setting = SETTINGS[name];
+    const { type, default: declaredDefault }: SettingDefinition = SETTINGS[name];
     const text = this.text(name) ?? programDefault ?? declaredDefault;
     return text === undefined ? undefined : type(text, name);
   }
 
   /** Reads a setting that must be set. @throws ConfigError */
-  required<N extends SettingName>(name: N): SettingValue<N> {
+  readRequired<N extends SettingName>(name: N): SettingValue<N> {
     const value = this.get(name);
     if (value === undefined) throw new ConfigError(`${name} is not set`);
     return value as SettingValue<N>;
@@ -112,7 +119,9 @@ export function warnOfMisspelledVariables(logger: Logger, found: readonly Misspe
 }
 
 function findClosestName(variable: string, names: Iterable<string>): string | undefined {
-  const prefix = KUBERNETES_VARIABLE.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
+  const prefix = KUBERNETES_VARIABLE.test(variable)
+    ? undefined
+    : SETTING_NAME_PREFIXES.find((each) => variable.startsWith(each));
   const candidates = [...names]
     .map((name) => ({ name, edits: countEdits(variable, name) }))
     .filter(({ name, edits }) => edits <= maxEdits(name) || (prefix !== undefined && name.startsWith(prefix)))
@@ -140,13 +149,13 @@ function countEdits(one: string, other: string): number {
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
-      const replaced = valueAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = areSwapped(one, i, other, j) ? valueAt(before, j - 2) + 1 : Infinity;
-      row.push(Math.min(replaced, swapped, valueAt(last, j) + 1, valueAt(row, j - 1) + 1));
+      const replaced = numberAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swapped = areSwapped(one, i, other, j) ? numberAt(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, numberAt(last, j) + 1, numberAt(row, j - 1) + 1));
     }
     [before, last] = [last, row];
   }
-  return valueAt(last, other.length);
+  return numberAt(last, other.length);
 }
 
 /** Returns true if the two letters before `i` in one text are the swapped letters before `j` in the other. */
@@ -154,6 +163,6 @@ function areSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }
 
-function valueAt(row: readonly number[], index: number): number {
+function numberAt(row: readonly number[], index: number): number {
   return row[index] ?? 0;
 }

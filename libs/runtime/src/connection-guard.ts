@@ -24,7 +24,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 /** Requests that one connection may send while an earlier one has no complete response (HTTP pipelining). */
 const MAX_PIPELINED = 100;
 
-interface Connection {
+interface GuardedConnection {
   readonly network: string | undefined;
   /** The response to the latest request, until it is sent. */
   response: ServerResponse | undefined;
@@ -46,7 +46,7 @@ interface GuardOptions extends Partial<ConnectionLimits> {
  */
 export class ConnectionGuard {
   private readonly limits: ConnectionLimits;
-  private readonly open = new Map<Socket, Connection>();
+  private readonly open = new Map<Socket, GuardedConnection>();
   private readonly byNetwork = new Map<string, Set<Socket>>();
   private readonly closed: Counter | undefined;
 
@@ -58,19 +58,22 @@ export class ConnectionGuard {
   }
 
   /** Guards the connections of this server until it closes. */
-  watch(server: Server): void {
-    server.on('connection', (socket: Socket) => this.admit(socket));
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.began(request, response));
+  guardServer(server: Server): void {
+    server.on('connection', (socket: Socket) => this.admitConnection(socket));
+    server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.onRequestStart(request, response),
+    );
     // Node measures the time without progress. Between requests, its time limit for idle connections applies instead.
     server.timeout = this.limits.stalledMs;
-    server.on('timeout', (socket: Socket) => this.timedOut(socket));
+    server.on('timeout', (socket: Socket) => this.closeTimedOut(socket));
   }
 
-  private admit(socket: Socket): void {
+  private admitConnection(socket: Socket): void {
     const network = socket.remoteAddress === undefined ? undefined : this.options.networkOf(socket.remoteAddress);
     const own = network === undefined ? 0 : (this.byNetwork.get(network)?.size ?? 0);
-    if (own >= this.limits.maxPerNetwork) return this.refuse(socket, 'network_limit');
-    if (this.open.size >= this.limits.maxConnections && !this.makeRoom(own)) return this.refuse(socket, 'total_limit');
+    if (own >= this.limits.maxPerNetwork) return this.refuseConnection(socket, 'network_limit');
+    if (this.open.size >= this.limits.maxConnections && !this.closeIdleConnection(own))
+      return this.refuseConnection(socket, 'total_limit');
     this.add(socket, network);
   }
 
@@ -93,17 +96,17 @@ export class ConnectionGuard {
   }
 
   /** Closes a connection of the largest network. Returns false if that is no larger than the newcomer's would be. */
-  private makeRoom(own: number): boolean {
+  private closeIdleConnection(own: number): boolean {
     let largest = new Set<Socket>();
     for (const sockets of this.byNetwork.values()) if (sockets.size > largest.size) largest = sockets;
     if (largest.size <= own + 1) return false;
     const [oldest] = largest;
     const idle = [...largest].find((socket) => this.open.get(socket)?.response === undefined);
-    this.end(idle ?? oldest, 'total_limit');
+    this.endConnection(idle ?? oldest, 'total_limit');
     return true;
   }
 
-  private began({ socket }: IncomingMessage, response: ServerResponse): void {
+  private onRequestStart({ socket }: IncomingMessage, response: ServerResponse): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
     connection.response = response;
@@ -112,21 +115,21 @@ export class ConnectionGuard {
     });
   }
 
-  private timedOut(socket: Socket): void {
+  private closeTimedOut(socket: Socket): void {
     const isAnswering = this.open.get(socket)?.response !== undefined;
     // The response is not ready yet, or the body is not complete: these have their own time limits.
     if (isAnswering && socket.writableLength === 0) return;
-    this.end(socket, isAnswering ? 'stalled' : 'idle');
+    this.endConnection(socket, isAnswering ? 'stalled' : 'idle');
   }
 
-  private end(socket: Socket | undefined, reason: string): void {
+  private endConnection(socket: Socket | undefined, reason: string): void {
     if (socket === undefined) return;
     this.closed?.add(1, { reason });
     this.remove(socket);
     socket.destroy();
   }
 
-  private refuse(socket: Socket, reason: string): void {
+  private refuseConnection(socket: Socket, reason: string): void {
     this.closed?.add(1, { reason });
     socket.pause();
     if (this.options.refuse === undefined) socket.destroy();
@@ -140,7 +143,7 @@ export class ConnectionGuard {
  * connection with more than 100 waiting requests is closed. Requests that wait behind a response with `Connection: close`
  * never begin (RFC 9112, 9.6).
  */
-export function oneAtATime(handle: RequestListener): RequestListener {
+export function serializeRequests(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;

@@ -1,46 +1,46 @@
 import { CONNECTION_LIMITS } from './connection-guard.ts';
-import { integer } from './setting-types.ts';
+import { parseInteger } from './setting-types.ts';
 
 /** Settings of the limits of connections, keys and event streams, all of which begin with `MAX_`. */
 export const LIMIT_SETTINGS = {
   MAX_API_KEYS_PER_OWNER: {
-    type: integer(1, 1_000),
+    type: parseInteger(1, 1_000),
     programs: ['standalone', 'gateway'],
     default: '25',
     for: 'valid API keys of one user or service account; further ones get 409 `too_many_keys`',
   },
   MAX_CONNECTIONS: {
-    type: integer(10, 1_000_000),
+    type: parseInteger(10, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: String(CONNECTION_LIMITS.maxConnections),
     for: 'open client connections of one process; [further ones](http.md#limits-of-a-process) replace those of the largest network',
   },
   MAX_CONNECTIONS_PER_NETWORK: {
-    type: integer(1, 1_000_000),
+    type: parseInteger(1, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: String(CONNECTION_LIMITS.maxPerNetwork),
     for: 'open connections of one IPv4 address or IPv6 /64; trusted proxies have no limit of their own',
   },
   MAX_EVENT_STREAMS: {
-    type: integer(1, 1_000_000),
+    type: parseInteger(1, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: '5000',
     for: 'open [event streams](events.md#stream) of one process; further ones get 503 `busy`',
   },
   MAX_EVENT_STREAMS_PER_KEY: {
-    type: integer(1, 1_000_000),
+    type: parseInteger(1, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: '20',
     for: 'open event streams of one key or session in one process; further ones get 429 `too_many_streams`',
   },
   MAX_EVENT_STREAMS_PER_OWNER: {
-    type: integer(1, 1_000_000),
+    type: parseInteger(1, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: '60',
     for: 'open event streams of all keys and sessions of one user or service account in one process',
   },
   MAX_EVENT_STREAMS_PER_WORKSPACE: {
-    type: integer(1, 1_000_000),
+    type: parseInteger(1, 1_000_000),
     programs: ['standalone', 'gateway'],
     default: '500',
     for: 'open event streams of one workspace in one process',

@@ -8,7 +8,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
  * secrets.
  */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
-const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
+const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 /** Fields that are shown at the start of a line, or are equal in all lines of a process. */
 const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
 /** Fields of a request that a terminal shows first, or omits so that the request fits into one line. */
@@ -33,8 +33,8 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Maximum time that a line waits for a reader of the output that does not read, in milliseconds. */
-const MAX_WAIT_MS = 3_000;
-const WAIT_MS = 10;
+const MAX_WRITE_WAIT_MS = 3_000;
+const WRITE_RETRY_DELAY_MS = 10;
 
 /**
  * Writes lines to a file descriptor. A line that cannot be written is dropped and counted, so that a full disk, a closed
@@ -62,7 +62,7 @@ export class LineOutput {
     let rest: Uint8Array = Buffer.from(this.isInLine ? `\n${line}` : line);
     try {
       while (rest.length > 0) {
-        const written = this.writeSome(rest);
+        const written = this.writeChunk(rest);
         this.isInLine = written < rest.length;
         rest = rest.subarray(written);
       }
@@ -76,21 +76,21 @@ export class LineOutput {
   }
 
   /** Waits for a slow reader, but only once until the output has recovered. */
-  private writeSome(bytes: Uint8Array): number {
-    const deadline = performance.now() + MAX_WAIT_MS;
+  private writeChunk(bytes: Uint8Array): number {
+    const deadline = performance.now() + MAX_WRITE_WAIT_MS;
     for (;;) {
       try {
         return writeSync(this.descriptor, bytes);
       } catch (error) {
         const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
         if (!isFull || this.hasFailed || performance.now() > deadline) throw error;
-        Atomics.wait(SLEEPER, 0, 0, WAIT_MS);
+        Atomics.wait(SLEEP_BUFFER, 0, 0, WRITE_RETRY_DELAY_MS);
       }
     }
   }
 }
 
-const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+const SLEEP_BUFFER = new Int32Array(new SharedArrayBuffer(4));
 /** The standard error of this process. */
 export const errorOutput = new LineOutput(2);
 /** The standard output of this process, for its log. */
@@ -109,7 +109,7 @@ export async function createLogger(options: {
     base: { service: options.service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: REDACTED, censor: '[redacted]' },
+    redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
   };
   const destination: Pick<LineOutput, 'write'> | NodeJS.WritableStream = options.destination ?? logOutput;
   const stream = options.destination ?? process.stdout;

@@ -4,7 +4,7 @@ describe('the management server', () => {
   it('reports that the process is live before it is ready, then its readiness and metrics', async () => {
     const health = new Health();
     const metrics = new PrometheusMetrics('test');
-    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.report());
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.createReport());
     const get = async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
       return { status: response.status, text: await response.text() };
@@ -27,7 +27,9 @@ describe('the management server', () => {
 
   it('refuses a port in use', async () => {
     const start = (port: number) =>
-      startManagementServer({ host: '127.0.0.1', port }, new PrometheusMetrics('test'), () => new Health().report());
+      startManagementServer({ host: '127.0.0.1', port }, new PrometheusMetrics('test'), () =>
+        new Health().createReport(),
+      );
     const first = await start(0);
     try {
       await expect(start(first.port)).rejects.toThrow('EADDRINUSE');
@@ -40,25 +42,25 @@ describe('the management server', () => {
 describe('Health', () => {
   it('is not ready before the first start and while draining', () => {
     const health = new Health();
-    expect(health.report()).toMatchObject({ status: 'starting', httpStatus: 503 });
+    expect(health.createReport()).toMatchObject({ status: 'starting', httpStatus: 503 });
     health.markStarted();
-    expect(health.report()).toMatchObject({ status: 'ready', httpStatus: 200 });
+    expect(health.createReport()).toMatchObject({ status: 'ready', httpStatus: 200 });
     health.markDraining();
     health.markStarted();
-    expect(health.report()).toMatchObject({ status: 'draining', httpStatus: 503 });
+    expect(health.createReport()).toMatchObject({ status: 'draining', httpStatus: 503 });
   });
 
   it('remains available, degraded, if an engine fails later', () => {
     const health = new Health();
     health.markStarted();
     health.setEngineStatus('event store', 'no answer');
-    expect(health.report()).toEqual({
+    expect(health.createReport()).toEqual({
       status: 'degraded',
       engines: { 'event store': 'no answer' },
       httpStatus: 200,
     });
     health.setEngineStatus('event store');
-    expect(health.report()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
+    expect(health.createReport()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
   });
 });
 
@@ -70,7 +72,7 @@ describe('the management port', () => {
     metrics.counter('commands_total', 'Commands.', ['type']).add(1, { type: 'UpsertShipment' });
     metrics.gauge('queue_depth', 'Depth.', [], () => 7);
     metrics.histogram('work_seconds', 'Work.').observe(0.02);
-    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.report());
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.createReport());
     const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
     try {
       const text = await (await get('/metrics')).text();

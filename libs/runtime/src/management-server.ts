@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
-import { ConnectionGuard, oneAtATime } from './connection-guard.ts';
+import { ConnectionGuard, serializeRequests } from './connection-guard.ts';
 import { logOutput } from './logging.ts';
 
 /** Handles other paths of the management port. Returns false for unknown paths. */
@@ -37,8 +37,8 @@ export async function startManagementServer(
       answer(404, { error: 'not found' });
     }
   };
-  const server: Server = createServer(oneAtATime(handle));
-  new ConnectionGuard({ ...CONNECTIONS, networkOf: (address) => address }).watch(server);
+  const server: Server = createServer(serializeRequests(handle));
+  new ConnectionGuard({ ...CONNECTIONS, networkOf: (address) => address }).guardServer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
@@ -85,7 +85,7 @@ export class Health {
     this.phase = 'draining';
   }
 
-  report(): HealthReport {
+  createReport(): HealthReport {
     const degraded = [...this.engines.values()].some((state) => state !== 'ok');
     const status = this.phase === 'serving' ? (degraded ? 'degraded' : 'ready') : this.phase;
     return { status, engines: Object.fromEntries(this.engines), httpStatus: this.phase === 'serving' ? 200 : 503 };

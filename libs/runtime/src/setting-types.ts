@@ -6,9 +6,9 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** Parses the text of a setting. @throws ConfigError with one line that starts with the setting's name */
 export type SettingType<T> = (text: string, name: string) => T;
 
-export const text: SettingType<string> = (given) => given;
+export const parseText: SettingType<string> = (given) => given;
 
-export function integer(min: number, max: number): SettingType<number> {
+export function parseInteger(min: number, max: number): SettingType<number> {
   return (given, name) => {
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
     if (value >= min && value <= max) return value;
@@ -16,9 +16,9 @@ export function integer(min: number, max: number): SettingType<number> {
   };
 }
 
-export const port = integer(0, 65_535);
+export const parsePort = parseInteger(0, 65_535);
 
-export function oneOf<const T extends string>(...allowed: readonly T[]): SettingType<T> {
+export function parseOneOf<const T extends string>(...allowed: readonly T[]): SettingType<T> {
   return (given, name) => {
     const found = allowed.find((value) => value === given);
     if (found !== undefined) return found;
@@ -26,13 +26,13 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Setting
   };
 }
 
-export const boolean: SettingType<boolean> = (given, name) => oneOf('true', 'false')(given, name) === 'true';
+export const parseBoolean: SettingType<boolean> = (given, name) => parseOneOf('true', 'false')(given, name) === 'true';
 
 /**
  * A duration in milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`. Never 0, which would repeat work without a
  * pause.
  */
-export const duration: SettingType<number> = (given, name) => {
+export const parseDuration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
   const unit = UNITS[match?.[2] ?? ''];
   if (!match || unit === undefined || Number(match[1]) === 0) {
@@ -42,7 +42,7 @@ export const duration: SettingType<number> = (given, name) => {
 };
 
 /** An absolute HTTP or HTTPS URL without a trailing slash, to which paths can be appended. */
-export const url: SettingType<string> = (given, name) => {
+export const parseUrl: SettingType<string> = (given, name) => {
   const parsed = URL.parse(given);
   if (parsed && (parsed.username !== '' || parsed.password !== '')) {
     throw new ConfigError(`${name}: expected a URL without user and password`);
@@ -54,7 +54,7 @@ export const url: SettingType<string> = (given, name) => {
 };
 
 /** An e-mail address, checked only for a name and a host. */
-export const email: SettingType<string> = (given, name) => {
+export const parseEmail: SettingType<string> = (given, name) => {
   if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
   throw createError(name, 'an e-mail address', given);
 };
@@ -67,7 +67,7 @@ export const list: SettingType<readonly string[]> = (given) =>
     .filter((part) => part !== '');
 
 /** Comma-separated CIDRs. An address without a prefix length stands for that address only. */
-export const cidrs: SettingType<readonly string[]> = (given, name) => {
+export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
   const parts = list(given, name);
   const invalid = parts.find((part) => !isCidr(part));
   if (invalid !== undefined) throw createError(name, 'addresses or CIDRs such as 10.0.0.0/8', invalid);
@@ -84,7 +84,7 @@ export function bytes(length: number): SettingType<Uint8Array> {
 }
 
 /** A secret text with a minimum length. Error messages never contain it. */
-export function secret(minLength: number): SettingType<string> {
+export function parseSecret(minLength: number): SettingType<string> {
   return (given, name) => {
     if (given.length >= minLength) return given;
     throw new ConfigError(`${name}: expected at least ${minLength} characters`);
@@ -92,7 +92,7 @@ export function secret(minLength: number): SettingType<string> {
 }
 
 /** Address of a service's replicas: `host:port`, whose addresses are called in turn, or any name that gRPC accepts. */
-export const serviceAddress: SettingType<string> = (given, name) => {
+export const parseServiceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
   throw createError(name, 'host:port', given);
@@ -120,7 +120,7 @@ export class ConfigError extends Error {
  * @param setting name of the setting, and its value if the error does not contain it
  * @throws ConfigError
  */
-export async function blameSetting<T>(setting: string, work: Promise<T>): Promise<T> {
+export async function nameSettingInErrors<T>(setting: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -48,7 +48,7 @@ export class Shutdown {
    * Stops the process on SIGTERM and SIGINT. The last line that the process logs says `stopped`.
    * @param before runs first, immediately
    */
-  onSignals(before: () => void = () => undefined): void {
+  shutDownOnSignals(before: () => void = () => undefined): void {
     let signaledAt = -Infinity;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
@@ -68,7 +68,7 @@ export class Shutdown {
    * is safer. Logs the first error only, because later ones may result from the shutdown.
    * @param before runs first, immediately
    */
-  onUncaught(before: () => void = () => undefined): void {
+  shutDownOnUncaughtErrors(before: () => void = () => undefined): void {
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;

@@ -49,12 +49,12 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
 
 /** @throws ConfigError */
 export function readEventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
-  return { url: read.required('EVENTSTOREDB_URL') };
+  return { url: read.readRequired('EVENTSTOREDB_URL') };
 }
 
 /** @throws ConfigError */
 export function readMongoSettings(read: ConfigReader): { readonly url: string } {
-  return { url: read.required('MONGODB_URL') };
+  return { url: read.readRequired('MONGODB_URL') };
 }
 
 /**
@@ -67,7 +67,7 @@ export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOp
   const ca = read.get('KAFKA_TLS_CA');
   const replicas = read.get('KAFKA_REPLICATION_FACTOR', '0');
   return {
-    brokers: read.required('KAFKA_BROKERS'),
+    brokers: read.readRequired('KAFKA_BROKERS'),
     clientId,
     topicPrefix: read.get('KAFKA_TOPIC_PREFIX'),
     tls: read.get('KAFKA_TLS') && (ca === undefined ? true : { ca }),
@@ -79,14 +79,14 @@ export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOp
 function readSaslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
   return {
     mechanism,
-    username: read.required('KAFKA_SASL_USERNAME'),
-    password: read.required('KAFKA_SASL_PASSWORD'),
+    username: read.readRequired('KAFKA_SASL_USERNAME'),
+    password: read.readRequired('KAFKA_SASL_PASSWORD'),
   };
 }
 
 /** Reads the token with which services authenticate to each other. @throws ConfigError */
 export function readChannelToken(read: ConfigReader): string {
-  return read.required('SERVICES_TOKEN');
+  return read.readRequired('SERVICES_TOKEN');
 }
 
 /** @throws ConfigError */

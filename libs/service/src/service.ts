@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, type Logger, retryCounter, Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
-  blameSetting,
+  nameSettingInErrors,
   ConfigError,
   type ConfigReader,
   createLogger,
@@ -79,14 +79,14 @@ export class Service {
       health.markDraining();
       service.stopping.abort();
     };
-    shutdown.onUncaught(drain);
+    shutdown.shutDownOnUncaughtErrors(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
     const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
-    const starting = startManagementServer(address, metrics, () => health.report(), others);
-    const management = await blameSetting('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
+    const starting = startManagementServer(address, metrics, () => health.createReport(), others);
+    const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
     shutdown.add('management', () => management.close());
-    shutdown.onSignals(drain);
+    shutdown.shutDownOnSignals(drain);
     return service;
   }
 

@@ -36,21 +36,21 @@ export interface ComposeFile {
  * @throws Error with the message of `${NAME:?message}` if the variable is not set
  */
 export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
-  return parse(interpolate(text, variables), { merge: true }) as ComposeFile;
+  return parse(interpolateVariables(text, variables), { merge: true }) as ComposeFile;
 }
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments
  * included.
  */
-function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
+function interpolateVariables(text: string, variables: Readonly<Record<string, string>>): string {
   const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
     const value = variables[name] ?? '';
     if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`);
     if (kind === '+') return value && rest;
     return value || (kind === '-' ? rest : '');
   });
-  return replaced === text ? text : interpolate(replaced, variables);
+  return replaced === text ? text : interpolateVariables(replaced, variables);
 }
 
 /**

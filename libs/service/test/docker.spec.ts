@@ -4,7 +4,7 @@ import { dirname, join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { ConfigReader } from '@tracking/runtime';
-import { tempFolder, type TempFolder } from '@tracking/testing';
+import { createTempFolder, type TempFolder } from '@tracking/testing';
 import { loadAppConfig } from './app-config.ts';
 import { readEnvironment, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
 
@@ -45,7 +45,7 @@ function service(name: string): ComposeService {
 const configOfService = (name: string) => loadAppConfig(name, readEnvironment(service(name), secrets));
 
 beforeAll(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   text = await read('docker-compose.yml');
   secrets = variablesOf(await makeSecrets());
 });

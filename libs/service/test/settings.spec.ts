@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { jest } from '@jest/globals';
-import { ConfigReader, type Program, SETTINGS, SETTING_NAMES, type Setting, type SettingName } from '@tracking/runtime';
+import {
+  ConfigReader,
+  type Program,
+  SETTINGS,
+  SETTING_NAMES,
+  type SettingDefinition,
+  type SettingName,
+} from '@tracking/runtime';
 
 const PROGRAMS: readonly Program[] = ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'setup'];
 
@@ -19,7 +26,7 @@ const ENV = {
   WEBHOOKS_URL: '127.0.0.1:4002',
 };
 
-const setting = (name: SettingName): Setting => SETTINGS[name];
+const setting = (name: SettingName): SettingDefinition => SETTINGS[name];
 
 it.each(PROGRAMS)('%s reads the settings that are declared for it', async (program) => {
   const read = jest.spyOn(ConfigReader.prototype, 'get');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { eventually, freePort } from '@tracking/testing';
+import { eventually, findFreePort } from '@tracking/testing';
 
 jest.setTimeout(60_000);
 
@@ -23,7 +23,7 @@ const THROWING = encodeURIComponent("process.on('SIGUSR2', () => { throw new Err
 it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
   '%s logs an uncaught error once, stops in order and exits with 1',
   async (app) => {
-    const [nobody, port, managementPort] = [await freePort(), await freePort(), await freePort()];
+    const [nobody, port, managementPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
     const child = spawn(
       process.execPath,
       [`--import=data:text/javascript,${THROWING}`, `${apps}/${app}/dist/main.js`],

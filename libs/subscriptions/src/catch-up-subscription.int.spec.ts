@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
 import { type CheckpointDocument, CHECKPOINTS, handledPositionOf, logPositionOf } from './checkpoint.ts';
 import { type HandledEvent, partition } from './subscriber.ts';
@@ -16,7 +16,7 @@ describe('a subscriber', () => {
   let engine: EmbeddedEngine;
   let started: CatchUpSubscription[];
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
     started = [];
   });

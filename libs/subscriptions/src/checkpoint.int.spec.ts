@@ -1,7 +1,7 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, tempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import { Checkpoint, type CheckpointDocument, CHECKPOINTS, handledPositionOf, Superseded } from './checkpoint.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
@@ -13,7 +13,7 @@ describe('a checkpoint', () => {
   let ending: AbortController;
   let failures: number;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
     documents = await engine.documentStore.collection(CHECKPOINTS);
     ending = new AbortController();

@@ -1,7 +1,7 @@
 import type { Collection, Filter, Query, Scalar } from '@tracking/ports';
 import { ids, type SampleDocument } from './document-store-samples.ts';
 
-const THINGS: readonly SampleDocument[] = [
+const SAMPLE_DOCUMENTS: readonly SampleDocument[] = [
   { id: 'a', owner: 'o', rank: 1, made_at: '2026-01-01', words: ['red', 'round'], open: true, note: 'x' },
   { id: 'b', owner: 'o', rank: 2.5, made_at: '2026-01-02', words: ['red'], open: false, note: null },
   { id: 'c', owner: 'o', rank: 10, made_at: '2026-01-02', words: [], open: true },
@@ -12,7 +12,7 @@ const THINGS: readonly SampleDocument[] = [
   { id: 'h', rank: false, made_at: '2026-01-06' },
 ];
 
-const FILTERS: readonly [string, Filter, string][] = [
+const FILTER_CASES: readonly [string, Filter, string][] = [
   ['everything', {}, 'abcdefgh'],
   ['a string', { owner: 'o' }, 'abc'],
   ['several conditions', { owner: 'o', open: true, made_at: '2026-01-02' }, 'c'],
@@ -80,15 +80,15 @@ const FILTERS: readonly [string, Filter, string][] = [
 ];
 
 /** The query tests of the document store's conformance suite. */
-export function documentStoreQueryTests(current: () => Collection<SampleDocument>): void {
+export function testDocumentStoreQueries(current: () => Collection<SampleDocument>): void {
   describe('queries', () => {
     let things: Collection<SampleDocument>;
     beforeEach(async () => {
       things = current();
-      await things.writeMany(THINGS.map((document) => ({ kind: 'upsert', document })));
+      await things.writeMany(SAMPLE_DOCUMENTS.map((document) => ({ kind: 'upsert', document })));
     });
 
-    it.each(FILTERS)('match %s', async (_title, filter, expected) => {
+    it.each(FILTER_CASES)('match %s', async (_title, filter, expected) => {
       expect(
         ids(await things.find({ filter, limit: 100 }))
           .sort()
@@ -97,9 +97,9 @@ export function documentStoreQueryTests(current: () => Collection<SampleDocument
       expect(await things.count(filter)).toBe(expected.length);
     });
 
-    it.each(FILTERS)('match %s, as a guard', async (_title, filter, expected) => {
+    it.each(FILTER_CASES)('match %s, as a guard', async (_title, filter, expected) => {
       const deleted: string[] = [];
-      for (const { id } of THINGS) if (await things.delete(id, filter)) deleted.push(id);
+      for (const { id } of SAMPLE_DOCUMENTS) if (await things.delete(id, filter)) deleted.push(id);
       expect(deleted.join('')).toBe(expected);
     });
 
@@ -144,7 +144,7 @@ export function documentStoreQueryTests(current: () => Collection<SampleDocument
     });
 
     it('return complete documents', async () => {
-      expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([THINGS[3]]);
+      expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([SAMPLE_DOCUMENTS[3]]);
     });
 
     it('return at most `limit` documents', async () => {
@@ -221,7 +221,7 @@ export function documentStoreQueryTests(current: () => Collection<SampleDocument
 }
 
 /** Tests of claims. @param things the collection of the current test */
-export function documentStoreClaimTests(things: () => Collection<SampleDocument>): void {
+export function testDocumentStoreClaims(things: () => Collection<SampleDocument>): void {
   describe('claim', () => {
     it('set fields on the first matching document and return it', async () => {
       for (const version of [3, 1, 2]) await things().insert({ id: `v${version}`, owner: 'o', version, open: true });

@@ -22,7 +22,7 @@ function sortedIds(things: readonly SampleDocument[], descending: boolean): stri
 }
 
 /** Tests bounded scans of an index. @param current the collection of the current test, initially empty */
-export function documentStoreScanTests(current: () => Collection<SampleDocument>): void {
+export function testDocumentStoreScans(current: () => Collection<SampleDocument>): void {
   describe('scans', () => {
     let things: Collection<SampleDocument>;
     beforeEach(async () => {

@@ -1,11 +1,11 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
-import { documentStoreClaimTests, documentStoreQueryTests } from './document-store-query-tests.ts';
-import { documentStoreScanTests } from './document-store-scan-tests.ts';
+import { testDocumentStoreClaims, testDocumentStoreQueries } from './document-store-query-tests.ts';
+import { testDocumentStoreScans } from './document-store-scan-tests.ts';
 import { expectDuplicateKey, ids, sampleCollectionSpec, type SampleDocument } from './document-store-samples.ts';
 import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
 
 /** Tests every guarantee of the `DocumentStore` port. */
-export function documentStoreConformance(name: string, subject: AdapterSubject<DocumentStore>): void {
+export function testDocumentStore(name: string, subject: AdapterSubject<DocumentStore>): void {
   describe(`document store on ${name}`, () => {
     let store: DocumentStore;
     let spec: CollectionSpec;
@@ -202,9 +202,9 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
       });
     });
 
-    documentStoreClaimTests(() => things);
-    documentStoreQueryTests(() => things);
-    documentStoreScanTests(() => things);
+    testDocumentStoreClaims(() => things);
+    testDocumentStoreQueries(() => things);
+    testDocumentStoreScans(() => things);
 
     describe('collections', () => {
       it('are the same each time they are opened', async () => {

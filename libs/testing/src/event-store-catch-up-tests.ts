@@ -1,15 +1,22 @@
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
-import { isCaughtUp, hasEventCount, collectCatchUp, ids, newEvents, newStreamPrefix } from './event-store-samples.ts';
+import {
+  isCaughtUp,
+  hasEventCount,
+  collectCatchUp,
+  ids,
+  createNewEvents,
+  createStreamPrefix,
+} from './event-store-samples.ts';
 import { eventually } from './eventually.ts';
 
 /** The catch-up tests of the event store's conformance suite. */
-export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => Promise<EventStore>): void {
+export function testEventStoreCatchUp(current: () => EventStore, reopen: () => Promise<EventStore>): void {
   describe('catch-up', () => {
     let store: EventStore;
     let prefix: string;
     beforeEach(() => {
       store = current();
-      prefix = newStreamPrefix();
+      prefix = createStreamPrefix();
     });
 
     /** Appends `length` events to each of the streams, one after the other, and returns their ids in order. */
@@ -17,7 +24,7 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       const appended: string[] = [];
       for (let revision = 0; revision < length; revision += 1) {
         for (const stream of streams) {
-          const events = newEvents(1);
+          const events = createNewEvents(1);
           await store.append(prefix + stream, revision === 0 ? 'no_stream' : revision - 1, events);
           appended.push(...ids(events));
         }
@@ -94,8 +101,8 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
       const live = collectCatchUp(store, { prefixes: [prefix], after: await store.head() }, hasEventCount(1));
-      await store.append(`x${prefix}a`, 'no_stream', newEvents(1));
-      await store.append(`${prefix}z`, 'no_stream', newEvents(1));
+      await store.append(`x${prefix}a`, 'no_stream', createNewEvents(1));
+      await store.append(`${prefix}z`, 'no_stream', createNewEvents(1));
       expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
       const within = await collectCatchUp(store, { prefixes: [prefix] }, isCaughtUp);
       expect(within.events).toHaveLength(11);
@@ -133,8 +140,8 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
 
     it('moves its checkpoint past events of other streams', async () => {
       await appendToStreams(['mine'], 1);
-      const other = newStreamPrefix();
-      const last = await store.append(`${other}x`, 'no_stream', newEvents(50));
+      const other = createStreamPrefix();
+      const last = await store.append(`${other}x`, 'no_stream', createNewEvents(50));
       const { events } = await collectCatchUp(
         store,
         { prefixes: [prefix] },
@@ -146,7 +153,7 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') > last.position,
       );
-      await store.append(`${other}y`, 'no_stream', newEvents(1));
+      await store.append(`${other}y`, 'no_stream', createNewEvents(1));
       expect((await following).events).toHaveLength(1);
     });
 
@@ -160,7 +167,7 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       await Promise.all(
         streams.map(async (stream) => {
           for (let revision = -1; revision < 19;) {
-            const events = newEvents(1 + ((revision + 1) % 3));
+            const events = createNewEvents(1 + ((revision + 1) % 3));
             const fitting = events.slice(0, 19 - revision);
             ({ revision } = await store.append(stream, revision < 0 ? 'no_stream' : revision, fitting));
           }
@@ -185,9 +192,9 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
         hasEventCount(3_000),
         () => proceed.promise,
       );
-      await store.append(`${prefix}0`, 'no_stream', newEvents(10));
+      await store.append(`${prefix}0`, 'no_stream', createNewEvents(10));
       for (let stream = 1; stream < 300; stream += 1) {
-        await store.append(`${prefix}${stream}`, 'no_stream', newEvents(10));
+        await store.append(`${prefix}${stream}`, 'no_stream', createNewEvents(10));
       }
       const quick = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3_000));
       proceed.resolve();
@@ -204,7 +211,7 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
         }
         return 'ended';
       })();
-      await store.append(`${prefix}a`, 'no_stream', newEvents(1));
+      await store.append(`${prefix}a`, 'no_stream', createNewEvents(1));
       await eventually(() => expect(batches).toBe(1));
       stop.abort(new Error('the abort reason must not be thrown'));
       await expect(ended).resolves.toBe('ended');

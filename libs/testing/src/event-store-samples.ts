@@ -3,16 +3,16 @@ import type { JsonObject } from '@tracking/contracts';
 import type { EventBatch, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
 import { scaleTimeout } from './eventually.ts';
 
-export function newEvent(data: JsonObject = {}): NewEvent {
+export function createNewEvent(data: JsonObject = {}): NewEvent {
   return { id: randomUUID(), type: 'thing.happened.v1', data, metadata: { command_id: randomUUID() } };
 }
 
-export function newEvents(count: number): NewEvent[] {
-  return Array.from({ length: count }, (_, index) => newEvent({ index }));
+export function createNewEvents(count: number): NewEvent[] {
+  return Array.from({ length: count }, (_, index) => createNewEvent({ index }));
 }
 
 /** Returns a stream name prefix that no other test uses. */
-export function newStreamPrefix(): string {
+export function createStreamPrefix(): string {
   return `t${randomUUID().replaceAll('-', '')}-`;
 }
 

@@ -7,9 +7,9 @@ import {
   type ExpectedRevision,
   type NewEvent,
 } from '@tracking/ports';
-import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
-import { ids, newEvent, newEvents, newStreamPrefix } from './event-store-samples.ts';
-import { type AdapterSubject, IN_SOAK, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
+import { testEventStoreCatchUp } from './event-store-catch-up-tests.ts';
+import { ids, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
+import { type AdapterSubject, IS_SOAK_RUN, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
 
 async function captureConflict(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(
@@ -21,13 +21,13 @@ async function captureConflict(append: Promise<unknown>): Promise<VersionConflic
 }
 
 /** Tests every guarantee of the `EventStore` port. */
-export function eventStoreConformance(name: string, subject: AdapterSubject<EventStore>): void {
+export function testEventStore(name: string, subject: AdapterSubject<EventStore>): void {
   describe(`event store on ${name}`, () => {
     let store: EventStore;
     let stream: string;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
-    beforeEach(() => void (stream = `${newStreamPrefix()}stream`));
+    beforeEach(() => void (stream = `${createStreamPrefix()}stream`));
 
     const append = (expected: ExpectedRevision, events: readonly NewEvent[]) => store.append(stream, expected, events);
 
@@ -38,7 +38,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
           list: [1, -0.5, 1e21, null, true, []],
           deep: { er: { empty: {} } },
         };
-        const events = [newEvent(data), ...newEvents(4)];
+        const events = [createNewEvent(data), ...createNewEvents(4)];
         const { revision } = await append('no_stream', events);
         expect(revision).toBe(4);
         const stored = await store.read(stream);
@@ -48,7 +48,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
       });
 
       it('accepts large appends up to the limit, and refuses larger ones', async () => {
-        const one = (bytes: number) => [{ ...newEvent({ text: 'ø'.repeat(bytes / 2) }), metadata: {} }];
+        const one = (bytes: number) => [{ ...createNewEvent({ text: 'ø'.repeat(bytes / 2) }), metadata: {} }];
         await expect(append('no_stream', one(MAX_APPEND_BYTES))).rejects.toBeInstanceOf(AppendTooLarge);
         expect(await store.read(stream)).toEqual([]);
         await append('no_stream', one(MAX_APPEND_BYTES - 14));
@@ -56,8 +56,8 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
       });
 
       it('appends at the expected revision', async () => {
-        const first = newEvents(2);
-        const second = newEvents(3);
+        const first = createNewEvents(2);
+        const second = createNewEvents(3);
         await append('no_stream', first);
         expect((await append(1, second)).revision).toBe(4);
         expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
@@ -65,13 +65,13 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
 
       it('reads its own appends immediately', async () => {
         for (let revision = -1; revision < 50; revision += 1) {
-          await append(revision < 0 ? 'no_stream' : revision, newEvents(1));
+          await append(revision < 0 ? 'no_stream' : revision, createNewEvents(1));
           expect(await store.read(stream)).toHaveLength(revision + 2);
         }
       });
 
       it('reads ranges, including both bounds', async () => {
-        const events = newEvents(10);
+        const events = createNewEvents(10);
         await append('no_stream', events);
         const read = async (range: { from?: number; to?: number }) => ids(await store.read(stream, range));
         expect(await read({ from: 3, to: 5 })).toEqual(ids(events.slice(3, 6)));
@@ -88,15 +88,15 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
 
       it('returns the end of a stream', async () => {
         expect(await store.lastRevision(stream)).toBeUndefined();
-        await append('no_stream', newEvents(1));
+        await append('no_stream', createNewEvents(1));
         expect(await store.lastRevision(stream)).toBe(0);
-        await append(0, newEvents(4));
+        await append(0, createNewEvents(4));
         expect(await store.lastRevision(stream)).toBe(4);
         expect(await store.lastRevision(`${stream}-other`)).toBeUndefined();
       });
 
       it('keeps the order of long streams', async () => {
-        const events = newEvents(1_050);
+        const events = createNewEvents(1_050);
         for (let from = 0; from < events.length; from += 350) {
           await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
         }
@@ -105,7 +105,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
       });
 
       it('stores large events', async () => {
-        const events = [newEvent({ text: 'x'.repeat(500_000) }), newEvent({ text: 'y'.repeat(300_000) })];
+        const events = [createNewEvent({ text: 'x'.repeat(500_000) }), createNewEvent({ text: 'y'.repeat(300_000) })];
         await append('no_stream', events);
         expect((await store.read(stream)).map(({ data }) => data)).toEqual(events.map(({ data }) => data));
       });
@@ -125,16 +125,16 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         [3, 3, 2],
         [7, 1, 0],
       ])('refuses expected %s on a stream of %d events, and reports %s', async (expected, length, actual) => {
-        const events = newEvents(length);
+        const events = createNewEvents(length);
         if (length > 0) await append('no_stream', events);
-        const conflict = await captureConflict(append(expected, newEvents(2)));
+        const conflict = await captureConflict(append(expected, createNewEvents(2)));
         expect(conflict).toMatchObject({ stream, expected, actual });
         expect(ids(await store.read(stream))).toEqual(ids(events));
       });
 
       it('accepts exactly one of many concurrent appends', async () => {
-        await append('no_stream', newEvents(1));
-        const rivals = Array.from({ length: 50 }, () => newEvents(2));
+        await append('no_stream', createNewEvents(1));
+        const rivals = Array.from({ length: 50 }, () => createNewEvents(2));
         const results = await Promise.allSettled(rivals.map((events) => append(0, events)));
         const winners = rivals.filter((_, index) => results[index]?.status === 'fulfilled');
         expect(winners).toHaveLength(1);
@@ -154,9 +154,9 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
             await setImmediate();
           }
         })();
-        const last = IN_SOAK ? 200 : 100;
+        const last = IS_SOAK_RUN ? 200 : 100;
         for (let revision = -1; revision < last; revision += 5) {
-          await append(revision < 0 ? 'no_stream' : revision, newEvents(5));
+          await append(revision < 0 ? 'no_stream' : revision, createNewEvents(5));
         }
         writing = false;
         await reader;
@@ -166,51 +166,51 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
 
     describe('repeated appends', () => {
       it('return the first result and add nothing', async () => {
-        const events = newEvents(3);
+        const events = createNewEvents(3);
         const first = await append('no_stream', events);
         expect(await append('no_stream', events)).toEqual(first);
         expect(await store.read(stream)).toHaveLength(3);
       });
 
       it('return the first result even after later appends', async () => {
-        await append('no_stream', newEvents(1));
-        const events = newEvents(2);
+        await append('no_stream', createNewEvents(1));
+        const events = createNewEvents(2);
         const first = await append(0, events);
-        await append(2, newEvents(4));
+        await append(2, createNewEvents(4));
         expect(await append(0, events)).toMatchObject({ revision: first.revision });
         expect(await store.read(stream)).toHaveLength(7);
       });
 
       it('return the same result to many concurrent repeats', async () => {
-        const events = newEvents(2);
+        const events = createNewEvents(2);
         const answers = await Promise.all(Array.from({ length: 20 }, () => append('no_stream', events)));
         expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([1]));
         expect(await store.read(stream)).toHaveLength(2);
       });
 
       it('return the first result even after a restart', async () => {
-        const events = newEvents(2);
+        const events = createNewEvents(2);
         const first = await append('no_stream', events);
-        await append(1, newEvents(1));
+        await append(1, createNewEvents(1));
         store = await subject.reopen();
         expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
         expect(await store.read(stream)).toHaveLength(3);
       });
 
       it('refuse other events at the same revision', async () => {
-        const events = newEvents(2);
+        const events = createNewEvents(2);
         await append('no_stream', events);
         const [first] = events;
         if (first === undefined) throw new Error('unreachable');
-        expect(await captureConflict(append('no_stream', [first, newEvent()]))).toMatchObject({ actual: 1 });
-        expect(await captureConflict(append('no_stream', newEvents(1)))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', [first, createNewEvent()]))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', createNewEvents(1)))).toMatchObject({ actual: 1 });
         expect(await store.read(stream)).toHaveLength(2);
       });
 
       it('refuse a repeat with more events than are stored', async () => {
-        const events = newEvents(2);
+        const events = createNewEvents(2);
         await append('no_stream', events);
-        expect(await captureConflict(append('no_stream', [...events, newEvent()]))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', [...events, createNewEvent()]))).toMatchObject({ actual: 1 });
         expect(await store.read(stream)).toHaveLength(2);
       });
     });
@@ -219,14 +219,14 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
       it('increase with every append, as strings', async () => {
         const positions: string[] = [];
         for (let revision = -1; revision < 300; revision += 1) {
-          positions.push((await append(revision < 0 ? 'no_stream' : revision, newEvents(1))).position);
+          positions.push((await append(revision < 0 ? 'no_stream' : revision, createNewEvents(1))).position);
         }
         expect(positions).toEqual([...new Set(positions)].sort());
         expect(new Set(positions.map(({ length }) => length)).size).toBe(1);
       });
 
       it('of a result are not before those of its events', async () => {
-        const { position } = await append('no_stream', newEvents(3));
+        const { position } = await append('no_stream', createNewEvents(3));
         const positions = (await store.read(stream)).map((event) => event.position);
         expect(positions).toEqual([...new Set(positions)].sort());
         expect(position >= (positions.at(-1) ?? '')).toBe(true);
@@ -234,7 +234,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
 
       it('of the head equal those of the last append', async () => {
         const before = await store.head();
-        await append('no_stream', newEvents(1));
+        await append('no_stream', createNewEvents(1));
         const [event] = await store.read(stream);
         const head = await store.head();
         expect(head !== undefined && head >= (event?.position ?? 'none')).toBe(true);
@@ -244,29 +244,29 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
 
     describe('durability', () => {
       it('has everything after a restart, with the same positions', async () => {
-        await append('no_stream', newEvents(5));
+        await append('no_stream', createNewEvents(5));
         const before = await store.read(stream);
         const head = await store.head();
         store = await subject.reopen();
         expect(await store.read(stream)).toEqual(before);
         expect(await store.head()).toBe(head);
-        expect((await append(4, newEvents(1))).position > (head ?? '')).toBe(true);
+        expect((await append(4, createNewEvents(1))).position > (head ?? '')).toBe(true);
       });
 
       itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
         'has everything acknowledged after a crash',
         async () => {
-          const events = newEvents(3);
+          const events = createNewEvents(3);
           const first = await append('no_stream', events);
           store = (await subject.crash?.()) ?? store;
           expect(ids(await store.read(stream))).toEqual(ids(events));
           expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
-          expect(await append(2, newEvents(1))).toMatchObject({ revision: 3 });
+          expect(await append(2, createNewEvents(1))).toMatchObject({ revision: 3 });
         },
       );
     });
 
-    eventStoreCatchUpTests(
+    testEventStoreCatchUp(
       () => store,
       async () => (store = await subject.reopen()),
     );

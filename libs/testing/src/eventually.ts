@@ -49,7 +49,7 @@ export async function expectStaysTrue(assertion: () => void | Promise<void>, ms 
 }
 
 /** Starts a stopwatch that returns the milliseconds since then, for figures that a test prints. Do not assert them. */
-export function stopwatch(): () => number {
+export function startStopwatch(): () => number {
   const start = performance.now();
   return () => performance.now() - start;
 }

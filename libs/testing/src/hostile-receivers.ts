@@ -25,7 +25,7 @@ export const endlessResponses = {
 } as const satisfies Readonly<Record<string, readonly [beginning: string, part: string]>>;
 
 /** Behaviours of receivers, named by their effect on a client. Repeated actions continue until the socket closes. */
-export const receivers = {
+export const hostileReceivers = {
   /** Sends a valid response. */
   answers:
     (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): RawBehaviour =>
@@ -35,7 +35,7 @@ export const receivers = {
     (delayMs: number, status = 200, body = 'ok'): RawBehaviour =>
     (socket) =>
       runAfter(socket, delayMs, () => socket.write(formatResponse(status, body))),
-  redirects: (location: string, status = 302): RawBehaviour => receivers.answers(status, '', { location }),
+  redirects: (location: string, status = 302): RawBehaviour => hostileReceivers.answers(status, '', { location }),
   /** Closes the connection after the response without announcing it. */
   closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok')),
   /** Answers and says that it closes. */

@@ -6,7 +6,7 @@ import { simulateDelay } from './eventually.ts';
  * apply them immediately. MongoDB with majority reads and writes behaves like this. Applies to `get`, `insert`,
  * `replace` and `claim`.
  */
-export function withLaggingReads(store: DocumentStore, lagMs = 50): DocumentStore {
+export function delayStoreReads(store: DocumentStore, lagMs = 50): DocumentStore {
   return {
     collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> =>
       delayReads(await store.collection<T>(spec), lagMs),

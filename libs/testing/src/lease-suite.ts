@@ -8,7 +8,7 @@ import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_E
 const TAKEOVER_DEADLINE_MS = 40_000;
 
 /** Tests every guarantee of the `Leases` port. */
-export function leasesConformance(title: string, subject: AdapterSubject<Leases>): void {
+export function testLeases(title: string, subject: AdapterSubject<Leases>): void {
   describe(`leases on ${title}`, () => {
     const never = new AbortController().signal;
     let leases: Leases;

@@ -13,7 +13,7 @@ export interface TempFolder {
 }
 
 /** Creates a new, empty temporary folder. */
-export async function tempFolder(): Promise<TempFolder> {
+export async function createTempFolder(): Promise<TempFolder> {
   const path = await mkdtemp(join(tmpdir(), 'tracking-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
@@ -31,15 +31,15 @@ const reservedPorts = new Set<number>();
  * Returns a loopback port on which nothing listens, for a server that will restart on it.
  * @param wanted preferred port, returned if it is free
  */
-export async function freePort(wanted?: number): Promise<number> {
-  for (let port = wanted ?? randomPort(); ; port = randomPort()) {
+export async function findFreePort(wanted?: number): Promise<number> {
+  for (let port = wanted ?? chooseRandomPort(); ; port = chooseRandomPort()) {
     if (reservedPorts.has(port) || !(await isFree(port))) continue;
     reservedPorts.add(port);
     return port;
   }
 }
 
-function randomPort(): number {
+function chooseRandomPort(): number {
   return MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
 }
 
@@ -65,7 +65,7 @@ export class MemoryMeter {
     this.before = this.measureHeldBytes();
   }
 
-  sample(): void {
+  sampleMemory(): void {
     this.peakBytes = Math.max(this.peakBytes, this.measureHeldBytes() - this.before);
   }
 

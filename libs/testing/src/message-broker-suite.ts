@@ -18,7 +18,7 @@ export interface MessageBrokerSubject extends AdapterSubject<MessageBroker> {
 }
 
 /** Tests every guarantee of the `MessageBroker` port. */
-export function messageBrokerConformance(name: string, subject: MessageBrokerSubject): void {
+export function testMessageBroker(name: string, subject: MessageBrokerSubject): void {
   describe(`message broker on ${name}`, () => {
     let broker: MessageBroker;
     let topic: string;

@@ -8,13 +8,13 @@ type FieldValue = Scalar | undefined;
  * @param count number of documents of each kind
  * @param isSkipped returns true for a field without near misses; `which` selects one of several conditions of the field
  */
-export function nearMisses(
+export function generateNearMisses(
   spec: CollectionSpec,
   query: Query,
   count: number,
   isSkipped: (field: string, which: number) => boolean = () => false,
 ): readonly Document[] {
-  const conditions = conditionsByField(query);
+  const conditions = groupConditionsByField(query);
   const arrays = new Set(spec.indexes.map(({ arrayField }) => arrayField));
   const made: Document[] = [];
   const make = (many: number, missed?: string, which?: number) => {
@@ -50,7 +50,7 @@ export function nearMisses(
  * Returns the conditions by field: those of the filter, of the sort order, and of the position from which the query
  * continues.
  */
-function conditionsByField({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
+function groupConditionsByField({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
   const all = new Map<string, readonly FilterCondition[]>(
     Object.entries(filter).map(([field, one]) => [field, isAllCondition(one) ? one.all : [one]]),
   );
@@ -88,7 +88,7 @@ function chooseValue(conditions: readonly FilterCondition[], n: number, except?:
 /** Yields candidates lazily, because one of the first usually fits. */
 function* candidateValues(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
   for (const condition of conditions) {
-    for (const one of scalarsOf(condition)) yield* nearbyValues(one, n);
+    for (const one of listScalars(condition)) yield* generateNearbyValues(one, n);
   }
   yield `v${padNumber(n)}`;
   yield n;
@@ -101,7 +101,7 @@ function findFirst(values: Iterable<FieldValue>, fits: (value: FieldValue) => bo
   return undefined;
 }
 
-function* nearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
+function* generateNearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
   if (typeof one === 'string') {
     yield `${one}${padNumber(n)}`;
     yield `${one.slice(0, -1)}${padNumber(n)}`;
@@ -115,7 +115,7 @@ function* nearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
   yield one;
 }
 
-function scalarsOf(condition: FilterCondition): readonly Scalar[] {
+function listScalars(condition: FilterCondition): readonly Scalar[] {
   if (condition === null || typeof condition !== 'object') return [condition];
   return Object.values(condition as object).flat() as Scalar[];
 }
@@ -129,17 +129,17 @@ export type StoredField = Scalar | readonly Scalar[] | { readonly [member: strin
 
 /** Checks a condition, written as plainly as the port describes it. */
 export function matchesCondition(value: StoredField | undefined, given: FilterCondition): boolean {
-  if (given === null || typeof given !== 'object') return elementsOf(value).includes(given);
-  if ('in' in given) return elementsOf(value).some((element) => given.in.includes(element));
-  if ('ne' in given) return !elementsOf(value).includes(given.ne);
+  if (given === null || typeof given !== 'object') return listElements(value).includes(given);
+  if ('in' in given) return listElements(value).some((element) => given.in.includes(element));
+  if ('ne' in given) return !listElements(value).includes(given.ne);
   if ('exists' in given) return (value !== undefined) === given.exists;
   if ('all' in given) return given.all.every((one) => matchesCondition(value, one));
-  return elementsOf(value).some((element) =>
+  return listElements(value).some((element) =>
     Object.entries(given).every(([bound, limit]) => limit !== undefined && isWithinBound(bound, element, limit)),
   );
 }
 
-function elementsOf(value: StoredField | undefined): readonly Scalar[] {
+function listElements(value: StoredField | undefined): readonly Scalar[] {
   if (Array.isArray(value)) return value as readonly Scalar[];
   return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, randomUUID } from 'node:crypto';
 import type { ObjectContent } from '@tracking/ports';
 
-const CHUNK_BYTES = 65_536;
+const SAMPLE_CHUNK_BYTES = 65_536;
 const PDF_HEADER = Buffer.from('%PDF-1.7\n');
 const PDF_TRAILER = Buffer.from('\n%%EOF\n');
 
@@ -9,12 +9,12 @@ const PDF_TRAILER = Buffer.from('\n%%EOF\n');
 export function* generatePdfChunks(name: string, size: number): Generator<Buffer> {
   const key = createHash('md5').update(name).digest();
   const stream = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
-  const zeros = Buffer.alloc(CHUNK_BYTES);
-  for (let at = 0; at < size; at += CHUNK_BYTES) {
+  const zeros = Buffer.alloc(SAMPLE_CHUNK_BYTES);
+  for (let at = 0; at < size; at += SAMPLE_CHUNK_BYTES) {
     const piece = stream.update(zeros.subarray(0, size - at));
     if (at === 0) PDF_HEADER.copy(piece);
     // The trailer is omitted if it would span two chunks, because nothing reads it.
-    if (at + CHUNK_BYTES >= size && piece.length > PDF_TRAILER.length)
+    if (at + SAMPLE_CHUNK_BYTES >= size && piece.length > PDF_TRAILER.length)
       PDF_TRAILER.copy(piece, piece.length - PDF_TRAILER.length);
     yield piece;
   }
@@ -25,13 +25,13 @@ export function generatePdf(name: string, size: number): Buffer {
 }
 
 /** Returns the SHA-256 of the chunks in lower-case hex. */
-export function sha256Of(splitIntoChunks: Iterable<Uint8Array>): string {
+export function computeSha256(splitIntoChunks: Iterable<Uint8Array>): string {
   const hash = createHash('sha256');
   for (const piece of splitIntoChunks) hash.update(piece);
   return hash.digest('hex');
 }
 
-export const newObjectId = () => `obj_${randomUUID()}`;
+export const createObjectId = () => `obj_${randomUUID()}`;
 
 /** Returns bytes that are different for each id and position. */
 export function generateBytes(id: string, size: number): Buffer {
@@ -40,7 +40,7 @@ export function generateBytes(id: string, size: number): Buffer {
 }
 
 /** Splits bytes into chunks of sizes that match no engine's chunk size. */
-export async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+export async function* splitIntoPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 1) % 100_003) {
     yield bytes.subarray(at, at + size);
   }
@@ -68,9 +68,9 @@ export class PausedSource {
   }
 
   async *source(): AsyncGenerator<Uint8Array> {
-    yield* pieces(this.bytes.subarray(0, this.at));
+    yield* splitIntoPieces(this.bytes.subarray(0, this.at));
     this.reach();
     await this.opened;
-    yield* pieces(this.bytes.subarray(this.at));
+    yield* splitIntoPieces(this.bytes.subarray(this.at));
   }
 }

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { MemoryMeter } from './machine.ts';
-import { readAll, generateBytes, newObjectId, pieces, PausedSource } from './object-samples.ts';
+import { readAll, generateBytes, createObjectId, splitIntoPieces, PausedSource } from './object-samples.ts';
 import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
-const tomorrow = () => new Date(Date.now() + DAY_MS);
+const getTomorrow = () => new Date(Date.now() + DAY_MS);
 
-/** Tests every guarantee of the `ObjectStore` port except memory use, which `objectStoreMemory` tests. */
-export function objectStoreConformance(name: string, subject: AdapterSubject<ObjectStore>): void {
+/** Tests every guarantee of the `ObjectStore` port except memory use, which `testObjectStoreMemory` tests. */
+export function testObjectStore(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
-    const put = (id: string, size: number, into = store) => into.put(id, pieces(generateBytes(id, size)));
+    const put = (id: string, size: number, into = store) => into.put(id, splitIntoPieces(generateBytes(id, size)));
     const read = async (id: string, range?: { start: number; end: number }) => readAll(await store.get(id, range));
-    const stored = async (period: { from?: Date; before: Date } = { before: tomorrow() }) => {
+    const stored = async (period: { from?: Date; before: Date } = { before: getTomorrow() }) => {
       const ids = new Set<string>();
       for await (const id of store.listIdsStoredIn(period)) ids.add(id);
       return ids;
@@ -28,7 +28,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * MIB + 7])(
       'keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
-        const id = newObjectId();
+        const id = createObjectId();
         const sha256 = createHash('sha256').update(generateBytes(id, size)).digest('hex');
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
         expect((await store.get(id))?.sizeBytes).toBe(size);
@@ -39,7 +39,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     );
 
     it('reads a range of an object, limited to its size', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       const size = 2 * MIB;
       await put(id, size);
       for (const [start, end] of [
@@ -57,30 +57,30 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('returns nothing for an id that was not stored', async () => {
-      expect(await store.get(newObjectId())).toBeUndefined();
-      await store.delete(newObjectId());
+      expect(await store.get(createObjectId())).toBeUndefined();
+      await store.delete(createObjectId());
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
       'rejects %j as invalid',
       async (id) => {
-        await expect(store.put(id, pieces(Buffer.from('x')))).rejects.toThrow(TypeError);
+        await expect(store.put(id, splitIntoPieces(Buffer.from('x')))).rejects.toThrow(TypeError);
         await expect(store.get(id)).rejects.toThrow(TypeError);
         await expect(store.delete(id)).rejects.toThrow(TypeError);
       },
     );
 
     it('never changes a stored object', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       await put(id, 1_000);
-      await expect(store.put(id, pieces(Buffer.from('other')))).rejects.toThrow(ObjectExists);
+      await expect(store.put(id, splitIntoPieces(Buffer.from('other')))).rejects.toThrow(ObjectExists);
       expect((await read(id)).equals(generateBytes(id, 1_000))).toBe(true);
     });
 
     it('accepts one of several concurrent objects with the same id', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(300_000, n));
-      const outcomes = await Promise.allSettled(contents.map((content) => store.put(id, pieces(content))));
+      const outcomes = await Promise.allSettled(contents.map((content) => store.put(id, splitIntoPieces(content))));
       const won = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [contents[n]] : []));
       expect(won).toHaveLength(1);
       const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof ObjectExists);
@@ -89,7 +89,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('does not show an object before it is complete', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       const gate = new PausedSource(generateBytes(id, 2 * MIB), MIB);
       const putting = store.put(id, gate.source());
       await gate.reached;
@@ -102,13 +102,13 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it.each([0, 100, 300_000, MIB])('keeps nothing of a source that throws after %d bytes', async (size) => {
-      const id = newObjectId();
+      const id = createObjectId();
       const fault = new Error('the client disconnected');
-      async function* failingSource() {
-        yield* pieces(generateBytes(id, size));
+      async function* createFailingSource() {
+        yield* splitIntoPieces(generateBytes(id, size));
         throw fault;
       }
-      await expect(store.put(id, failingSource())).rejects.toBe(fault);
+      await expect(store.put(id, createFailingSource())).rejects.toBe(fault);
       expect(await store.get(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
       await put(id, size);
@@ -116,21 +116,21 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('stores and reads many objects concurrently', async () => {
-      const ids = Array.from({ length: 30 }, newObjectId);
+      const ids = Array.from({ length: 30 }, createObjectId);
       await Promise.all(ids.map((id, n) => put(id, n * 20_000)));
       const contents = await Promise.all(ids.map((id) => read(id)));
       expect(contents.every((content, n) => content.equals(generateBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
     });
 
     it('is not delayed by a slow reader or a slow source', async () => {
-      const [slow, quick, slowlyPut] = [newObjectId(), newObjectId(), newObjectId()];
+      const [slow, quick, slowlyPut] = [createObjectId(), createObjectId(), createObjectId()];
       await put(slow, 3 * MIB);
       const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
       const gate = new PausedSource(generateBytes(slowlyPut, MIB), 1);
       const putting = store.put(slowlyPut, gate.source());
       await gate.reached;
-      await Promise.all(Array.from({ length: 20 }, () => put(newObjectId(), 100_000)));
+      await Promise.all(Array.from({ length: 20 }, () => put(createObjectId(), 100_000)));
       await put(quick, 100_000);
       expect((await read(quick)).length).toBe(100_000);
       gate.open();
@@ -141,7 +141,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('lets a reader stop in the middle', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       await put(id, MIB);
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         expect(bytes.length).toBeGreaterThan(0);
@@ -152,7 +152,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('does not return deleted objects, immediately and after a restart', async () => {
-      const [gone, stays] = [newObjectId(), newObjectId()];
+      const [gone, stays] = [createObjectId(), createObjectId()];
       await put(gone, 600_000);
       await put(stays, 600_000);
       await store.delete(gone);
@@ -165,7 +165,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('gives the reader of a deleted object the remaining bytes or an error', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       await put(id, 3 * MIB);
       const content = await store.get(id);
       const reader = content?.bytes[Symbol.asyncIterator]();
@@ -183,14 +183,14 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
 
     it('lists ids by the time of storing, and allows deleting them meanwhile', async () => {
       const from = new Date();
-      const ids = Array.from({ length: 12 }, newObjectId);
+      const ids = Array.from({ length: 12 }, createObjectId);
       await Promise.all(ids.map((id) => put(id, 10)));
       const has = async (period: { from?: Date; before: Date }) => {
         const found = await stored(period);
         return ids.filter((id) => found.has(id)).length;
       };
       // Clocks and file systems may differ slightly.
-      const [minute, later] = [60_000, tomorrow()];
+      const [minute, later] = [60_000, getTomorrow()];
       expect(await has({ before: later })).toBe(12);
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
       expect(await has({ before: new Date(from.getTime() - minute) })).toBe(0);
@@ -200,9 +200,9 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     });
 
     it('does not remove complete objects when it removes unfinished ones', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       await put(id, 300_000);
-      await store.removeUnfinished(tomorrow());
+      await store.removeUnfinished(getTomorrow());
       expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
     });
 
@@ -210,7 +210,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       'shares its objects between processes',
       async () => {
         const other = await subject.openSecond?.();
-        const [id, contested] = [newObjectId(), newObjectId()];
+        const [id, contested] = [createObjectId(), createObjectId()];
         await put(id, 300_000);
         expect((await readAll(await other?.get(id))).equals(generateBytes(id, 300_000))).toBe(true);
         const puts = [store, other].map((one) => put(contested, 300_000, one));
@@ -228,7 +228,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
         let ended = false;
         const putForever = async (from: ObjectStore) => {
           while (!ended) {
-            const id = newObjectId();
+            const id = createObjectId();
             sizes.set(id, 1 + ((sizes.size * 97_001) % 1_200_000));
             await put(id, sizes.get(id) ?? 0, from).then(
               () => acknowledged.push(id),
@@ -236,7 +236,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
             );
           }
         };
-        const unfinished = newObjectId();
+        const unfinished = createObjectId();
         const gate = new PausedSource(generateBytes(unfinished, 2 * MIB), MIB);
         const caught = store.put(unfinished, gate.source()).catch(() => undefined);
         await gate.reached;
@@ -251,7 +251,7 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
 
         expect(await store.get(unfinished)).toBeUndefined();
         for (const removed of [false, true]) {
-          if (removed) await store.removeUnfinished(tomorrow());
+          if (removed) await store.removeUnfinished(getTomorrow());
           const ids = await stored();
           expect(known.filter((id) => !ids.has(id))).toEqual([]);
           for (const id of ids) {
@@ -270,31 +270,31 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
  * Tests the memory use of an object store. Separate from the other tests, because each measurement runs the garbage
  * collector, which takes long.
  */
-export function objectStoreMemory(name: string, subject: AdapterSubject<ObjectStore>): void {
+export function testObjectStoreMemory(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
 
     it('needs little memory for an object of any size', async () => {
-      const id = newObjectId();
+      const id = createObjectId();
       const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');
-      async function* largeSource() {
+      async function* createLargeSource() {
         for (let at = 0; at < 25 * 16; at += 1) {
           const bytes = Buffer.alloc(MIB / 16, at);
           sent.update(bytes);
-          if (at % 160 === 0) memory.sample();
+          if (at % 160 === 0) memory.sampleMemory();
           yield bytes;
         }
       }
-      const { sizeBytes, sha256 } = await store.put(id, largeSource());
+      const { sizeBytes, sha256 } = await store.put(id, createLargeSource());
       expect([sizeBytes, sha256]).toEqual([25 * MIB, sent.digest('hex')]);
       const received = createHash('sha256');
       let size = 0;
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         received.update(bytes);
-        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.sample();
+        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.sampleMemory();
       }
       expect([size, received.digest('hex')]).toEqual([sizeBytes, sha256]);
       expect(memory.peakBytes).toBeLessThan(12 * MIB);

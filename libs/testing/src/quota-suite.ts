@@ -12,7 +12,7 @@ interface QuotaSubject extends AdapterSubject<Quota> {
 }
 
 /** Tests every guarantee of the `Quota` port. @param subjectAt creates a subject whose only clock is the given one */
-export function quotaConformance(name: string, subjectAt: (clock: Clock) => QuotaSubject): void {
+export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubject): void {
   describe(`quota on ${name}`, () => {
     let now = Date.parse('2026-03-01T12:00:00.250Z');
     const subject = subjectAt(() => new Date(now));

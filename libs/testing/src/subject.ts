@@ -34,28 +34,28 @@ export const CRASH_UNSUPPORTED = 'this subject cannot crash';
 export const SINGLE_PROCESS_ENGINE = 'only one process can use this engine';
 
 /** True in `npm run soak`, which runs every suite in its long form. `npm test` and CI run the short forms. */
-export const IN_SOAK = process.env['SOAK'] === 'true';
+export const IS_SOAK_RUN = process.env['SOAK'] === 'true';
 
 /**
  * Declares a test that only `npm run soak` runs, because shorter tests cover the same. Otherwise the test is reported
  * as skipped.
  */
-export const itInSoak = itIfSupported(IN_SOAK, 'only npm run soak runs this test');
+export const itInSoak = itIfSupported(IS_SOAK_RUN, 'only npm run soak runs this test');
 
 /**
  * Number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`, otherwise `few`, by
  * default a fifth of `all`. A number in `PROPERTY_ROUNDS` multiplies `all`.
  */
-export function propertyRounds(all: number, few: number = all / 5): number {
+export function choosePropertyRounds(all: number, few: number = all / 5): number {
   const asked = process.env['PROPERTY_ROUNDS'];
-  if (asked === 'all' || (asked === undefined && IN_SOAK)) return all;
+  if (asked === 'all' || (asked === undefined && IS_SOAK_RUN)) return all;
   return Math.ceil(asked === undefined ? few : all * Number(asked));
 }
 
 /** Options of a fast-check property: its rounds, and the seed in `PROPERTY_SEED` if that is set. */
-export function propertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
+export function createPropertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
   const seed = process.env['PROPERTY_SEED'];
-  return { numRuns: propertyRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
+  return { numRuns: choosePropertyRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
 }
 
 /**

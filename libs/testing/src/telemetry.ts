@@ -1,9 +1,9 @@
 import type { Logger, Metrics } from '@tracking/ports';
 
-const noop = () => undefined;
+const doNothing = () => undefined;
 
 /** A logger that discards all lines. */
-export const silentLogger: Logger = { debug: noop, info: noop, warn: noop, error: noop };
+export const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -12,7 +12,7 @@ export interface LogLine {
 }
 
 /** Returns a logger that appends every line to `lines`. */
-export function recordingLogger(lines: LogLine[]): Logger {
+export function createRecordingLogger(lines: LogLine[]): Logger {
   const log = (level: LogLine['level']) => (fields: object, message: string) => {
     lines.push({ level, fields: { ...fields }, message });
   };
@@ -21,9 +21,9 @@ export function recordingLogger(lines: LogLine[]): Logger {
 
 /** Metrics that discard all values. */
 export const noMetrics: Metrics = {
-  counter: () => ({ add: noop }),
-  gauge: () => ({ set: noop }),
-  histogram: () => ({ observe: noop }),
+  counter: () => ({ add: doNothing }),
+  gauge: () => ({ set: doNothing }),
+  histogram: () => ({ observe: doNothing }),
 };
 
 /**

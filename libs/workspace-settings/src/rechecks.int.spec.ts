@@ -2,7 +2,7 @@ import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
-import { tempFolder } from '@tracking/testing';
+import { createTempFolder } from '@tracking/testing';
 import { behind } from '../test/gated-store.ts';
 import { type Recheck, SettingsOfWorkspaces } from './index.ts';
 
@@ -11,10 +11,10 @@ const LATER = '2026-03-01T12:00:06.000Z';
 const LAST = '2026-03-01T12:01:00.000Z';
 const BEFORE = { exceptions: {}, required_documents: {}, version: 1, updated_at: null, updated_by: null };
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
 });
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
-import { tempFolder, withLaggingReads } from '@tracking/testing';
+import { createTempFolder, delayStoreReads } from '@tracking/testing';
 import { behind as gatedStore } from '../test/gated-store.ts';
 import { SettingsOfWorkspaces } from './index.ts';
 
@@ -12,14 +12,14 @@ const AT = '2026-03-01T12:00:00.000Z';
 const ADMIN = { type: 'user', id: 'usr_1' } as const;
 const SLOWER: JsonObject = { exceptions: { eta_slip: { after_hours: 48 } } };
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
 let workspace_id: string;
 let now: number;
 let made = 0;
 
 beforeAll(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
 });
 afterAll(async () => {
@@ -138,7 +138,7 @@ describe('settings of a workspace', () => {
   });
 
   it('no concurrent change is lost if reads lag behind writes', async () => {
-    const settings = await replica(withLaggingReads(engine.documentStore));
+    const settings = await replica(delayStoreReads(engine.documentStore));
     const hours = [41, 42, 43, 44, 45, 46, 47, 48];
     const changes = hours.map((after_hours) => ({ exceptions: { eta_slip: { after_hours } } }));
     await Promise.all(changes.map((patch, index) => settings.change(command(`change ${index}`, patch))));

@@ -1,4 +1,4 @@
-import { IN_SOAK, scaleTimeout } from '@tracking/testing';
+import { IS_SOAK_RUN, scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
@@ -103,7 +103,7 @@ describeInBrowser('every page', () => {
     { size: 'narrow', colorScheme: 'light' },
   ] as const;
   const looks = PAGES.flatMap((page, index) =>
-    WAYS.filter((_, number) => IN_SOAK || number === index % 2).map((way) => ({ ...page, ...way })),
+    WAYS.filter((_, number) => IS_SOAK_RUN || number === index % 2).map((way) => ({ ...page, ...way })),
   );
 
   it.each(looks)('$name, $size, $colorScheme, has no accessibility violations', async (look) => {

@@ -1,7 +1,14 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
-import { eventually, itInSoak, itIfSupported, scaleTimeout, type ManagedProcess, stopwatch } from '@tracking/testing';
+import { type ServiceReplica, SERVICE_NAMES, type ServiceName } from '@tracking/system';
+import {
+  eventually,
+  itInSoak,
+  itIfSupported,
+  scaleTimeout,
+  type ManagedProcess,
+  startStopwatch,
+} from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
@@ -85,7 +92,7 @@ export function testEngineFaults(): void {
     }, LONG_WAIT_OPTIONS);
   /** Waits until a new write is acknowledged, listed by the gateways, and delivered to every endpoint. */
   const writeReachesAll = async (what: string, gateways = reader.gateways) => {
-    const since = stopwatch();
+    const since = startStopwatch();
     const external_id = `PROBE-${(probes += 1)}`;
     const write = await eventually(async () => {
       const answer = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
@@ -123,7 +130,7 @@ export function testEngineFaults(): void {
   const health = (service: ServiceName) =>
     axios.get(`${services.system.services[service][0]?.managementUrl}/health/ready`, { validateStatus: () => true });
 
-  for (const [service, index] of SERVICES.flatMap((each) => [0, 1].map((number) => [each, number] as const))) {
+  for (const [service, index] of SERVICE_NAMES.flatMap((each) => [0, 1].map((number) => [each, number] as const))) {
     (index === 0 ? test : itInSoak)(
       `kill -9 of ${service} ${index}`,
       async () => {
@@ -255,7 +262,10 @@ export function testEngineFaults(): void {
         } finally {
           replica(service, index).resume();
         }
-        await eventually(() => sumMetric(services.system.services[service][index] as Replica, work), LONG_WAIT_OPTIONS);
+        await eventually(
+          () => sumMetric(services.system.services[service][index] as ServiceReplica, work),
+          LONG_WAIT_OPTIONS,
+        );
         await writesContinue();
         await writeReachesAll(`${service} ${index} woke up`);
       },
@@ -288,7 +298,7 @@ export function testEngineFaults(): void {
       } finally {
         replica('shipments', index).resume();
       }
-      const other = services.system.services.shipments[1 - index] as Replica;
+      const other = services.system.services.shipments[1 - index] as ServiceReplica;
       const looks = await sumMetric(other, 'clock_looks_total');
       await writesContinue();
       // The other replica keeps running the clock. The resumed replica does not.
@@ -317,7 +327,7 @@ export function testEngineFaults(): void {
     async () => {
       await services.system.stop();
       const starting = services.system.startServices();
-      for (const service of SERVICES) {
+      for (const service of SERVICE_NAMES) {
         await eventually(async () => {
           const { status, data } = await health(service);
           expect([status, data.status]).toEqual([503, 'starting']);

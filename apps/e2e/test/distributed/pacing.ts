@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/contracts';
-import type { Replica } from '@tracking/system';
+import type { ServiceReplica } from '@tracking/system';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { MongoClient } from 'mongodb';
 import {
@@ -82,10 +82,10 @@ export function testDeliveryPacing(): void {
       const underWay = await Promise.all(replicas.map((one) => sumMetric(one, 'webhook_attempts_in_flight')));
       const most = Math.max(...underWay);
       expect(most).toBeGreaterThan(0);
-      return replicas[underWay.indexOf(most)] as Replica;
+      return replicas[underWay.indexOf(most)] as ServiceReplica;
     }, LONG_WAIT_OPTIONS);
   /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
-  const killAndRestart = async ({ process }: Replica) => {
+  const killAndRestart = async ({ process }: ServiceReplica) => {
     await process.kill();
     await process.start();
   };

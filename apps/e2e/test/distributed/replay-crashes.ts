@@ -1,6 +1,6 @@
 import type { EventEnvelope, Shipment } from '@tracking/contracts';
 import type { ManagedProcess } from '@tracking/testing';
-import { IN_SOAK, eventually, itInSoak, scaleTimeout } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, itInSoak, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
@@ -14,7 +14,7 @@ const SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 /** Number of events to replay. `REPLAY_EVENTS` overrides it. */
-const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
+const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IS_SOAK_RUN ? 3_000 : 500));
 /** Number of other events, which are not replayed. */
 const OTHER_EVENT_COUNT = 100;
 const BULK_SIZE = 500;
@@ -37,7 +37,7 @@ export const LARGE_REPLAY_SUITE_NAME = 'a replay of very many, with kill -9 of e
 export function testReplayCrashesInOneProcess(): void {
   test(
     'survives crashes in one process',
-    () => replayDuringCrashes(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3),
+    () => replayDuringCrashes(() => startStandalone(SETTINGS), IS_SOAK_RUN ? 6 : 3),
     TEST_TIMEOUT_MS,
   );
 }

@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Shipment } from '@tracking/contracts';
-import { SERVICES } from '@tracking/system';
+import { SERVICE_NAMES } from '@tracking/system';
 import { eventually } from '@tracking/testing';
 import { LoadGenerator } from '../load.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
@@ -18,9 +18,9 @@ export function testRollingRestart(): void {
   /** Log lines of the services at these levels, from start to end. */
   async function readLogLines(...levels: readonly string[]): Promise<readonly string[]> {
     const own = (await readdir(stage.services.folder)).filter((name) =>
-      SERVICES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
+      SERVICE_NAMES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
     );
-    expect(own).toHaveLength(2 * SERVICES.length);
+    expect(own).toHaveLength(2 * SERVICE_NAMES.length);
     const texts = await Promise.all(own.map((name) => readFile(join(stage.services.folder, name), 'utf8')));
     const lines = texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('{')));
     return lines.filter((line) => levels.includes((JSON.parse(line) as LogRecord).level));
@@ -32,7 +32,7 @@ export function testRollingRestart(): void {
       const before = load.acknowledged;
       await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
     };
-    for (const service of SERVICES) {
+    for (const service of SERVICE_NAMES) {
       for (const { process: replica } of stage.services.system.services[service]) {
         await expectWritesToContinue();
         await replica.stop();

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { SERVICES } from '@tracking/system';
-import { IN_SOAK, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
+import { SERVICE_NAMES } from '@tracking/system';
+import { IS_SOAK_RUN, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { listAllItems } from '../tenant.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
 const CONCURRENT_REQUESTS = 50;
 /** Milliseconds after which each replica is killed: before, during and after the first request is executed. */
-const KILL_DELAYS_MS = IN_SOAK ? [0, 40, 120] : [40];
+const KILL_DELAYS_MS = IS_SOAK_RUN ? [0, 40, 120] : [40];
 /** Milliseconds between a rejected request and the client's next attempt. */
 const RETRY_DELAY_MS = 300;
 /** A claim of a crashed gateway expires after 15 s. */
@@ -52,7 +52,7 @@ export function testSafeRetries(): void {
     return { named, fifty };
   }
 
-  test.each(SERVICES.flatMap((service) => KILL_DELAYS_MS.map((ms) => [service, ms] as const)))(
+  test.each(SERVICE_NAMES.flatMap((service) => KILL_DELAYS_MS.map((ms) => [service, ms] as const)))(
     'and kill -9 of a %s after %d ms: one resource, one response',
     async (service, afterMs) => {
       const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });

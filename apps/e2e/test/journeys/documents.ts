@@ -1,5 +1,5 @@
 import type { AuditEntry, EventEnvelope, Shipment, ShipmentDocument, ShipmentException } from '@tracking/contracts';
-import { eventually, scaleTimeout, generatePdf, sha256Of } from '@tracking/testing';
+import { eventually, scaleTimeout, generatePdf, computeSha256 } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
@@ -53,7 +53,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
             file_name: UNICODE_FILE_NAME,
             content_type: 'application/pdf',
             size_bytes: small.length,
-            checksum_sha256: sha256Of([small]),
+            checksum_sha256: computeSha256([small]),
             download_url: `${subject().urls[0]}/v1/documents/${sent.data.id}/download`,
             warnings: [],
           }),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ManagedProcess, type TempFolder, eventually, scaleTimeout, tempFolder } from '@tracking/testing';
+import { ManagedProcess, type TempFolder, eventually, scaleTimeout, createTempFolder } from '@tracking/testing';
 import { LoopbackReceiver } from '../browser/loopback-receiver.ts';
 import { REPOSITORY_ROOT, runCliJson, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createTenant } from '../tenant.ts';
@@ -13,7 +13,7 @@ export function testListenCommand(subject: () => SystemUnderTest): void {
     let server: LoopbackReceiver;
     let listening: ManagedProcess | undefined;
     beforeEach(async () => {
-      folder = await tempFolder();
+      folder = await createTempFolder();
       server = await LoopbackReceiver.start();
     });
     afterEach(async () => {

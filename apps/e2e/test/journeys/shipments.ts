@@ -1,4 +1,4 @@
-import { scaleTimeout, stopwatch } from '@tracking/testing';
+import { scaleTimeout, startStopwatch } from '@tracking/testing';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
 import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
@@ -68,7 +68,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
       let [prompt, turn] = [0, 0];
       for (const deadline = Date.now() + 30_000; prompt < 10; turn += 1) {
         const house_bill = `OWN-${turn}`;
-        const since = stopwatch();
+        const since = startStopwatch();
         const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
         // A response this early means that the read models of every gateway show the write.
         const isPrompt = since() < RESPONSE_DEADLINE_MS;
@@ -204,7 +204,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
       async () => {
         const { api } = tenant;
         const LIMIT = 1_000;
-        const since = stopwatch();
+        const since = startStopwatch();
         let [admitted, refused] = [0, 0];
         const one = async () => {
           while (refused < 100) {

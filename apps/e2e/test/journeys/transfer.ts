@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
-import { eventually, tempFolder, scaleTimeout } from '@tracking/testing';
+import { eventually, createTempFolder, scaleTimeout } from '@tracking/testing';
 import { runCli, runCliJson, startStandalone, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 
@@ -22,7 +22,7 @@ export function testEventTransfer(subject: () => SystemUnderTest): void {
     'data imported from a standalone server is returned unchanged',
     async () => {
       const [here = ''] = subject().urls;
-      const folder = await tempFolder();
+      const folder = await createTempFolder();
       // Links contain the URL of the new system.
       const source = await startStandalone({ BASE_URL: here, APP_URL: here });
       try {

@@ -218,7 +218,7 @@ class PendingUpdates {
     for (const id of waiting.slice(MAX_SHIPMENTS_PER_REQUEST)) this.readShipmentIfListed(id);
     void getApiClient(environment)
       .shipments.list({ id: ids, limit: ids.length })
-      .page()
+      .fetchPage()
       .then(({ data }) => updateCachedShipments(queries, environment, data))
       // They stay as they are until their next event.
       .catch(() => undefined);

@@ -1,12 +1,19 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Busy, Unavailable } from '@tracking/ports';
-import { newEvents, noMetrics, RecordedMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import {
+  createNewEvents,
+  noMetrics,
+  RecordedMetrics,
+  silentLogger,
+  createTempFolder,
+  type TempFolder,
+} from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
 describe('bounds', () => {
   let folder: TempFolder;
-  beforeEach(async () => void (folder = await tempFolder()));
+  beforeEach(async () => void (folder = await createTempFolder()));
   afterEach(() => folder.remove());
 
   it('keep the log small under constant writes, before SQLite would checkpoint during a commit', async () => {
@@ -35,7 +42,7 @@ describe('bounds', () => {
     const limits = { waitingWrites: 20 };
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
     const streams = Array.from({ length: 200 }, (_, index) => `s${index}`);
-    const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', newEvents(2)));
+    const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', createNewEvents(2)));
     expect(metrics.value('storage_queue_items')).toBe(20);
     const results = await Promise.allSettled(appends);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
@@ -46,7 +53,7 @@ describe('bounds', () => {
     }
     expect(metrics.value('storage_refused_total{queue="writes"}')).toBe(190);
     expect(metrics.value('storage_queue_items')).toBe(0);
-    await engine.eventStore.append('later', 'no_stream', newEvents(1));
+    await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
     await engine.close();
   });
 
@@ -68,10 +75,10 @@ describe('bounds', () => {
     const dropped = await engine.documentStore.collection<{ id: string }>({ name: 'dropped', indexes: [] });
     await engine.documentStore.dropCollection('dropped');
     const results = await Promise.allSettled([
-      engine.eventStore.append('a', 'no_stream', newEvents(1)),
-      engine.eventStore.append('b', 'no_stream', newEvents(2)),
+      engine.eventStore.append('a', 'no_stream', createNewEvents(1)),
+      engine.eventStore.append('b', 'no_stream', createNewEvents(2)),
       dropped.insert({ id: 'x' }),
-      engine.eventStore.append('c', 'no_stream', newEvents(3)),
+      engine.eventStore.append('c', 'no_stream', createNewEvents(3)),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(await engine.eventStore.read('c')).toHaveLength(3);
@@ -84,11 +91,11 @@ describe('bounds', () => {
   it('refuse everything once closed', async () => {
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
-    const underWay = engine.eventStore.append('a', 'no_stream', newEvents(1));
+    const underWay = engine.eventStore.append('a', 'no_stream', createNewEvents(1));
     await engine.close();
     await expect(underWay).resolves.toMatchObject({ revision: 0 });
     for (const late of [
-      () => engine.eventStore.append('b', 'no_stream', newEvents(1)),
+      () => engine.eventStore.append('b', 'no_stream', createNewEvents(1)),
       () => engine.eventStore.read('a'),
       () => things.insert({ id: 'a' }),
       () => things.get('a'),

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { CHILD_COLLECTIONS, type ChildDocument, type WriteReport } from '../test/writing-child-protocol.ts';
 import { EmbeddedEngine } from './index.ts';
@@ -75,7 +75,7 @@ async function expectWholeStreams(engine: EmbeddedEngine): Promise<void> {
 
 describe('a process killed during writes', () => {
   it(`loses no acknowledged write over ${CYCLES} kills on the same folder`, async () => {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     const dataDir = join(folder.path, 'data');
     const said: WriteReport[] = [];
     for (let run = 0; run < CYCLES; run += 1) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { noMetrics, newEvents, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { noMetrics, createNewEvents, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { DataFolderDamaged, EmbeddedEngine } from './index.ts';
 
@@ -34,7 +34,7 @@ describe('the folder of a killed process', () => {
   let copies = 0;
 
   beforeAll(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     left = join(folder.path, 'left');
     const child = runChild('./killed-child.ts', [left, String(EVENTS)]);
     expect([await child.ended, child.errors, child.lines]).toEqual([null, [], ['acknowledged']]);
@@ -99,7 +99,7 @@ describe('the folder of a killed process', () => {
     expect(some).toBeLessThan(EVENTS);
     // Later acknowledged commits are protected as before.
     const engine = await open(dataDir);
-    await engine.eventStore.append('later', 'no_stream', newEvents(1));
+    await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
     await engine.close();
     expect(readFileSync(join(dataDir, 'commits'), 'utf8')).toMatch(/^0{13}\d{3}\n$/);
   });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { newEvents, noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { createNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { DataFolderInUse, DataFolderTooNew, EmbeddedEngine } from './index.ts';
 
@@ -9,7 +9,7 @@ describe('the data folder', () => {
   let folder: TempFolder;
   let dataDir: string;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     dataDir = join(folder.path, 'some', 'data');
   });
   afterEach(() => folder.remove());
@@ -28,7 +28,7 @@ describe('the data folder', () => {
     const again = runChild('./opening-child.ts', [dataDir]);
     await again.ended;
     expect(again.lines[0]).toMatch(/^DataFolderInUse/);
-    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
     await engine.close();
     const next = runChild('./opening-child.ts', [dataDir]);
     await next.ended;
@@ -37,7 +37,7 @@ describe('the data folder', () => {
 
   it('is readable only by its owner', async () => {
     const engine = await open();
-    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
     expect(mode(dataDir)).toBe('700');
     const files = readdirSync(dataDir);

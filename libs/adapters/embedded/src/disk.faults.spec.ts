@@ -5,14 +5,14 @@ import { Unavailable } from '@tracking/ports';
 import {
   eventually,
   itIfSupported,
-  newEvents,
+  createNewEvents,
   noMetrics,
   RecordedMetrics,
   silentLogger,
-  tempFolder,
+  createTempFolder,
   type TempFolder,
 } from '@tracking/testing';
-import { runChild, type Child } from '../test/child.ts';
+import { runChild, type ChildProcessHandle } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
 /** Limits files of the process to 2 MiB, which the log soon reaches. */
@@ -26,7 +26,7 @@ const smallDisk = (folder: string, ballast: number) => [
 const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 const canGiveRoom = spawnSync('prlimit', ['--version']).status === 0;
 
-const said = (child: Child, line: number) =>
+const said = (child: ChildProcessHandle, line: number) =>
   eventually(
     () => {
       expect([child.lines.length > line, child.errors]).toEqual([true, []]);
@@ -38,9 +38,9 @@ const said = (child: Child, line: number) =>
 describe('the disk', () => {
   let folder: TempFolder;
   let dataDir: string;
-  let child: Child | undefined;
+  let child: ChildProcessHandle | undefined;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
   });
   afterEach(async () => {
@@ -51,7 +51,7 @@ describe('the disk', () => {
 
   const open = (metrics = noMetrics) => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics });
 
-  async function refusedOnce(child: Child): Promise<number> {
+  async function refusedOnce(child: ChildProcessHandle): Promise<number> {
     const refused = await said(child, 0);
     expect(refused).toMatchObject({
       error: 'WritesRefused',
@@ -120,10 +120,10 @@ describe('a data folder in use', () => {
   let dataDir: string;
   let engine: EmbeddedEngine;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
     engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
-    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
     expect(engine.failure).toBeUndefined();
   });
   afterEach(async () => {
@@ -151,10 +151,10 @@ describe('a data folder in use', () => {
     ['given another file', fileReplaced('storage.db')],
   ])('acknowledges nothing once it is %s', async (_, happens) => {
     happens();
-    const refused = await engine.eventStore.append('s', 0, newEvents(1)).catch((error: unknown) => error);
+    const refused = await engine.eventStore.append('s', 0, createNewEvents(1)).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Unavailable);
     expect(engine.failure).toMatch(/^storage\.db(-wal)? was removed or replaced while in use$/);
-    await expect(engine.eventStore.append('t', 'no_stream', newEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await expect(engine.eventStore.append('t', 'no_stream', createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
   });
 
   it('reports this also while nothing is written', async () => {
@@ -166,7 +166,7 @@ describe('a data folder in use', () => {
     replaced();
     const log = join(dataDir, 'storage.db-wal');
     const before = readFileSync(log);
-    await expect(engine.eventStore.append('s', 0, newEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await expect(engine.eventStore.append('s', 0, createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
     await engine.close();
     expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
     const next = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });

@@ -1,4 +1,4 @@
-import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
 const SPEC = {
@@ -16,7 +16,7 @@ describe('dropping a large collection', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     const large = await engine.documentStore.collection<{ id: string; owner: string; words: string[] }>(SPEC);
     const documents = Array.from({ length: COUNT }, (_, n) => ({

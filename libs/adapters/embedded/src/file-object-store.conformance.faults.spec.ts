@@ -1,4 +1,4 @@
-import { objectStoreMemory } from '@tracking/testing';
+import { testObjectStoreMemory } from '@tracking/testing';
 import { fileObjectSubject } from '../test/file-object-subject.ts';
 
-objectStoreMemory('files', fileObjectSubject());
+testObjectStoreMemory('files', fileObjectSubject());

@@ -1,4 +1,4 @@
-import { objectStoreConformance } from '@tracking/testing';
+import { testObjectStore } from '@tracking/testing';
 import { fileObjectSubject } from '../test/file-object-subject.ts';
 
-objectStoreConformance('files', fileObjectSubject());
+testObjectStore('files', fileObjectSubject());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
+import { eventually, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { FileObjectStore } from './file-object-store.ts';
 
@@ -15,7 +15,7 @@ describe('objects in files', () => {
   let folder: TempFolder;
   let objects: string;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     objects = join(folder.path, 'data', 'objects');
   });
   afterEach(() => folder.remove());

@@ -4,10 +4,10 @@ import {
   matchesCondition,
   noMetrics,
   silentLogger,
-  tempFolder,
+  createTempFolder,
   type StoredField,
   type TempFolder,
-  propertyRounds,
+  choosePropertyRounds,
 } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
@@ -41,7 +41,7 @@ describe('filters', () => {
   let indexed: Collection<FilteredRow>;
   let bare: Collection<FilteredRow>;
   beforeAll(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     const indexes = [
       { name: 'by_plain', fields: ['plain', 'id'] },
@@ -84,7 +84,7 @@ describe('filters', () => {
           }
         },
       ),
-      { numRuns: propertyRounds(60) },
+      { numRuns: choosePropertyRounds(60) },
     );
   }, 60_000);
 });

@@ -1,7 +1,7 @@
-import { leasesConformance } from '@tracking/testing';
+import { testLeases } from '@tracking/testing';
 import { embeddedSubject } from '../test/embedded-subject.ts';
 
-leasesConformance(
+testLeases(
   'one process',
   embeddedSubject(({ leases }) => leases),
 );

@@ -79,7 +79,7 @@ export class LiveTail<T> {
 }
 
 /**
- * Wakes all waiting readers, like a condition variable (`WakeUp` supports one). Get `changed` before checking the
+ * Wakes all waiting readers, like a condition variable (`WakeUpSignal` supports one). Get `changed` before checking the
  * condition and await it afterwards, so that a change in between is not missed.
  */
 export class ChangeSignal {

@@ -1,7 +1,7 @@
-import { quotaConformance } from '@tracking/testing';
+import { testQuota } from '@tracking/testing';
 import { MemoryQuota } from './memory-quota.ts';
 
-quotaConformance('memory', (clock) => {
+testQuota('memory', (clock) => {
   const open = () => Promise.resolve(new MemoryQuota(clock));
   return { open, reopen: open, close: () => Promise.resolve(), reservedShare: 0 };
 });

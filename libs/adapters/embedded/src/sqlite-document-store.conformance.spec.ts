@@ -1,7 +1,7 @@
-import { documentStoreConformance } from '@tracking/testing';
+import { testDocumentStore } from '@tracking/testing';
 import { embeddedSubject } from '../test/embedded-subject.ts';
 
-documentStoreConformance(
+testDocumentStore(
   'SQLite',
   embeddedSubject(({ documentStore }) => documentStore),
 );

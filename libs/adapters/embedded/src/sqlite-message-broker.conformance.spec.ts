@@ -1,12 +1,12 @@
-import { messageBrokerConformance } from '@tracking/testing';
+import { testMessageBroker } from '@tracking/testing';
 import { embeddedSubject } from '../test/embedded-subject.ts';
 
-messageBrokerConformance(
+testMessageBroker(
   'SQLite',
   embeddedSubject((engine) => engine.messageBroker),
 );
 
-messageBrokerConformance(
+testMessageBroker(
   'SQLite with a short memory',
   embeddedSubject((engine) => engine.messageBroker, { live: { items: 3 } }),
 );

@@ -1,5 +1,12 @@
 import { Unavailable } from '@tracking/ports';
-import { eventually, noMetrics, recordingLogger, tempFolder, type LogLine, type TempFolder } from '@tracking/testing';
+import {
+  eventually,
+  noMetrics,
+  createRecordingLogger,
+  createTempFolder,
+  type LogLine,
+  type TempFolder,
+} from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 import type { SqliteMessageBroker } from './sqlite-message-broker.ts';
 
@@ -8,9 +15,13 @@ describe('the broker of a single process', () => {
   let engine: EmbeddedEngine;
   let lines: LogLine[];
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     lines = [];
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: recordingLogger(lines), metrics: noMetrics });
+    engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: createRecordingLogger(lines),
+      metrics: noMetrics,
+    });
   });
   afterEach(async () => {
     await engine.close();
@@ -56,7 +67,11 @@ describe('the broker of a single process', () => {
     await end();
     await engine.close();
 
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: recordingLogger(lines), metrics: noMetrics });
+    engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: createRecordingLogger(lines),
+      metrics: noMetrics,
+    });
     expect(await engine.messageBroker.countPublished('t')).toEqual([1]);
     const endAgain = consume(engine);
     await engine.messageBroker.publish('t', [{ key: 'a', value: '2', headers: {} }]);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Unavailable } from '@tracking/ports';
-import { noMetrics, tempFolder, type TempFolder } from '@tracking/testing';
+import { noMetrics, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SqliteReaderPool } from './sqlite-reader-pool.ts';
 import { openForWriting } from './storage-file.ts';
 
 describe('a pool of readers', () => {
   let folder: TempFolder;
-  beforeEach(async () => void (folder = await tempFolder()));
+  beforeEach(async () => void (folder = await createTempFolder()));
   afterEach(() => folder.remove());
 
   it('reports why a thread failed, and replaces it at the next request', async () => {

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { jest } from '@jest/globals';
 import { Unavailable } from '@tracking/ports';
-import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 describe('a writer', () => {
   let folder: TempFolder;
-  beforeEach(async () => void (folder = await tempFolder()));
+  beforeEach(async () => void (folder = await createTempFolder()));
   afterEach(async () => {
     jest.useRealTimers();
     await folder.remove();

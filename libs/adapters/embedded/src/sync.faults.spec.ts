@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { itIfSupported, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { itIfSupported, createNewEvents, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
@@ -19,7 +19,7 @@ function syncsBefore(trace: string, kind: string): number[] {
 
 describe('synchronization with the disk', () => {
   it('follows SQLite’s setting: full for acknowledged writes, normal for derived ones', async () => {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     const metrics = new RecordedMetrics();
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics });
     const views = await engine.documentStore.collection({ name: 'views', durability: 'derived', indexes: [] });
@@ -32,7 +32,7 @@ describe('synchronization with the disk', () => {
       await work();
       return commits().map((count, index) => count - (before[index] ?? 0));
     };
-    expect(await commitsOf(() => engine.eventStore.append('s', 'no_stream', newEvents(1)))).toEqual([1, 0]);
+    expect(await commitsOf(() => engine.eventStore.append('s', 'no_stream', createNewEvents(1)))).toEqual([1, 0]);
     expect(await commitsOf(() => records.insert({ id: 'a' }))).toEqual([1, 0]);
     expect(await commitsOf(() => views.insert({ id: 'a' }))).toEqual([0, 1]);
     const again = [{ kind: 'insert', document: { id: 'b' } }] as const;
@@ -46,7 +46,7 @@ describe('synchronization with the disk', () => {
       Promise.all([
         views.upsert({ id: 'b' }),
         views.upsert({ id: 'c' }),
-        engine.eventStore.append('t', 'no_stream', newEvents(1)),
+        engine.eventStore.append('t', 'no_stream', createNewEvents(1)),
         views.upsert({ id: 'd' }),
       ]);
     expect(await commitsOf(mixture)).toEqual([1, 0]);
@@ -57,7 +57,7 @@ describe('synchronization with the disk', () => {
   itIfSupported(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
     'reaches the disk before the acknowledgement, and not at all for what is derived',
     async () => {
-      const folder = await tempFolder();
+      const folder = await createTempFolder();
       const trace = join(folder.path, 'trace');
       const strace = ['strace', '-f', '-o', trace, '-e', 'trace=fsync,fdatasync,write', '-s', '40'];
       const child = runChild('./sync-child.ts', [join(folder.path, 'data'), join(folder.path, 'said')], strace);

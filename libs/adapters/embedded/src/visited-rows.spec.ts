@@ -61,7 +61,7 @@ describe('visited rows', () => {
     ['all that have to be sorted', { filter: { owner: 'o' }, sort: { fields: ['note'] }, limit: 5 }, COUNT],
   ];
   it.each(visited)('are %s', (_title, query, rows) => {
-    expect(things.visit(query).rows).toBe(rows);
+    expect(things.countVisitedRows(query).rows).toBe(rows);
   });
 
   const lookups: readonly [string, Query, number][] = [
@@ -82,7 +82,7 @@ describe('visited rows', () => {
     ],
   ];
   it.each(lookups)('are %s', (_title, query, rows) => {
-    expect(things.visit(query).rows).toBe(rows);
+    expect(things.countVisitedRows(query).rows).toBe(rows);
   });
 
   it.each([100, 20_000])('are those within a range, whatever is after it, also for %s rows', (beyond) => {
@@ -91,14 +91,14 @@ describe('visited rows', () => {
     const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
     rows.store([...waiting, ...never]);
     const due: Query = { filter: { due_at: { lte: '2026-9' } }, sort: { fields: ['due_at', 'id'] }, limit: 100 };
-    expect(rows.visit(due)).toEqual({ rows: 0, answered: 0 });
+    expect(rows.countVisitedRows(due)).toEqual({ rows: 0, answered: 0 });
     rows.store(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
-    expect(rows.visit(due)).toEqual({ rows: 3, answered: 3 });
+    expect(rows.countVisitedRows(due)).toEqual({ rows: 3, answered: 3 });
     const same = Array.from({ length: beyond }, (_, n) => ({ id: `s${String(n).padStart(6, '0')}`, due_at: '2026-4' }));
     rows.store(same);
     // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
-    expect(rows.visit({ ...due, after })).toEqual({ rows: 21, answered: 20 });
+    expect(rows.countVisitedRows({ ...due, after })).toEqual({ rows: 21, answered: 20 });
     rows.close();
   });
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
+import { eventually, createTempFolder, type TempFolder } from '@tracking/testing';
 import { openForWriting } from './storage-file.ts';
 import { WalCheckpointer } from './wal.ts';
 
 describe('the checkpointer beside the writer', () => {
   let folder: TempFolder;
-  beforeEach(async () => void (folder = await tempFolder()));
+  beforeEach(async () => void (folder = await createTempFolder()));
   afterEach(() => folder.remove());
 
   it('closes even if its thread ended long before', async () => {

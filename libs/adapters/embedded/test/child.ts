@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-export interface Child {
+export interface ChildProcessHandle {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
   /** Lines that the process wrote, and its error output when it ended. */
   readonly lines: readonly string[];
@@ -15,7 +15,7 @@ export interface Child {
  * Runs a script of this folder in a separate process.
  * @param wrapper command that runs its remaining arguments, such as `strace`
  */
-export function runChild(script: string, args: readonly string[], wrapper: readonly string[] = []): Child {
+export function runChild(script: string, args: readonly string[], wrapper: readonly string[] = []): ChildProcessHandle {
   const node = [process.execPath, '--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
   const [command = '', ...rest] = [...wrapper, ...node, fileURLToPath(new URL(script, import.meta.url)), ...args];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { noMetrics, silentLogger, tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
+import { noMetrics, silentLogger, createTempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from '../src/index.ts';
 import type { EmbeddedLimits } from '../src/embedded-engine.ts';
 
@@ -21,7 +21,7 @@ export function embeddedSubject<P>(
 
   return {
     async open() {
-      folder = await tempFolder();
+      folder = await createTempFolder();
       dataDir = join(folder.path, 'data');
       return openAgain();
     },

@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
+import { createTempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
 import { FileObjectStore } from '../src/index.ts';
 
 /** Object store in its own folder. */
@@ -10,7 +10,7 @@ export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
   const openAgain = () => FileObjectStore.open(objects);
   return {
     async open() {
-      folder = await tempFolder();
+      folder = await createTempFolder();
       objects = join(folder.path, 'data', 'objects');
       return openAgain();
     },

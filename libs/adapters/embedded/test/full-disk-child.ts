@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@tracking/testing';
 import { EmbeddedEngine } from '../src/index.ts';
-import { quiet } from './writing-child-protocol.ts';
+import { silentTelemetry } from './writing-child-protocol.ts';
 
 /**
  * Appends until an append is refused, and reports the error; then until an append succeeds, and reports the number of
  * acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
-const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
 const { eventStore } = engine;
-let stored = 0;
+let storedCount = 0;
 const append = async (): Promise<string> => {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
   try {
-    await eventStore.append('s', stored === 0 ? 'no_stream' : stored - 1, [event]);
-    stored += 1;
+    await eventStore.append('s', storedCount === 0 ? 'no_stream' : storedCount - 1, [event]);
+    storedCount += 1;
     return '';
   } catch (error) {
     return (error as Error).name;
   }
 };
-const report = (what: object) => console.log(JSON.stringify(what));
+const printReport = (what: object) => console.log(JSON.stringify(what));
 
 let error = '';
 while (error === '') error = await append();
-const later = await append();
+const laterAppend = await append();
 const { length } = await eventStore.read('s');
-report({ stored, read: length, error, later, failure: engine.failure });
+printReport({ stored: storedCount, read: length, error, later: laterAppend, failure: engine.failure });
 
 await eventually(async () => {
   const refused = await append();
   if (refused !== '') throw new Error(refused);
 });
-report({ stored, failure: engine.failure });
+printReport({ stored: storedCount, failure: engine.failure });
 await engine.close();

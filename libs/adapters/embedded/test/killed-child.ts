@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
+import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
 
 /**
  * Appends events one by one, then writes derived documents, and is killed. Arguments: folder, number of events, log
  * size at which it is checkpointed.
  */
 const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
-const limits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
-const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits });
-for (let number = 0; number < Number(count); number += 1) {
+const engineLimits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
+const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: engineLimits });
+for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };
-  await engine.eventStore.append(`s${number % 50}`, number < 50 ? 'no_stream' : Math.floor(number / 50) - 1, [event]);
+  await engine.eventStore.append(
+    `s${commandNumber % 50}`,
+    commandNumber < 50 ? 'no_stream' : Math.floor(commandNumber / 50) - 1,
+    [event],
+  );
 }
 console.log('acknowledged');
 const views = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);

@@ -1,10 +1,10 @@
 import { EmbeddedEngine } from '../src/index.ts';
-import { quiet } from './writing-child-protocol.ts';
+import { silentTelemetry } from './writing-child-protocol.ts';
 
 /** Opens the given folder and reports the result. */
 const [dataDir = ''] = process.argv.slice(2);
 try {
-  const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+  const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
   await engine.close();
   console.log('opened');
 } catch (error) {

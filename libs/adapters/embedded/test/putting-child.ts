@@ -7,18 +7,18 @@ import { FileObjectStore } from '../src/index.ts';
  */
 const [folder = '', file = ''] = process.argv.slice(2);
 const store = await FileObjectStore.open(folder);
-const output = openSync(file, 'a');
+const outputFile = openSync(file, 'a');
 
-async function* source(letter: string, pieces: number) {
+async function* generatePieces(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(letter.repeat(40_000));
 }
 
-async function putForever(letter: string): Promise<void> {
+async function putObjectsForever(letter: string): Promise<void> {
   for (let pieces = 1; ; pieces = (pieces * 3) % 13) {
     const id = `obj_${randomUUID()}`;
-    const { sha256 } = await store.put(id, source(letter, pieces));
-    writeSync(output, `${id} ${sha256}\n`);
+    const { sha256 } = await store.put(id, generatePieces(letter, pieces));
+    writeSync(outputFile, `${id} ${sha256}\n`);
   }
 }
 
-await Promise.all([...'abcdef'].map(putForever));
+await Promise.all([...'abcdef'].map(putObjectsForever));

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
+import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
 
 /** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
-const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
 const records = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);
 const views = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
-const output = openSync(file, 'a');
+const outputFile = openSync(file, 'a');
 
-async function each(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
-  writeSync(output, `begin ${kind}\n`);
+async function repeatWrite(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
+  writeSync(outputFile, `begin ${kind}\n`);
   for (let number = 0; number < 20; number += 1) {
     await write(number);
-    writeSync(output, `acknowledged ${kind}\n`);
+    writeSync(outputFile, `acknowledged ${kind}\n`);
   }
 }
 
@@ -25,10 +25,10 @@ const append = (number: number) => {
 const upsert = (collection: typeof views) => (number: number) => {
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
-await each('append', append);
-await each('record', upsert(records));
-await each('view', upsert(views));
-await each('mixture', (number) =>
+await repeatWrite('append', append);
+await repeatWrite('record', upsert(records));
+await repeatWrite('view', upsert(views));
+await repeatWrite('mixture', (number) =>
   Promise.all([upsert(views)(number + 100), append(number + 100), upsert(views)(number + 200)]),
 );
 await engine.close();

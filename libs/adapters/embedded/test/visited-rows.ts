@@ -54,7 +54,7 @@ export class VisitedRows {
     this.connection.exec('COMMIT');
   }
 
-  visit(query: Query): VisitResult {
+  countVisitedRows(query: Query): VisitResult {
     return this.countVisits(findSql(this.layout, query), (rows) => [...rows].length);
   }
 
@@ -76,7 +76,7 @@ export class VisitedRows {
   }
 
   /** Query plan in SQLite's words (https://sqlite.org/eqp.html). */
-  plan({ text, values }: SqlStatement): readonly string[] {
+  explainPlan({ text, values }: SqlStatement): readonly string[] {
     return this.connection
       .prepare(`EXPLAIN QUERY PLAN ${text}`)
       .all(...values)
@@ -88,7 +88,7 @@ export class VisitedRows {
     // Normalizes names: a table behind a view has its own name, otherwise the alias of the statement; EXISTS appears as
     // a subquery or a join.
     const steps = (sql: SqlStatement) =>
-      this.plan(sql)
+      this.explainPlan(sql)
         .filter((detail) => !detail.startsWith('CORRELATED SCALAR SUBQUERY'))
         .map((detail) => detail.replace(/^(SEARCH|SCAN) \S+(?: EXISTS)?/, '$1'));
     const uncounted = steps({ text, values });

@@ -10,7 +10,7 @@ import {
   type Query,
   type Scan,
 } from '@tracking/ports';
-import { nearMisses } from '@tracking/testing';
+import { generateNearMisses } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-document-store.ts';
 import { VisitedRows } from './visited-rows.ts';
 
@@ -66,18 +66,18 @@ interface WatchedQuery {
 }
 
 /** Kinds that passed, shared by all suites of one process, so that they are not checked again. */
-const goodQueries = new Set<string>();
-const watched = new Map<string, WatchedQuery>();
+const efficientQueryKeys = new Set<string>();
+const watchedQueries = new Map<string, WatchedQuery>();
 
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
 function toCheckKey(title: string, { spec, query }: WatchedQuery): string {
-  const lists = Object.entries(query.filter).map(([field, condition]) => [field, listLengths(condition)]);
+  const lists = Object.entries(query.filter).map(([field, condition]) => [field, findListLengths(condition)]);
   return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_LIMIT), lists.sort()]);
 }
 
-function listLengths(condition: FilterCondition): readonly number[] {
+function findListLengths(condition: FilterCondition): readonly number[] {
   if (condition === null || typeof condition !== 'object') return [];
   return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
 }
@@ -91,16 +91,16 @@ function recordQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): vo
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
   const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
   const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
-  if (!watched.has(title)) watched.set(title, { spec: { ...spec, name: collection }, query });
+  if (!watchedQueries.has(title)) watchedQueries.set(title, { spec: { ...spec, name: collection }, query });
 }
 
 function describeCondition(condition: FilterCondition): string {
   if (condition === null || typeof condition !== 'object') return '=';
-  if (isAll(condition)) return `all ${condition.all.map((one) => describeCondition(one)).join(' and ')}`;
+  if (isAllCondition(condition)) return `all ${condition.all.map((one) => describeCondition(one)).join(' and ')}`;
   return Object.keys(condition).sort().join();
 }
 
-function isAll(
+function isAllCondition(
   condition: FilterCondition | undefined,
 ): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return typeof condition === 'object' && condition !== null && 'all' in condition;
@@ -110,16 +110,16 @@ function isAll(
  * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
  * that it selects few documents, so other conditions may be checked in each of them.
  */
-function isCheckedInSelected({ spec, query }: WatchedQuery, field: string, which: number): boolean {
+function isCheckedInSelectedRows({ spec, query }: WatchedQuery, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
-  return index !== undefined && (which > 0 || !leadingFields(index, query.filter).includes(field));
+  return index !== undefined && (which > 0 || !findLeadingFields(index, query.filter).includes(field));
 }
 
 /** Returns the fields that an index search uses: those that the filter compares with one value, and the next one. */
-function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
+function findLeadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
   const ended = fields.findIndex((field) => {
     const condition = filter[field];
-    const first = isAll(condition) ? condition.all[0] : condition;
+    const first = isAllCondition(condition) ? condition.all[0] : condition;
     return first === undefined || (typeof first === 'object' && first !== null);
   });
   return ended < 0 ? fields : fields.slice(0, ended + 1);
@@ -137,7 +137,7 @@ function countListValues(filter: Filter): number {
 function findInefficientStep(watched: WatchedQuery): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
-  const elements = Object.values(filter).flatMap((one) => (isAll(one) ? one.all.slice(1) : []));
+  const elements = Object.values(filter).flatMap((one) => (isAllCondition(one) ? one.all.slice(1) : []));
   const forEach = MAX_VISITS_PER_RESULT + elements.length;
   const limit = 'visit' in query ? MAX_REPEATED_LIMIT : Math.min(query.limit, MAX_REPEATED_LIMIT);
   const few = forEach * (limit + countListValues(filter) + 1);
@@ -146,16 +146,16 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
     const excepted = ALLOWED_FILTERS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
     const fields = excepted.flatMap((one) => one.fields);
     const leaves = (field: string, which: number) =>
-      fields.includes(field) || isCheckedInSelected(watched, field, which);
+      fields.includes(field) || isCheckedInSelectedRows(watched, field, which);
     const count = 2 * few;
-    visited.store(nearMisses(spec, query, count, leaves));
+    visited.store(generateNearMisses(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.scan({ ...query, limit, visit: limit });
       return rows <= few
         ? undefined
         : `looks at ${rows} rows for a stretch of ${MAX_REPEATED_LIMIT}, not ${few} at most`;
     }
-    const { rows, answered } = visited.visit({ ...query, limit });
+    const { rows, answered } = visited.countVisitedRows({ ...query, limit });
     const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
     return rows <= most ? undefined : `looks at ${rows} rows for ${answered}, not ${most} at most`;
   } finally {
@@ -192,16 +192,16 @@ Object.assign(SqliteCollection.prototype, {
 
 /** Resets the record before a suite, because other suites of the process may run any query. */
 export function resetWatchedQueries(): void {
-  watched.clear();
+  watchedQueries.clear();
 }
 
 /** Returns the inefficiencies of the queries recorded since. */
 export function findInefficientQueries(): readonly string[] {
-  return [...watched].flatMap(([title, one]) => {
+  return [...watchedQueries].flatMap(([title, one]) => {
     const key = toCheckKey(title, one);
-    if (goodQueries.has(key)) return [];
+    if (efficientQueryKeys.has(key)) return [];
     const found = findInefficientStep(one);
-    if (found === undefined) goodQueries.add(key);
+    if (found === undefined) efficientQueryKeys.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });
 }

@@ -11,21 +11,21 @@ export interface ChildDocument {
   readonly words: readonly string[];
 }
 
-const indexes = [
+const childIndexes = [
   { name: 'by_version', fields: ['version', 'id'] },
   { name: 'by_word', fields: ['words'], arrayField: 'words' },
 ];
 export const CHILD_COLLECTIONS = {
-  records: { name: 'records', indexes },
-  views: { name: 'views', indexes, durability: 'derived' },
+  records: { name: 'records', indexes: childIndexes },
+  views: { name: 'views', indexes: childIndexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;
 
-const noop = () => undefined;
-const logger: Logger = { debug: noop, info: noop, warn: noop, error: noop };
+const doNothing = () => undefined;
+const logger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
 const metrics: Metrics = {
-  counter: () => ({ add: noop }),
-  gauge: () => ({ set: noop }),
-  histogram: () => ({ observe: noop }),
+  counter: () => ({ add: doNothing }),
+  gauge: () => ({ set: doNothing }),
+  histogram: () => ({ observe: doNothing }),
 };
 /** Copied from the testing library, which processes outside Jest cannot load. */
-export const quiet = { logger, metrics };
+export const silentTelemetry = { logger, metrics };

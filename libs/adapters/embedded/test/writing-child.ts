@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, quiet, type ChildDocument, type WriteReport } from './writing-child-protocol.ts';
+import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument, type WriteReport } from './writing-child-protocol.ts';
 
 /**
  * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, number of the run,
@@ -9,10 +9,10 @@ import { CHILD_COLLECTIONS, quiet, type ChildDocument, type WriteReport } from '
  */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
-const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits: { walCheckpointBytes: 200_000 } });
-const output = openSync(file, 'a');
-function report(said: WriteReport): void {
-  writeSync(output, `${JSON.stringify(said)}\n`);
+const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: { walCheckpointBytes: 200_000 } });
+const outputFile = openSync(file, 'a');
+function writeReport(said: WriteReport): void {
+  writeSync(outputFile, `${JSON.stringify(said)}\n`);
 }
 
 /** Appends one to four events at once, each with their number. */
@@ -24,7 +24,7 @@ async function appendForever(stream: string): Promise<void> {
       return { id: randomUUID(), type: 'written.v1', data: { append, place, size }, metadata: {} };
     });
     ({ revision } = await engine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
-    report({ stream, revision, append });
+    writeReport({ stream, revision, append });
   }
 }
 
@@ -32,7 +32,7 @@ async function upsertForever(name: keyof typeof CHILD_COLLECTIONS, id: string): 
   const collection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
   for (let version = 1; ; version += 1) {
     await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
-    report({ collection: name, id, version });
+    writeReport({ collection: name, id, version });
   }
 }
 

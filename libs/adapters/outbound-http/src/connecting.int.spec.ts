@@ -1,9 +1,15 @@
 import type { OutboundOutcome } from '@tracking/ports';
-import { createAuthority, issueCertificate, receivers, startReceiver, type RawBehaviour } from '@tracking/testing';
+import {
+  createAuthority,
+  issueCertificate,
+  hostileReceivers,
+  startReceiver,
+  type RawBehaviour,
+} from '@tracking/testing';
 import type { RawReceiver, ReceiverOptions } from '@tracking/testing';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
-import { NameNotResolved } from './connector.ts';
+import { NameNotResolvedError } from './connector.ts';
 import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const authority = createAuthority();
@@ -27,7 +33,7 @@ function client(options: Partial<OutboundHttpOptions> = {}): PostTo {
 }
 async function receiver(
   options: ReceiverOptions = {},
-  behaviour: RawBehaviour = receivers.answers(),
+  behaviour: RawBehaviour = hostileReceivers.answers(),
 ): Promise<RawReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
@@ -182,7 +188,7 @@ describe('the address that is connected to', () => {
     const post = client({ lookup: async () => answers[asked++] ?? [] });
     const url = `http://rebinding.example:${target.port}/`;
     expect(await post(url)).toMatchObject({ statusCode: 200 });
-    target.behave(receivers.saysClose());
+    target.behave(hostileReceivers.saysClose());
     expect(await post(url)).toMatchObject({ statusCode: 200 });
     expect(asked).toBe(1);
     expect(await post(url)).toMatchObject({ code: 'address_not_allowed' });
@@ -207,7 +213,7 @@ describe('the address that is connected to', () => {
   });
 
   test('an unresolvable name is a separate kind of failure', async () => {
-    const unknown = client({ lookup: () => Promise.reject(new NameNotResolved('the host name has no address')) });
+    const unknown = client({ lookup: () => Promise.reject(new NameNotResolvedError('the host name has no address')) });
     expect(await unknown('https://unknown.example/')).toMatchObject({
       code: 'dns_failed',
       message: 'the host name has no address',

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
 
-export interface ConnectionSettings {
+export interface ConnectionTimeouts {
   /** Maximum number of open connections to one origin. Further requests wait. */
   readonly maxConnectionsPerOrigin: number;
   /** Maximum number of idle connections of all origins together. If exceeded, the one idle longest is closed. */
@@ -55,7 +55,7 @@ export class ReceiverConnection {
   constructor(
     readonly origin: string,
     connector: Connector,
-    { keepAliveMs }: ConnectionSettings,
+    { keepAliveMs }: ConnectionTimeouts,
     onDisconnect: (connection: ReceiverConnection) => void,
   ) {
     this.#client = new Client(origin, {
@@ -64,7 +64,7 @@ export class ReceiverConnection {
         this.openedAt = performance.now();
         this.#bytesBefore = 0;
         this.#socket = connector(options, (...opened) => {
-          if (opened[1] !== null) this.#bound.watch(opened[1]);
+          if (opened[1] !== null) this.#bound.watchSocket(opened[1]);
           callback(...opened);
         });
       },
@@ -82,14 +82,14 @@ export class ReceiverConnection {
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#bytesBefore = this.#socket?.bytesRead ?? 0;
-    this.#bound.begin();
+    this.#bound.startAnswer();
     this.#client.dispatch(request, handler);
   }
 
   /** Closes the connection if more bytes were received than any answer needs. */
   checkNetworkBytes(): void {
     const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
-    if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLong());
+    if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLongError());
   }
 
   /** Closes the socket, even while it is being opened. A request on it fails. */
@@ -117,7 +117,7 @@ export class Connections {
 
   constructor(
     private readonly connector: Connector,
-    private readonly settings: ConnectionSettings,
+    private readonly settings: ConnectionTimeouts,
   ) {}
 
   get open(): number {
@@ -142,7 +142,7 @@ export class Connections {
   }
 
   /** Removes a waiter that was canceled before it ran. */
-  forget(waiter: ConnectionWaiter): void {
+  removeWaiter(waiter: ConnectionWaiter): void {
     this.#origins.get(waiter.origin)?.waiting.delete(waiter);
   }
 
@@ -235,8 +235,8 @@ function takeFirst<T>(set: Set<T>): T | undefined {
   return undefined;
 }
 
-export class AnswerTooLong extends Error {
-  override readonly name = 'AnswerTooLong';
+export class AnswerTooLongError extends Error {
+  override readonly name = 'AnswerTooLongError';
 }
 
 /** Limits the bytes of an answer that its parser may read, and closes the socket if the parser reads more. */
@@ -244,17 +244,17 @@ class AnswerLimiter {
   #left = MAX_ANSWER_BYTES;
 
   /** Resets the count for the next response. */
-  begin(): void {
+  startAnswer(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
 
   /** Limits the decrypted bytes read from this socket from now on. */
-  watch(socket: Socket): void {
+  watchSocket(socket: Socket): void {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
     let rest: Buffer | null = null;
     socket.read = (size?: number) => {
       // The socket is destroyed only at the next read, because the bytes within the limit may already suffice.
-      if (this.#left < 0) socket.destroy(new AnswerTooLong());
+      if (this.#left < 0) socket.destroy(new AnswerTooLongError());
       if (socket.destroyed) return null;
       const bytes = rest ?? read(size);
       if (bytes === null) return null;

@@ -6,8 +6,8 @@ import type { buildConnector } from 'undici';
 import type { AddressPolicy } from './addresses.ts';
 import { isLocalhost, LOOPBACK_ADDRESSES, addressRefusal } from './target.ts';
 
-export class AddressRefused extends Error {
-  override readonly name = 'AddressRefused';
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
 }
 
 /**
@@ -38,11 +38,11 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
   const checkedLookup = (protocol: string): LookupFunction => {
     const pick = async (hostname: string): Promise<LookupAddress[]> => {
       const found = await lookup(hostname);
-      if (found.length === 0) throw new NameNotResolved('the host name has no address');
+      if (found.length === 0) throw new NameNotResolvedError('the host name has no address');
       const refusals = found.map((address) => addressRefusal(address, protocol, addresses));
       const usable = found.filter((_, index) => refusals[index] === undefined);
       // The message omits the address, because clients must not learn how names resolve in the operator's network.
-      if (usable.length === 0) throw new AddressRefused(`the host is ${refusals[0]}`);
+      if (usable.length === 0) throw new AddressRefusedError(`the host is ${refusals[0]}`);
       return usable.map((address) => ({ address, family: isIP(address) }));
     };
     return (hostname, _options, callback) => {
@@ -100,11 +100,11 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
   };
 }
 
-/** Resolves a host name to its addresses, in the order in which to try them. Rejects with `NameNotResolved`. */
+/** Resolves a host name to its addresses, in the order in which to try them. Rejects with `NameNotResolvedError`. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-export class NameNotResolved extends Error {
-  override readonly name = 'NameNotResolved';
+export class NameNotResolvedError extends Error {
+  override readonly name = 'NameNotResolvedError';
 }
 
 const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
@@ -154,7 +154,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
       const known = await dns.lookup(hostname, { all: true }).catch(() => []);
       if (known.length > 0) return known.map(({ address }) => address);
     }
-    throw new NameNotResolved(
+    throw new NameNotResolvedError(
       NOT_FOUND_CODES.has(code)
         ? 'the host name has no address'
         : `the name servers did not answer for the host name (${code})`,

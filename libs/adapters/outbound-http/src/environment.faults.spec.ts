@@ -1,5 +1,11 @@
 import type { OutboundOutcome } from '@tracking/ports';
-import { createAuthority, issueCertificate, receivers, startReceiver, type RawReceiver } from '@tracking/testing';
+import {
+  createAuthority,
+  issueCertificate,
+  hostileReceivers,
+  startReceiver,
+  type RawReceiver,
+} from '@tracking/testing';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +30,7 @@ describe('effects of environment variables', () => {
   let folder: string;
 
   beforeAll(async () => {
-    https = await startReceiver(receivers.answers(), { tls: issueCertificate({ issuer: authority }) });
+    https = await startReceiver(hostileReceivers.answers(), { tls: issueCertificate({ issuer: authority }) });
     folder = await mkdtemp(join(tmpdir(), 'outbound-'));
     await writeFile(join(folder, 'authority.pem'), authority.cert);
   });
@@ -56,8 +62,8 @@ describe('effects of environment variables', () => {
     'no proxy setting applies',
     async () => {
       const [proxy, target] = [
-        await startReceiver(receivers.answers(599)),
-        await startReceiver(receivers.answers(200)),
+        await startReceiver(hostileReceivers.answers(599)),
+        await startReceiver(hostileReceivers.answers(200)),
       ];
       try {
         const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
 import { toFailure, isConnectionLoss, type FailureReason } from './failure.ts';
 import { type ReceivedHeaders, ResponseBody, responseHeaders } from './response-body.ts';
-import type { Target } from './target.ts';
+import type { RequestTarget } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
 
@@ -15,7 +15,7 @@ const PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
 };
 
 /** One POST, from acquiring a connection to its single outcome. */
-export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
+export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   readonly origin: string;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
@@ -34,7 +34,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   /** @param target with the headers to send instead of the request's, as alternating names and values */
   constructor(
     private readonly request: OutboundRequest,
-    private readonly target: Target & { readonly headers: string[] },
+    private readonly target: RequestTarget & { readonly headers: string[] },
     private readonly connections: Connections,
     private readonly settled: (outcome: OutboundOutcome) => void,
   ) {
@@ -55,7 +55,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     connection.dispatch({ method: 'POST', path, headers, body: this.request.body }, this);
   }
 
-  expire(): void {
+  expireRequest(): void {
     if (this.#phase === 'over') return;
     const doing = PHASE_DESCRIPTIONS[this.#phase];
     this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
@@ -125,7 +125,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   }
 
   #fail(failure: FailureReason): void {
-    this.connections.forget(this);
+    this.connections.removeWaiter(this);
     this.#detachConnection((connection) => this.connections.discard(connection));
     this.#settle({ kind: 'failure', ...failure, ...this.#sendingInfo() });
   }
@@ -150,6 +150,6 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   }
 }
 
-function expireExchange(exchange: Exchange): void {
-  exchange.expire();
+function expireExchange(exchange: RequestExchange): void {
+  exchange.expireRequest();
 }

@@ -1,7 +1,7 @@
 import type { OutboundErrorCode } from '@tracking/ports';
 import { errors } from 'undici';
-import { MAX_ANSWER_BYTES, AnswerTooLong } from './connections.ts';
-import { AddressRefused, NameNotResolved } from './connector.ts';
+import { MAX_ANSWER_BYTES, AnswerTooLongError } from './connections.ts';
+import { AddressRefusedError, NameNotResolvedError } from './connector.ts';
 
 export interface FailureReason {
   readonly code: OutboundErrorCode;
@@ -43,9 +43,9 @@ export function toFailure(thrown: Error, opened: boolean): FailureReason {
 
 /** Converts errors that this adapter throws itself. */
 function adapterFailure(error: Error): FailureReason | undefined {
-  if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
-  if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };
-  if (!(error instanceof AnswerTooLong)) return undefined;
+  if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
+  if (error instanceof NameNotResolvedError) return { code: 'dns_failed', message: error.message };
+  if (!(error instanceof AnswerTooLongError)) return undefined;
   return { code: 'invalid_response', message: `the answer is longer than ${MAX_ANSWER_BYTES / 1024} KiB` };
 }
 

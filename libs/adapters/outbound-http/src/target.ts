@@ -3,7 +3,7 @@ import type { OutboundErrorCode } from '@tracking/ports';
 import type { AddressPolicy } from './addresses.ts';
 
 /** Target of a request. Its URL is parsed once; nothing parses the text again. */
-export interface Target {
+export interface RequestTarget {
   /** `https://host:port`, by which connections are pooled. */
   readonly origin: string;
   /** Path and query of the URL. */
@@ -16,7 +16,7 @@ interface TargetRefusal {
   readonly message: string;
 }
 
-interface TargetRules {
+interface TargetUrlRules {
   readonly addresses: AddressPolicy;
   readonly allowHttp: boolean;
 }
@@ -40,7 +40,7 @@ const BLOCKED_PORTS = new Set(
  * Parses and checks a receiver's URL. A host given as an address, in any notation (decimal, octal, hexadecimal,
  * full-width), is checked here in its canonical form; a host name is checked when it is resolved for a connection.
  */
-export function readTarget(text: string, rules: TargetRules): Target | TargetRefusal {
+export function parseTarget(text: string, rules: TargetUrlRules): RequestTarget | TargetRefusal {
   const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
   if (url === null) return urlNotAllowed(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
   // A trailing dot would become part of the TLS server name, where it is forbidden (RFC 6066).

@@ -1,13 +1,13 @@
 import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { createAddressPolicy } from './addresses.ts';
-import { Connections, type ConnectionSettings } from './connections.ts';
+import { Connections, type ConnectionTimeouts } from './connections.ts';
 import { createConnector, createLookup, type Lookup } from './connector.ts';
-import { Exchange } from './exchange.ts';
+import { RequestExchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
 import { requestHeaders } from './response-body.ts';
-import { readTarget } from './target.ts';
+import { parseTarget } from './target.ts';
 
-export interface OutboundHttpOptions extends Partial<ConnectionSettings> {
+export interface OutboundHttpOptions extends Partial<ConnectionTimeouts> {
   /**
    * CIDRs (IPv4 or IPv6) that may be reached although they are not public. An address without a prefix is a range of
    * one.
@@ -47,7 +47,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     maxConnectionAgeMs: options.maxConnectionAgeMs ?? 300_000,
   });
 
-  const inFlight = new Set<Exchange>();
+  const inFlight = new Set<RequestExchange>();
   let closing: PromiseWithResolvers<void> | undefined;
   // Requests without a connection wait for one. Callers limit the number of their requests.
   options.metrics?.gauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
@@ -65,13 +65,14 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   );
 
   function post(request: OutboundRequest): Promise<OutboundOutcome> {
-    if (closing !== undefined) return failed({ code: 'aborted', message: 'shutting down' });
-    if (request.signal?.aborted === true) return failed({ code: 'aborted', message: 'canceled before it began' });
-    const target = readTarget(request.url, rules);
-    if ('code' in target) return failed(target);
+    if (closing !== undefined) return toOutboundFailure({ code: 'aborted', message: 'shutting down' });
+    if (request.signal?.aborted === true)
+      return toOutboundFailure({ code: 'aborted', message: 'canceled before it began' });
+    const target = parseTarget(request.url, rules);
+    if ('code' in target) return toOutboundFailure(target);
     return new Promise((resolve) => {
       const headers = requestHeaders(request.headers, userAgent);
-      const exchange = new Exchange(request, { ...target, headers }, connections, (outcome) => {
+      const exchange = new RequestExchange(request, { ...target, headers }, connections, (outcome) => {
         inFlight.delete(exchange);
         if (inFlight.size === 0) closing?.resolve();
         resolve(outcome);
@@ -84,7 +85,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   return {
     post,
     refusalReason(url) {
-      const target = readTarget(url, rules);
+      const target = parseTarget(url, rules);
       return 'code' in target ? target.message : undefined;
     },
     async close() {
@@ -96,6 +97,6 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function failed(failure: FailureReason): Promise<OutboundFailure> {
+function toOutboundFailure(failure: FailureReason): Promise<OutboundFailure> {
   return Promise.resolve({ kind: 'failure', code: failure.code, message: failure.message, durationMs: 0 });
 }

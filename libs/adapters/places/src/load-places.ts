@@ -17,7 +17,7 @@ interface PlacesOptions {
  * @throws PlacesFileError
  */
 export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDirectory> {
-  const [known, list] = await Promise.all([KnownPlaces.load(), file ? LocodeList.load(file) : undefined]);
+  const [known, list] = await Promise.all([PlaceCatalog.load(), file ? LocodeList.load(file) : undefined]);
   const find = (code: string): Place | undefined => {
     const listed = list?.find(code);
     const place = known.find(code);
@@ -49,7 +49,7 @@ function mergePlace(code: string, listed: Location, known: Place | undefined): P
 }
 
 /** Sea ports by UN/LOCODE and airports by IATA code. */
-class KnownPlaces {
+class PlaceCatalog {
   /** Lines are parsed on demand, so that 12,000 places add only a few milliseconds to the start. */
   readonly #lines: ReadonlyMap<string, string>;
   /** Words of names in the form of a code, computed when an unknown code is first looked up. */
@@ -59,14 +59,14 @@ class KnownPlaces {
     this.#lines = lines;
   }
 
-  static async load(): Promise<KnownPlaces> {
+  static async load(): Promise<PlaceCatalog> {
     const text = await readFile(new URL('./table/places.tsv', import.meta.url), 'utf8');
     const lines = new Map<string, string>();
     for (const line of text.split('\n')) {
       const end = line.indexOf('\t');
       if (end > 0) lines.set(line.slice(0, end), line);
     }
-    return new KnownPlaces(lines);
+    return new PlaceCatalog(lines);
   }
 
   get codes(): Iterable<string> {

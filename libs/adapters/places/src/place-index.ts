@@ -7,7 +7,7 @@ const MAX_WORDS = 10;
 const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
 const COMBINING_MARKS = /\p{M}/gu;
 
-interface Entry {
+interface IndexEntry {
   readonly word: string;
   readonly code: string;
 }
@@ -15,13 +15,13 @@ interface Entry {
 /** Index of places by code and by the words of their names. */
 export class PlaceIndex {
   /** Entries sorted by word. */
-  private readonly entries: readonly Entry[];
+  private readonly entries: readonly IndexEntry[];
 
   constructor(
     codes: Iterable<string>,
     private readonly find: (code: string) => Place | undefined,
   ) {
-    const entries: Entry[] = [];
+    const entries: IndexEntry[] = [];
     for (const code of codes) {
       entries.push({ word: code.toLowerCase(), code });
       for (const word of splitIntoWords(find(code)?.name ?? '')) entries.push({ word, code });
@@ -44,7 +44,7 @@ export class PlaceIndex {
     }
     const asked = text.trim().toUpperCase();
     return [...found.values()]
-      .sort((one, other) => rank(one, asked) - rank(other, asked) || compareByName(one, other))
+      .sort((one, other) => rankPlace(one, asked) - rankPlace(other, asked) || compareByName(one, other))
       .slice(0, limit);
   }
 
@@ -64,7 +64,7 @@ function matchesAllPrefixes({ code, name }: Place, beginnings: readonly string[]
   return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
 }
 
-function rank({ code }: Place, asked: string): number {
+function rankPlace({ code }: Place, asked: string): number {
   if (code === asked) return 0;
   return code.length === 5 ? 1 : 2;
 }

@@ -55,9 +55,9 @@ const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Pacific/Ponape': 'Pacific/Pohnpei',
 };
 /** Distance in km from every airport of the country beyond which a port's coordinates are wrong. */
-const PLAUSIBLE_KM = 500;
+const MAX_PLAUSIBLE_KM = 500;
 /** Distance in km within which an airport of the same country has the port's time zone. */
-const SAME_ZONE_KM = 120;
+const MAX_SAME_ZONE_KM = 120;
 
 export async function makeTable(): Promise<string> {
   const require = createRequire(import.meta.url);
@@ -66,7 +66,7 @@ export async function makeTable(): Promise<string> {
   const airports = (await findAirports({})).filter(isUsable).map(airportRow);
   const rows = [...Object.entries(ports).flatMap(([code, port]) => portRow(code, port, airports)), ...airports];
   rows.sort((a, b) => (a.code < b.code ? -1 : 1));
-  return rows.map(tableLine).join('\n') + '\n';
+  return rows.map(formatTableLine).join('\n') + '\n';
 }
 
 function isUsable(row: AirportRow): boolean {
@@ -97,10 +97,10 @@ function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): re
 function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
   if (PORTS_WITH_CORRECT_ZONE.has(code)) return own;
-  const nearest = at ? nearestTo(at, around) : undefined;
-  const witnesses = nearest && nearest.km <= SAME_ZONE_KM ? [nearest.airport] : around;
+  const nearest = at ? findNearest(at, around) : undefined;
+  const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
   const zones = [...new Set(witnesses.map((airport) => airport.zone))];
-  if (zones.length === 0 || zones.some((zone) => own && offsets(zone) === offsets(own))) return own;
+  if (zones.length === 0 || zones.some((zone) => own && formatOffsets(zone) === formatOffsets(own))) return own;
   return zones.length === 1 ? (zones[0] ?? null) : null;
 }
 
@@ -114,26 +114,26 @@ function plausibleCoordinates(code: string, port: SeaPort, around: readonly Tabl
     { latitude: longitude, longitude: latitude },
   ]) {
     if (!isOnEarth(at)) continue;
-    const nearest = nearestTo(at, around);
-    if (!nearest || nearest.km <= PLAUSIBLE_KM) return at;
+    const nearest = findNearest(at, around);
+    if (!nearest || nearest.km <= MAX_PLAUSIBLE_KM) return at;
   }
   return null;
 }
 
-function nearestTo(
+function findNearest(
   at: Coordinates,
   airports: readonly TableRow[],
 ): { readonly airport: TableRow; readonly km: number } | undefined {
   let best: { airport: TableRow; km: number } | undefined;
   for (const airport of airports) {
-    const km = airport.at ? distance(at, airport.at) : Infinity;
+    const km = airport.at ? distanceKm(at, airport.at) : Infinity;
     if (!best || km < best.km) best = { airport, km };
   }
   return best;
 }
 
 /** Returns the great-circle distance in km. */
-function distance(a: Coordinates, b: Coordinates): number {
+function distanceKm(a: Coordinates, b: Coordinates): number {
   const radians = Math.PI / 180;
   const height = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
   const width = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
@@ -148,17 +148,17 @@ function isOnEarth({ latitude, longitude }: Coordinates): boolean {
 function validZone(name: string | undefined): string | null {
   const zone = name?.replaceAll(' ', '') ?? '';
   const current = RENAMED_ZONES[zone] ?? zone;
-  return current !== '' && offsets(current) !== null ? current : null;
+  return current !== '' && formatOffsets(current) !== null ? current : null;
 }
 
 /** Returns the zone's offsets in winter and summer; null if the zone does not exist. */
-function offsets(zone: string | null): string | null {
+function formatOffsets(zone: string | null): string | null {
   if (zone === null) return null;
   const known = offsetsByZone.get(zone);
   if (known !== undefined) return known;
   let found: string | null = null;
   try {
-    found = [new Date('2026-01-15'), new Date('2026-07-15')].map((at) => offset(zone, at)).join();
+    found = [new Date('2026-01-15'), new Date('2026-07-15')].map((at) => formatOffset(zone, at)).join();
   } catch {
     // no such zone
   }
@@ -167,12 +167,12 @@ function offsets(zone: string | null): string | null {
 }
 const offsetsByZone = new Map<string, string | null>();
 
-function offset(zone: string, at: Date): string {
+function formatOffset(zone: string, at: Date): string {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function tableLine({ code, country, name, at, zone }: TableRow): string {
+function formatTableLine({ code, country, name, at, zone }: TableRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
   const plain = name.replace(/\s+/g, ' ').trim();
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? ''].join('\t');

@@ -16,7 +16,7 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
       ...request,
       headers: { ...headers },
       ...(body !== undefined && { data: body }),
-      ...(onUpload && { onUploadProgress: ({ loaded, total }: Sent) => onUpload({ loaded, total }) }),
+      ...(onUpload && { onUploadProgress: ({ loaded, total }: SentRequest) => onUpload({ loaded, total }) }),
       // Only the fetch adapter streams responses, and only the other adapters report the progress of uploads.
       ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
     };
@@ -30,7 +30,7 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
   };
 }
 
-interface Sent {
+interface SentRequest {
   readonly loaded: number;
   readonly total?: number | undefined;
 }

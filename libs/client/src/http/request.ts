@@ -34,7 +34,7 @@ export interface ApiRequest extends RequestOptions {
 }
 
 /** One attempt of a request. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: Method;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export interface HttpResponse {
 }
 
 /** Sends one attempt. @throws NoResponseError */
-export type Send = (request: Outgoing) => Promise<HttpResponse>;
+export type Send = (request: OutgoingRequest) => Promise<HttpResponse>;
 
 /** The server did not respond, or the signal aborted the request. */
 export class NoResponseError extends Error {

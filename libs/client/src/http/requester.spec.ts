@@ -46,7 +46,7 @@ describe('consistency tokens of a client', () => {
     expect(tokens.header).toBe('d');
     tokens.add('x, d');
     expect(tokens.header).toBe('x, d');
-    tokens.forget('x');
+    tokens.removeToken('x');
     expect(tokens.header).toBe('d');
   });
 

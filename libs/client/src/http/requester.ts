@@ -11,7 +11,7 @@ import {
 import type { ApiRequest, Method } from './request.ts';
 import { type RawResponse, Transport } from './transport.ts';
 
-const DEFAULTS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
+const DEFAULT_LIMITS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Codes of 503 responses for requests that the service did not start. */
@@ -20,21 +20,21 @@ const NOT_STARTED_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behi
  * Maximum number of tokens in a header. The oldest tokens are dropped, because all read models include their writes by
  * then.
  */
-const MAX_TOKENS = 16;
+const MAX_CONSISTENCY_TOKENS = 16;
 
 /** Sends requests, retries them if that is safe, and adds idempotency keys and consistency tokens. */
 export class Requester {
   readonly tokens: ConsistencyTokens;
-  readonly settings: typeof DEFAULTS;
+  readonly settings: typeof DEFAULT_LIMITS;
   private readonly transport: Transport;
 
   constructor(options: ClientOptions) {
     const { timeout, deadline, retries, backoff } = options;
     this.settings = {
-      timeout: timeout ?? DEFAULTS.timeout,
-      deadline: deadline ?? DEFAULTS.deadline,
-      retries: retries ?? DEFAULTS.retries,
-      backoff: backoff ?? DEFAULTS.backoff,
+      timeout: timeout ?? DEFAULT_LIMITS.timeout,
+      deadline: deadline ?? DEFAULT_LIMITS.deadline,
+      retries: retries ?? DEFAULT_LIMITS.retries,
+      backoff: backoff ?? DEFAULT_LIMITS.backoff,
     };
     this.tokens = new ConsistencyTokens(options.consistencyToken);
     this.transport = new Transport(options);
@@ -96,7 +96,7 @@ export class Requester {
       const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
       // A service that lost or replaced its data does not know the writes of the token.
-      this.tokens.forget(token);
+      this.tokens.removeToken(token);
       return this.attempt<T>(request, key, signal);
     }
   }
@@ -241,7 +241,7 @@ export class ConsistencyTokens {
   /** Records the token of a write. @param sent the header that the write's request had */
   recordWrite(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...splitTokens(sent)]);
-    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_TOKENS);
+    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_CONSISTENCY_TOKENS);
   }
 
   /** Adds the tokens of another client's writes, so that reads include these writes. */
@@ -250,7 +250,7 @@ export class ConsistencyTokens {
   }
 
   /** Removes tokens that the service does not know. */
-  forget(header: string | undefined): void {
+  removeToken(header: string | undefined): void {
     const refused = new Set(splitTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));
   }

@@ -1,7 +1,7 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
-import { eventually, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import { objectOf, StoredObjects } from '../test/objects.ts';
 import {
   type DeletedDocument,
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const START = Date.parse('2026-03-10T12:00:00.000Z');
 const at = (ms: number) => new Date(START + ms).toISOString();
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
 let objects: StoredObjects;
 let metrics: RecordedMetrics;
@@ -25,7 +25,7 @@ let places: (DeletedPlace | undefined)[];
 let running: DeletedDocuments[];
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
   objects = await StoredObjects.open(folder.path);
   metrics = new RecordedMetrics();

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { type ObjectStore, Unavailable } from '@tracking/ports';
-import { RecordedMetrics, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, createTempFolder } from '@tracking/testing';
 import { docx, inPieces, pdf, png, tiff } from '../test/files.ts';
 import { shipmentOf, StoredObjects, tokenOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
 import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
 
 const MIB = 2 ** 20;
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let objects: StoredObjects;
 let metrics: RecordedMetrics;
 let documents: DocumentBytes;
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   objects = await StoredObjects.open(folder.path);
   metrics = new RecordedMetrics();
   documents = new DocumentBytes({ objects: objects.store, metrics });

@@ -27,7 +27,7 @@ describe('the bytes of a document', () => {
     async function* large() {
       yield begin;
       for (let n = 0; n < 320; n += 1) {
-        if (n % 160 === 159) memory.sample();
+        if (n % 160 === 159) memory.sampleMemory();
         yield piece;
       }
       yield end;
@@ -46,7 +46,7 @@ describe('the bytes of a document', () => {
       for await (const piece of inPieces(bytes)) {
         yield piece;
       }
-      memory.sample();
+      memory.sampleMemory();
     }
     await new DocumentBytes({ objects: { put }, metrics: noMetrics }).store({
       shipmentId: shipmentOf('s'),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import { OrphanSweep } from './index.ts';
 
 const NODE = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
@@ -21,7 +21,7 @@ async function hashOf(store: FileObjectStore, id: string): Promise<string> {
 
 describe('a process that is killed while it stores documents', () => {
   it('leaves referenced documents complete, and others for the sweep', async () => {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     const [objects, file] = [join(folder.path, 'objects'), join(folder.path, 'named')];
     await writeFile(file, '');
     const child = spawn(process.execPath, [...NODE, SCRIPT, objects, file], { stdio: 'ignore' });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type ObjectStore, Unavailable } from '@tracking/ports';
-import { eventually, type LogLine, RecordedMetrics, recordingLogger, tempFolder } from '@tracking/testing';
+import { eventually, type LogLine, RecordedMetrics, createRecordingLogger, createTempFolder } from '@tracking/testing';
 import { objectOf, shipmentOf, StoredObjects } from '../test/objects.ts';
 import { OrphanSweep, type OrphanSweepDependencies } from './index.ts';
 
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-03-10T12:00:00.000Z');
 const ahead = (hours: number) => new Date(START + hours * HOUR_MS);
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
 let objects: StoredObjects;
 let metrics: RecordedMetrics;
@@ -23,7 +23,7 @@ let askedFor: string[];
 let running: OrphanSweep[];
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
   objects = await StoredObjects.open(folder.path);
   metrics = new RecordedMetrics();
@@ -48,7 +48,7 @@ function start(more: Partial<OrphanSweepDependencies> = {}): OrphanSweep {
     neededObjects,
     leases: engine.leases,
     clock: () => now,
-    logger: recordingLogger(log),
+    logger: createRecordingLogger(log),
     metrics,
     everyMs: 10,
     patienceMs: 0,

@@ -5,7 +5,7 @@ import { type LoggerService, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { ErrorCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics } from '@tracking/ports';
-import { ConnectionGuard, type ConnectionLimits, oneAtATime } from '@tracking/runtime';
+import { ConnectionGuard, type ConnectionLimits, serializeRequests } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
 import { notFound, RequestError } from '../errors/request-error.ts';
@@ -59,8 +59,8 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     serverFactory: (handle: RequestListener, settings: unknown) => {
       const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
-      const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, oneAtATime(handle));
-      guard?.watch(server);
+      const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, serializeRequests(handle));
+      guard?.guardServer(server);
       return server;
     },
     // There is no Nest middleware, and the dispatcher for it would run for every request.

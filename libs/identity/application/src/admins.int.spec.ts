@@ -1,6 +1,6 @@
 import type { User } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import { openReplicas, refusal } from '../test/replicas.ts';
 import { shuffled, steppingStore } from '../test/stepping-store.ts';
 import type { Changed, Identity, IdentityCommand } from './index.ts';
@@ -65,7 +65,7 @@ describe('the last admin', () => {
     const interleaved = (seed: number) =>
       world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed)) });
     let took = new Set<string>();
-    for (let seed = 1; seed <= propertyRounds(60); seed += 1) {
+    for (let seed = 1; seed <= choosePropertyRounds(60); seed += 1) {
       const workspace = `round ${seed}`;
       const [one, two] = [await admin(workspace), await admin(workspace)];
       const [here, there] = [await interleaved(seed), await interleaved(seed + 1_000)];
@@ -86,7 +86,7 @@ describe('the last admin', () => {
   });
 
   it('stays under concurrent demotions, deactivations, promotions and reactivations', async () => {
-    for (let seed = 1; seed <= propertyRounds(15); seed += 1) {
+    for (let seed = 1; seed <= choosePropertyRounds(15); seed += 1) {
       const workspace = `crowd ${seed}`;
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
       const replicas = await Promise.all(

@@ -281,7 +281,7 @@ export class CredentialCache<T extends KnownCredential> {
 
   /** Forgets every credential of a user or service account, and all hashes that were not found. */
   forgetOwner(ownerId: string): void {
-    this.#recent.forgetWhere(({ owner_id }) => owner_id === ownerId);
+    this.#recent.removeMatching(({ owner_id }) => owner_id === ownerId);
   }
 
   #hasEnded({ ends_at }: T): boolean {

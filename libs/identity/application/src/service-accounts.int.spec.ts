@@ -1,4 +1,4 @@
-import { withLaggingReads } from '@tracking/testing';
+import { delayStoreReads } from '@tracking/testing';
 import { refusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
 import type { Identity } from './index.ts';
@@ -46,7 +46,7 @@ describe('service accounts', () => {
   });
 
   it('lose no concurrent change if reads lag behind writes', async () => {
-    const lagging = await stage.replica(withLaggingReads(stage.storage.documentStore));
+    const lagging = await stage.replica(delayStoreReads(stage.storage.documentStore));
     const { id } = await stage.account(lagging);
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
     await Promise.all(names.map((name) => lagging.serviceAccounts.change(stage.command(), id, { name })));

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
-import { tempFolder } from '@tracking/testing';
+import { createTempFolder } from '@tracking/testing';
 
 /** The embedded engine in its own folder. */
 export interface Storage {
@@ -13,7 +13,7 @@ export interface Storage {
 }
 
 export async function openStorage(): Promise<Storage> {
-  const folder = await tempFolder();
+  const folder = await createTempFolder();
   const engine = await openTestEngine(folder.path);
   return {
     documentStore: engine.documentStore,

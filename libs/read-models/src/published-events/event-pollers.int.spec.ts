@@ -4,7 +4,7 @@ import type { EventEnvelope, EventType } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, StoredEvent } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
 import { announcementOf, toShipmentEvent } from '@tracking/shipments-domain';
-import { eventually, propertyRounds } from '@tracking/testing';
+import { eventually, choosePropertyRounds } from '@tracking/testing';
 import { ACME, exception, token } from '../../test/shipment-events.ts';
 import { randomFrom } from '../../test/faulty-store.ts';
 import { World, waitUntilCaughtUp } from '../../test/world.ts';
@@ -88,7 +88,7 @@ describe('readers of the event log', () => {
       .map(({ id }) => `evt_${id}`);
   }
 
-  it.each(Array.from({ length: propertyRounds(10, 2) }, (_, round) => round + 1))(
+  it.each(Array.from({ length: choosePropertyRounds(10, 2) }, (_, round) => round + 1))(
     'receive each event once during concurrent writes and parking (seed %i)',
     async (seed) => {
       const chance = randomFrom(seed);

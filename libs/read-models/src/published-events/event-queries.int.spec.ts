@@ -2,7 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { type TempFolder, tempFolder } from '@tracking/testing';
+import { type TempFolder, createTempFolder } from '@tracking/testing';
 import { ACME, newEvent, token } from '../../test/shipment-events.ts';
 import type { ActiveRows } from '../active-rows.ts';
 import { rowsCollection } from '../read-model.ts';
@@ -18,7 +18,7 @@ describe('event queries with an event that was handled long after it was stored'
   let engine: EmbeddedEngine;
   let rows: Collection<PublishedEventRow>;
   beforeAll(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
     rows = await engine.documentStore.collection(rowsCollection(publishedEventsModel, 1));
     await store('day 1, late', 1, '0001', lateAt('0020'));

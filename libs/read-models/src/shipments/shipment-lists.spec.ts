@@ -1,4 +1,4 @@
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import {
@@ -30,7 +30,7 @@ const PAIRS = FILTERS.flatMap((one, at) =>
   FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** CI runs each pair in every order; local runs use two orders alternately. */
-const EVERY = ORDERS.length / propertyRounds(ORDERS.length);
+const EVERY = ORDERS.length / choosePropertyRounds(ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);

@@ -1,5 +1,5 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
-import { type LogLine, eventually, recordingLogger } from '@tracking/testing';
+import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
 import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
@@ -68,7 +68,7 @@ describe('an engine that does not respond', () => {
 
   it('is logged in a line for each command, with its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
-    const shipments = replica(store, {}, undefined, recordingLogger(lines));
+    const shipments = replica(store, {}, undefined, createRecordingLogger(lines));
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     let isFirst = true;

@@ -1,5 +1,5 @@
 import { type CheckRules, shipmentIdFrom } from '@tracking/shipments-domain';
-import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
+import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
 import { type DueShipment, RuleClock, type RuleClockParts, type WorkList } from '../src/clock/rule-clock.ts';
 import type { ShipmentsService } from '../src/shipments.ts';
@@ -48,7 +48,7 @@ export class ClockStage {
       workList,
       leases: new InProcessLeases(1),
       clock: () => new Date(MIDNIGHT + this.now * 1_000),
-      logger: recordingLogger(this.lines),
+      logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       elapsed: () => this.elapsed,
       rest: async (ms) => void this.rests.push(ms),

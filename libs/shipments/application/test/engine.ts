@@ -1,7 +1,7 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
-import { RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
 import { places, settings } from './builders.ts';
@@ -14,7 +14,7 @@ export class TestEngine {
   ) {}
 
   static async open(): Promise<TestEngine> {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     return new TestEngine(folder, await openIn(folder));
   }
 

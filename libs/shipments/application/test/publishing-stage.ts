@@ -10,7 +10,7 @@ import {
   publicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
-import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
 import { milestone, places, settings, upsert } from './builders.ts';
 import { KillableProcess } from './killable-process.ts';
@@ -39,7 +39,7 @@ export class PublishingStage {
 
   /** @param partitions number of partitions of the topic */
   static async open(partitions: number = SHIPMENT_EVENTS_TOPIC.partitions): Promise<PublishingStage> {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     return new PublishingStage(folder, partitions, await openIn(folder, partitions));
   }
 

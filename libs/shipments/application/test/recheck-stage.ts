@@ -1,6 +1,6 @@
 import { InProcessLeases } from '@tracking/embedded';
 import type { CheckRules } from '@tracking/shipments-domain';
-import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
+import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
 import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
 import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
@@ -89,7 +89,7 @@ export class RecheckStage {
       readModelsReached: async (position) => this.shown >= position,
       leases: new InProcessLeases(1),
       clock: () => new Date(MIDNIGHT),
-      logger: recordingLogger(this.lines),
+      logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       page: 4,
       patienceMs: 0,

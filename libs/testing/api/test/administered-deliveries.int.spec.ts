@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { createCaller, startApi } from './start-api.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   await administration.listen(0, '127.0.0.1');
   call = createCaller(await administration.getUrl());
-  gone = await startClientReceiver(receivers.answers(410));
+  gone = await startClientReceiver(hostileReceivers.answers(410));
 });
 afterAll(async () => {
   await administration.close();

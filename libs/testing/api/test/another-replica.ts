@@ -15,11 +15,11 @@ const OPEN_GATE: Gate = () => Promise.resolve();
  * Opens another gateway on the same stores, which learns of changes only by reading, and whose clock advances only on
  * request.
  */
-export async function openReplica(api: Api) {
+export async function openAnotherReplica(api: Api) {
   let elapsedMs = 0;
   let gate = OPEN_GATE;
   const identity = await Identity.open({
-    documentStore: withGate((moment) => gate(moment), api.storage.documentStore),
+    documentStore: gateStore((moment) => gate(moment), api.storage.documentStore),
     clock: api.dependencies.clock,
     logger: silentLogger,
     secret: randomBytes(32),
@@ -47,10 +47,10 @@ export async function openReplica(api: Api) {
     },
   };
 }
-export type Replica = Awaited<ReturnType<typeof openReplica>>;
+export type Replica = Awaited<ReturnType<typeof openAnotherReplica>>;
 
 /** Returns the store with a gate before and after each call. */
-function withGate(gate: Gate, store: DocumentStore): DocumentStore {
+function gateStore(gate: Gate, store: DocumentStore): DocumentStore {
   const gated = <T extends Document>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {

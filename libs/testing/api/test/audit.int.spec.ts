@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -66,7 +66,7 @@ describe('GET /v1/audit_log', () => {
     await api.call('POST', `${path}/verify`, { key: admin });
     // Neither changes what the endpoint may be sent.
     await api.call('POST', `${path}/verify`, { key: admin });
-    receiver.behaveAlways(receivers.answers(500));
+    receiver.behaveAlways(hostileReceivers.answers(500));
     await api.call('POST', `${path}/verify`, { key: admin });
     await api.call('POST', `${path}/enable`, { key: admin });
     await api.call('POST', `${path}/disable`, { key: admin });

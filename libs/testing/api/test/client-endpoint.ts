@@ -1,14 +1,15 @@
-import { receivers, startReceiver } from '@tracking/testing';
+import { hostileReceivers, startReceiver } from '@tracking/testing';
 import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testing';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 /** Starts a client's receiver, which responds to challenges with their token, and to other requests as configured. */
 export async function startClientReceiver(
-  behaviour: RawBehaviour = receivers.answers(204, ''),
+  behaviour: RawBehaviour = hostileReceivers.answers(204, ''),
 ): Promise<ClientReceiver> {
   let present = behaviour;
-  let challenged: RawBehaviour = (socket, request) => receivers.answers(200, challengeToken(request))(socket, request);
+  let challenged: RawBehaviour = (socket, request) =>
+    hostileReceivers.answers(200, challengeToken(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
     (isChallenge(request) ? challenged : present)(socket, request),
   );

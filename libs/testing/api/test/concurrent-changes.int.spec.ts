@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, receivers, withLaggingReads } from '@tracking/testing';
+import { eventually, hostileReceivers, delayStoreReads } from '@tracking/testing';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -16,7 +16,7 @@ let workspace: string;
 let key: string;
 
 beforeAll(async () => {
-  api = await startApi({ store: (store) => withLaggingReads(store, 20) });
+  api = await startApi({ store: (store) => delayStoreReads(store, 20) });
   receiver = await startClientReceiver();
 });
 beforeEach(async () => {
@@ -46,7 +46,7 @@ const idOf = ({ body, status, text }: ApiResponse): string => {
 };
 
 async function failedDelivery(): Promise<string> {
-  receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   await createEnabledEndpoint(api, key, receiver.url);
   const about = { created_at: new Date().toISOString(), api_version: '2026-11-01', environment: 'live' } as const;
   const workspace_id = await api.workspace(workspace);

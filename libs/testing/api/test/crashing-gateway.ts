@@ -3,8 +3,8 @@ import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import type { ApiDependencies } from './features.ts';
 
 /** The methods that change stored data. */
-const WRITES = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
-const COMMANDS = {
+const STORE_WRITE_METHODS = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
+const COMMAND_METHODS = {
   shipments: [
     ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),
     ...(['openException', 'acknowledgeException', 'resolveException'] as const),
@@ -45,7 +45,8 @@ export class CrashingGateway {
 
   /** Returns the store for claims, whose calls fail after the crash. */
   wrapStore(store: DocumentStore): DocumentStore {
-    const collection = async (spec: CollectionSpec) => this.wrap(await store.collection(spec), WRITES);
+    const collection = async (spec: CollectionSpec) =>
+      this.crashAtWrites(await store.collection(spec), STORE_WRITE_METHODS);
     return new Proxy(store, {
       get: (of, name: keyof DocumentStore) => (name === 'collection' ? collection : of[name].bind(of)),
     });
@@ -55,24 +56,24 @@ export class CrashingGateway {
   wrapFeatures({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
-      serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
-      keys: this.wrap(keys, COMMANDS.keys),
-      users: this.wrap(users, COMMANDS.users),
-      links: this.wrap(links, COMMANDS.links),
-      userPasswords: this.wrap(userPasswords, COMMANDS.userPasswords),
-      sessions: this.wrap(sessions, COMMANDS.sessions),
+      serviceAccounts: this.crashAtWrites(serviceAccounts, COMMAND_METHODS.serviceAccounts),
+      keys: this.crashAtWrites(keys, COMMAND_METHODS.keys),
+      users: this.crashAtWrites(users, COMMAND_METHODS.users),
+      links: this.crashAtWrites(links, COMMAND_METHODS.links),
+      userPasswords: this.crashAtWrites(userPasswords, COMMAND_METHODS.userPasswords),
+      sessions: this.crashAtWrites(sessions, COMMAND_METHODS.sessions),
       signIn: (...of: Parameters<typeof identity.signIn>) => this.call(true, () => identity.signIn(...of)),
-      auditLog: this.wrap(auditLog, COMMANDS.auditLog),
+      auditLog: this.crashAtWrites(auditLog, COMMAND_METHODS.auditLog),
     };
     return {
-      shipments: this.wrap(shipments, COMMANDS.shipments),
-      objects: this.wrap(objects, COMMANDS.objects),
+      shipments: this.crashAtWrites(shipments, COMMAND_METHODS.shipments),
+      objects: this.crashAtWrites(objects, COMMAND_METHODS.objects),
       webhooks: {
-        endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
-        deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
-        replays: this.wrap(webhooks.replays, COMMANDS.replays),
+        endpoints: this.crashAtWrites(webhooks.endpoints, COMMAND_METHODS.endpoints),
+        deliveries: this.crashAtWrites(webhooks.deliveries, COMMAND_METHODS.deliveries),
+        replays: this.crashAtWrites(webhooks.replays, COMMAND_METHODS.replays),
         stats: webhooks.stats,
-        deadLetters: this.wrap(webhooks.deadLetters, COMMANDS.deadLetters),
+        deadLetters: this.crashAtWrites(webhooks.deadLetters, COMMAND_METHODS.deadLetters),
       },
       identity: new Proxy(identity, {
         get: (of, name) => {
@@ -83,7 +84,7 @@ export class CrashingGateway {
     };
   }
 
-  private wrap<T extends object>(target: T, writes: readonly string[]): T {
+  private crashAtWrites<T extends object>(target: T, writes: readonly string[]): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         const method = of[name];

@@ -30,7 +30,7 @@ interface DescribedWebhook {
     };
   };
 }
-interface Description {
+interface ApiDescription {
   readonly paths: Record<string, Record<string, { readonly responses: Record<string, DescribedResponse> }>>;
   readonly webhooks: Record<string, DescribedWebhook>;
   readonly components: { readonly schemas: Record<string, Schema>; readonly headers: Record<string, DescribedHeader> };
@@ -39,13 +39,13 @@ interface Description {
 const OPENAPI_FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 const SCHEMA_ID = 'https://api.example/openapi.json';
 /** JSON media types. Responses of other types are not parsed. */
-const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/problem+json']);
+const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/problem+json']);
 
-export const description = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as Description;
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-formats.default(ajv);
-for (const schema of Object.values(description.components.schemas)) forbidUnknownFields(schema);
-ajv.addSchema(description, SCHEMA_ID);
+export const apiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
+const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
+formats.default(schemaCompiler);
+for (const schema of Object.values(apiDescription.components.schemas)) forbidUnknownFields(schema);
+schemaCompiler.addSchema(apiDescription, SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
 function forbidUnknownFields(schema: Schema): void {
@@ -55,45 +55,46 @@ function forbidUnknownFields(schema: Schema): void {
   if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
 }
 
-const templates = Object.keys(description.paths).map((template) => ({
+const pathTemplates = Object.keys(apiDescription.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 /** Paths without parameters come first. */
-templates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
+pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
 /** Expects that the response matches the description of its operation: status, headers, and every field of the body. */
 export function expectDescribed(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
-  const template = templates.find(({ form }) => form.test(place))?.template;
-  const responses = template && description.paths[template]?.[method.toLowerCase()]?.responses;
+  const template = pathTemplates.find(({ form }) => form.test(place))?.template;
+  const responses = template && apiDescription.paths[template]?.[method.toLowerCase()]?.responses;
   if (!responses) return;
   const status = String(answer.status) in responses ? String(answer.status) : 'default';
   const response = responses[status];
   const faults = response
-    ? [...headerErrors(response, answer.headers), ...bodyErrors([template, method, status], response, answer)]
+    ? [...findHeaderErrors(response, answer.headers), ...findBodyErrors([template, method, status], response, answer)]
     : ['the status is not described'];
   if (faults.length === 0) return;
   const about = `${method} ${path} returned ${answer.status}, which differs from the description`;
   throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
 }
 
-function headerErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
+function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
   const faults = Object.entries(headers).flatMap(([name, header]) => {
-    const { required, schema } = '$ref' in header ? (description.components.headers[name] as DescribedHeader) : header;
+    const { required, schema } =
+      '$ref' in header ? (apiDescription.components.headers[name] as DescribedHeader) : header;
     const value = sent.get(name);
     if (value === null) return required ? [`the header ${name} is missing`] : [];
-    return ajv.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
+    return schemaCompiler.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
       ? []
-      : [`${name} is ${value}: ${ajv.errorsText()}`];
+      : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
-  const more = Object.keys(description.components.headers).filter((name) => sent.has(name) && !(name in headers));
+  const more = Object.keys(apiDescription.components.headers).filter((name) => sent.has(name) && !(name in headers));
   return [...faults, ...more.map((name) => `the header ${name} is not described`)];
 }
 
-const validators = new Map<string, ValidateFunction>();
+const schemaValidators = new Map<string, ValidateFunction>();
 
-function bodyErrors(
+function findBodyErrors(
   [template, method, status]: readonly [string, string, string],
   { content = {} }: DescribedResponse,
   { headers, text, body }: ApiResponse,
@@ -101,16 +102,16 @@ function bodyErrors(
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   if (text === '' && Object.keys(content).length === 0) return [];
   if (!(type in content)) return [type === '' ? 'the body is empty' : `a body of ${type} is not described`];
-  if (!JSON_TYPES.has(type)) return [];
+  if (!JSON_MEDIA_TYPES.has(type)) return [];
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
   const $ref = `${SCHEMA_ID}#/${escaped.join('/')}`;
-  return schemaErrors($ref, body);
+  return findSchemaErrors($ref, body);
 }
 
-function schemaErrors($ref: string, body: unknown): readonly string[] {
-  const validate = validators.get($ref) ?? ajv.compile({ $ref });
-  validators.set($ref, validate);
+function findSchemaErrors($ref: string, body: unknown): readonly string[] {
+  const validate = schemaValidators.get($ref) ?? schemaCompiler.compile({ $ref });
+  schemaValidators.set($ref, validate);
   if (validate(body)) return [];
   return (validate.errors ?? []).map(({ instancePath, message, params }) =>
     [instancePath, message, JSON.stringify(params)].join(' '),
@@ -119,7 +120,7 @@ function schemaErrors($ref: string, body: unknown): readonly string[] {
 
 /** Expects that the body of a webhook request matches the description of its event type. */
 export function expectDescribedEvent(type: string, body: unknown): void {
-  const webhook = description.webhooks[type];
+  const webhook = apiDescription.webhooks[type];
   const $ref = webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
-  expect({ type, faults: schemaErrors(`${SCHEMA_ID}${$ref}`, body) }).toEqual({ type, faults: [] });
+  expect({ type, faults: findSchemaErrors(`${SCHEMA_ID}${$ref}`, body) }).toEqual({ type, faults: [] });
 }

@@ -6,11 +6,11 @@ import type { JsonObject } from '@tracking/contracts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
-export const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n');
+export const SMALL_PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n');
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-export interface Part {
+export interface FormPart {
   readonly name: string;
   /** The parameter `filename` of a file, as written in the header. */
   readonly fileName?: string;
@@ -19,7 +19,7 @@ export interface Part {
 }
 
 /** Encodes a multipart form. */
-export function encodeForm(parts: readonly Part[], boundary = 'b'): Buffer {
+export function encodeForm(parts: readonly FormPart[], boundary = 'b'): Buffer {
   const pieces = parts.flatMap(({ name, fileName, type, content }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; ${fileName}`}\r\n`,
     `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
@@ -29,12 +29,12 @@ export function encodeForm(parts: readonly Part[], boundary = 'b'): Buffer {
   return Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece as Uint8Array)));
 }
 
-export const filePart = (content: Uint8Array = PDF, name = 'invoice.pdf'): Part => ({
+export const filePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.pdf'): FormPart => ({
   name: 'file',
   fileName: `filename="${name}"`,
   content,
 });
-export const TYPE_PART: Part = { name: 'type', content: 'commercial_invoice' };
+export const DOCUMENT_TYPE_PART: FormPart = { name: 'type', content: 'commercial_invoice' };
 
 /** Calls of the document operations with one API key. */
 export class DocumentCalls {
@@ -51,10 +51,10 @@ export class DocumentCalls {
   /** @param body the parts, or an encoded body */
   upload(
     shipment: string,
-    body: readonly Part[] | Buffer = [TYPE_PART, filePart()],
+    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, filePart()],
     headers: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse> {
-    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeForm(body as readonly Part[]));
+    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeForm(body as readonly FormPart[]));
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
     return this.api.call('POST', `/v1/shipments/${shipment}/documents`, {
       key: this.key,
@@ -63,7 +63,7 @@ export class DocumentCalls {
     });
   }
 
-  async uploadDocument(shipment: string, body?: readonly Part[]): Promise<JsonObject> {
+  async uploadDocument(shipment: string, body?: readonly FormPart[]): Promise<JsonObject> {
     const { status, text, body: document } = await this.upload(shipment, body);
     if (status !== 201) throw new Error(text);
     return document;
@@ -72,7 +72,7 @@ export class DocumentCalls {
   /** Requests an upload URL for these bytes, and returns the document's id and the path of the URL. */
   async requestUpload(
     shipment: string,
-    bytes: Uint8Array = PDF,
+    bytes: Uint8Array = SMALL_PDF,
     differing: object = {},
     headers: Readonly<Record<string, string>> = {},
   ) {
@@ -91,7 +91,7 @@ export class DocumentCalls {
     return { id: String(body['id']), path: url.replace('https://api.example', ''), body };
   }
 
-  put(path: string, bytes: Uint8Array = PDF): Promise<ApiResponse> {
+  put(path: string, bytes: Uint8Array = SMALL_PDF): Promise<ApiResponse> {
     return this.api.call('PUT', path, { headers: { 'content-type': 'application/pdf' }, raw: new Uint8Array(bytes) });
   }
 

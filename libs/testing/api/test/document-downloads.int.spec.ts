@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, PDF, TYPE_PART, filePart, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, filePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -12,25 +12,25 @@ import type { ApiResponse } from './described-responses.ts';
 let api: Api;
 let calls: DocumentCalls;
 let path: string;
-const ETAG = `"${sha256(PDF)}"`;
+const ETAG = `"${sha256(SMALL_PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
   calls = new DocumentCalls(api, await api.key('operator'));
   const file = { ...filePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
-  const { id } = await calls.uploadDocument(await calls.createShipment(), [TYPE_PART, file]);
+  const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;
 });
 afterAll(() => api.stop());
 
 const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
-const textOf = (start: number, end = PDF.length) => PDF.toString('latin1', start, end);
+const textOf = (start: number, end = SMALL_PDF.length) => SMALL_PDF.toString('latin1', start, end);
 
 it('is an attachment with its file name in any script', async () => {
   const { status, text, headers } = await calls.get(path);
   expect([status, text]).toEqual([200, textOf(0)]);
   expect(Object.fromEntries(headers)).toMatchObject({
     'content-type': 'application/pdf',
-    'content-length': String(PDF.length),
+    'content-length': String(SMALL_PDF.length),
     'content-disposition': `attachment; filename="Rechnung N_ 5 _ ___.pdf"; filename*=UTF-8''Rechnung%20N%C2%BA%205%20%E2%80%93%20%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`,
     'x-content-type-options': 'nosniff',
     'accept-ranges': 'bytes',
@@ -39,7 +39,7 @@ it('is an attachment with its file name in any script', async () => {
 });
 
 it('returns every single range exactly', async () => {
-  const last = PDF.length - 1;
+  const last = SMALL_PDF.length - 1;
   const ranges: readonly (readonly [string, number, number])[] = [
     ['bytes=0-0', 0, 1],
     ['bytes=1-3', 1, 4],
@@ -52,7 +52,7 @@ it('returns every single range exactly', async () => {
   for (const [range, start, end] of ranges) {
     const { status, text, headers } = await calls.get(path, { range });
     expect([range, status, text]).toEqual([range, 206, textOf(start, end)]);
-    expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${PDF.length}`);
+    expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${SMALL_PDF.length}`);
     expect(headers.get('content-length')).toBe(String(end - start));
   }
 });
@@ -64,9 +64,9 @@ it('returns all bytes for several ranges or an invalid one', async () => {
 });
 
 it('returns the size for a range after the end', async () => {
-  const { status, headers, body } = await calls.get(path, { range: `bytes=${PDF.length}-` });
+  const { status, headers, body } = await calls.get(path, { range: `bytes=${SMALL_PDF.length}-` });
   expect([status, codeOf({ body } as ApiResponse)]).toEqual([416, 'range_not_satisfiable']);
-  expect(headers.get('content-range')).toBe(`bytes */${PDF.length}`);
+  expect(headers.get('content-range')).toBe(`bytes */${SMALL_PDF.length}`);
   expect(headers.get('content-disposition')).toBeNull();
 });
 
@@ -88,7 +88,7 @@ it('returns 304 to a matching If-None-Match', async () => {
 
 it('answers HEAD like GET, without the bytes', async () => {
   const { status, text, headers } = await api.call('HEAD', path, { key: calls.key });
-  expect([status, text, headers.get('content-length')]).toEqual([200, '', String(PDF.length)]);
+  expect([status, text, headers.get('content-length')]).toEqual([200, '', String(SMALL_PDF.length)]);
   expect(headers.get('etag')).toBe(ETAG);
 });
 
@@ -106,11 +106,11 @@ it('requires documents:read in the workspace and environment', async () => {
 it('is incomplete if the source fails, and closes the source if the client disconnects', async () => {
   let closed = 0;
   const get = (async () => ({
-    sizeBytes: PDF.length,
+    sizeBytes: SMALL_PDF.length,
     bytes: (async function* () {
       try {
-        yield PDF.subarray(0, 5);
-        yield PDF.subarray(5, 10);
+        yield SMALL_PDF.subarray(0, 5);
+        yield SMALL_PDF.subarray(5, 10);
         await new Promise(setImmediate);
         if (isBroken) throw new Error('the disk is gone');
         await new Promise((resolve) => release.push(resolve as () => void));
@@ -145,7 +145,7 @@ it('is refused and logged if the bytes are lost', async () => {
 });
 
 describe('a stored file that differs from its document', () => {
-  const LARGE = Buffer.concat([PDF, Buffer.alloc(300_000, 'x')]);
+  const LARGE = Buffer.concat([SMALL_PDF, Buffer.alloc(300_000, 'x')]);
   const altered = Buffer.from(LARGE).fill('y', LARGE.length - 1);
   const flipped = Buffer.from(LARGE).fill('!', 100, 101);
 
@@ -177,8 +177,8 @@ describe('a stored file that differs from its document', () => {
   });
 
   it('is refused before any byte if it is small', async () => {
-    const { path, file } = await storedFile(PDF);
-    await writeFile(file, Buffer.from(PDF).fill('y', 9));
+    const { path, file } = await storedFile(SMALL_PDF);
+    await writeFile(file, Buffer.from(SMALL_PDF).fill('y', 9));
     const { status, body, headers } = await calls.get(path);
     expect([status, codeOf({ body } as ApiResponse)]).toEqual([409, 'document_damaged']);
     for (const name of ['etag', 'content-disposition', 'accept-ranges']) expect(headers.get(name)).toBeNull();
@@ -186,9 +186,9 @@ describe('a stored file that differs from its document', () => {
 
   it('is noticed if it changes while it is read', async () => {
     for (const surplus of [-1, 0, 1]) {
-      const sent = Buffer.alloc(PDF.length + surplus, 'x');
+      const sent = Buffer.alloc(SMALL_PDF.length + surplus, 'x');
       const bytes = [sent.subarray(0, 9), sent.subarray(9, 20), sent.subarray(20), Buffer.alloc(0)];
-      const get = (async () => ({ sizeBytes: PDF.length, bytes })) as unknown;
+      const get = (async () => ({ sizeBytes: SMALL_PDF.length, bytes })) as unknown;
       const unused = () => Promise.reject(new Error('not asked'));
       const call = await api.gateway({ objects: { put: unused, delete: unused, get: get as ObjectStore['get'] } });
       await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
@@ -199,7 +199,7 @@ describe('a stored file that differs from its document', () => {
 
   /** Uploads a document, and returns the path of its download and its stored file. */
   async function storedFile(bytes: Buffer) {
-    const { id } = await calls.uploadDocument(await calls.createShipment(), [TYPE_PART, filePart(bytes)]);
+    const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, filePart(bytes)]);
     const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
     const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
     const object_id = String(found?.object_id);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, PDF, sendRaw, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, sendRaw, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -27,7 +27,12 @@ const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefin
 
 it('accepts bytes without a key, and creates the document on completion', async () => {
   const { id, path, body } = await calls.requestUpload(shipment);
-  expect(body).toMatchObject({ status: 'pending_upload', download_url: null, size_bytes: PDF.length, warnings: [] });
+  expect(body).toMatchObject({
+    status: 'pending_upload',
+    download_url: null,
+    size_bytes: SMALL_PDF.length,
+    warnings: [],
+  });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
   expect(codeOf(await calls.post(id, 'complete'))).toBe('upload_missing');
   const put = await calls.put(path);
@@ -36,7 +41,7 @@ it('accepts bytes without a key, and creates the document on completion', async 
   const complete = await calls.post(id, 'complete');
   expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
   expect((await calls.post(id, 'complete')).status).toBe(200);
-  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
   const late = await calls.put(path);
   expect([late.status, codeOf(late), await calls.countObjects()]).toEqual([409, 'document_not_pending', before + 1]);
 });
@@ -48,7 +53,7 @@ it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', unde
     const { statusCode } = await api.inject({
       method: 'PUT',
       url: path,
-      payload: PDF,
+      payload: SMALL_PDF,
       ...(type !== undefined && { headers: { 'content-type': type } }),
     });
     expect(statusCode).toBe(204);
@@ -57,10 +62,10 @@ it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', unde
 
 it('keeps only the last bytes', async () => {
   const { id, path } = await calls.requestUpload(shipment);
-  await calls.put(path, PDF.subarray(0, 20));
+  await calls.put(path, SMALL_PDF.subarray(0, 20));
   await calls.put(path);
   expect(await calls.countObjects()).toBe(before + 1);
-  expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(PDF) });
+  expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(SMALL_PDF) });
 });
 
 it('stores and reports nothing again when the same bytes are sent', async () => {
@@ -70,7 +75,7 @@ it('stores and reports nothing again when the same bytes are sent', async () => 
   expect((await calls.put(path)).status).toBe(204);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
   expect((await calls.post(id, 'complete')).status).toBe(200);
-  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
 /** Loses the objects that were stored since then. */
@@ -90,7 +95,7 @@ it('is not complete if its bytes are lost, and accepts them again', async () => 
   expect((await calls.get(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
   expect((await calls.put(path)).status).toBe(204);
   expect((await calls.post(id, 'complete')).status).toBe(200);
-  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
 it('stays complete even if its bytes are lost later', async () => {
@@ -108,11 +113,11 @@ it('accepts 20 attempts a minute for one document', async () => {
   for (let time = 0; time < 21; time += 1) await calls.put(`${one.path}x`);
   const statuses: number[] = [];
   for (let time = 0; time < 20; time += 1) {
-    statuses.push((await calls.put(one.path, time % 2 === 0 ? PDF : Buffer.alloc(0))).status);
+    statuses.push((await calls.put(one.path, time % 2 === 0 ? SMALL_PDF : Buffer.alloc(0))).status);
   }
   expect(new Set(statuses)).toEqual(new Set([204, 400]));
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
-  const refused = await calls.put(one.path, PDF.subarray(0, 20));
+  const refused = await calls.put(one.path, SMALL_PDF.subarray(0, 20));
   expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
@@ -121,8 +126,8 @@ it('accepts 20 attempts a minute for one document', async () => {
 
 it('is complete only with the declared bytes', async () => {
   const short = await calls.requestUpload(shipment);
-  await calls.put(short.path, PDF.subarray(0, 20));
-  const other = await calls.requestUpload(shipment, PDF, { checksum_sha256: 'A'.repeat(64) });
+  await calls.put(short.path, SMALL_PDF.subarray(0, 20));
+  const other = await calls.requestUpload(shipment, SMALL_PDF, { checksum_sha256: 'A'.repeat(64) });
   await calls.put(other.path);
   const refused = [await calls.post(short.id, 'complete'), await calls.post(other.id, 'complete')];
   expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
@@ -159,9 +164,9 @@ it('writes only its document, until it expires, and yields no other URL', async 
 
 it('is signed again when the request is repeated with its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const first = await calls.requestUpload(shipment, PDF, {}, headers);
+  const first = await calls.requestUpload(shipment, SMALL_PDF, {}, headers);
   ahead = 20 * 60_000;
-  const repeat = await calls.requestUpload(shipment, PDF, {}, headers);
+  const repeat = await calls.requestUpload(shipment, SMALL_PDF, {}, headers);
   expect(repeat.id).toBe(first.id);
   expect((await calls.put(first.path)).status).toBe(403);
   expect((await calls.put(repeat.path)).status).toBe(204);
@@ -193,7 +198,7 @@ it('accepts no bytes for a deleted document, and destroys received ones', async 
 });
 
 it.each<[string, Buffer, number, string]>([
-  ['more than was told', Buffer.concat([PDF, PDF]), 413, 'body_too_large'],
+  ['more than was told', Buffer.concat([SMALL_PDF, SMALL_PDF]), 413, 'body_too_large'],
   ['nothing', Buffer.alloc(0), 400, 'empty_file'],
   ['a page', Buffer.from('<html><p>x'), 400, 'unsupported_document_type'],
 ])('keeps nothing of %s', async (_, bytes, status, code) => {
@@ -215,7 +220,7 @@ it('refuses files that are declared too large, or turn out to be too large', asy
 
 it('keeps nothing of an interrupted upload', async () => {
   const { path } = await calls.requestUpload(shipment);
-  await sendRaw(api, `${head(path, `Content-Length: ${PDF.length}`)}%PDF-1.7`, () =>
+  await sendRaw(api, `${head(path, `Content-Length: ${SMALL_PDF.length}`)}%PDF-1.7`, () =>
     eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
   );
   await eventually(async () => expect(await calls.countObjects()).toBe(before));
@@ -234,7 +239,7 @@ it.each<[string, object, number, string]>([
     file_name: 'a.pdf',
     content_type: 'application/pdf',
     size_bytes: 1,
-    checksum_sha256: sha256(PDF),
+    checksum_sha256: sha256(SMALL_PDF),
     ...differing,
   };
   const answer = await api.call('POST', `/v1/shipments/${shipment}/documents/uploads`, { key: calls.key, json });

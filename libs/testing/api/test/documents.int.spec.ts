@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, PDF, TYPE_PART, filePart, encodeForm, sendRaw, sha256 } from './document-calls.ts';
-import type { Part } from './document-calls.ts';
+import {
+  DocumentCalls,
+  SMALL_PDF,
+  DOCUMENT_TYPE_PART,
+  filePart,
+  encodeForm,
+  sendRaw,
+  sha256,
+} from './document-calls.ts';
+import type { FormPart } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -39,8 +47,8 @@ describe('a document uploaded with its fields', () => {
         status: 'uploaded',
         file_name: 'invoice.pdf',
         content_type: 'application/pdf',
-        size_bytes: PDF.length,
-        checksum_sha256: sha256(PDF),
+        size_bytes: SMALL_PDF.length,
+        checksum_sha256: sha256(SMALL_PDF),
         warnings: [],
       }) as JsonObject,
     });
@@ -67,8 +75,8 @@ describe('a document uploaded with its fields', () => {
       ['filename="../../../etc/x.pdf"', 'x.pdf'],
     ];
     for (const [fileName, kept] of names) {
-      const file: Part = { name: 'file', fileName, content: PDF };
-      expect([fileName, (await calls.uploadDocument(shipment, [file, TYPE_PART]))['file_name']]).toEqual([
+      const file: FormPart = { name: 'file', fileName, content: SMALL_PDF };
+      expect([fileName, (await calls.uploadDocument(shipment, [file, DOCUMENT_TYPE_PART]))['file_name']]).toEqual([
         fileName,
         kept,
       ]);
@@ -78,7 +86,7 @@ describe('a document uploaded with its fields', () => {
   it('accepts a name that a browser escapes, with the usual checks', async () => {
     const named = async (name: string) => {
       const form = new FormData();
-      form.append('file', new Blob([PDF]), name);
+      form.append('file', new Blob([SMALL_PDF]), name);
       form.append('type', 'commercial_invoice');
       const sent = new Response(form);
       const type = { 'content-type': String(sent.headers.get('content-type')) };
@@ -89,23 +97,28 @@ describe('a document uploaded with its fields', () => {
       const { status, body } = await named(name);
       expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
     }
-    const field: Part = { name: 'a%22%0D%0A', content: 'x' };
-    const { body } = await calls.upload(shipment, [TYPE_PART, field, filePart()]);
+    const field: FormPart = { name: 'a%22%0D%0A', content: 'x' };
+    const { body } = await calls.upload(shipment, [DOCUMENT_TYPE_PART, field, filePart()]);
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
   });
 
   it('replaces another document once', async () => {
     const first = String((await calls.uploadDocument(shipment))['id']);
-    const replaces: Part = { name: 'replaces_document_id', content: first };
-    const second = await calls.uploadDocument(shipment, [replaces, TYPE_PART, filePart()]);
+    const replaces: FormPart = { name: 'replaces_document_id', content: first };
+    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, filePart()]);
     expect(second['replaces_document_id']).toBe(first);
     expect((await calls.get(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
-    const third = await calls.upload(shipment, [replaces, TYPE_PART, filePart()]);
+    const third = await calls.upload(shipment, [replaces, DOCUMENT_TYPE_PART, filePart()]);
     expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
   it('warns about unknown parts, and refuses them under strict handling', async () => {
-    const parts = [TYPE_PART, filePart(), { name: 'colour', content: 'red' }, { name: 'status', content: 'approved' }];
+    const parts = [
+      DOCUMENT_TYPE_PART,
+      filePart(),
+      { name: 'colour', content: 'red' },
+      { name: 'status', content: 'approved' },
+    ];
     const lenient = await calls.upload(shipment, parts);
     expect(lenient.body).toMatchObject({
       warnings: [
@@ -118,44 +131,64 @@ describe('a document uploaded with its fields', () => {
     expect(await calls.countObjects()).toBe(before + 1);
   });
 
-  it.each<[string, readonly Part[], string, readonly string[]]>([
-    ['without a file', [TYPE_PART], 'validation_failed', ['file required']],
+  it.each<[string, readonly FormPart[], string, readonly string[]]>([
+    ['without a file', [DOCUMENT_TYPE_PART], 'validation_failed', ['file required']],
     ['without a type', [filePart()], 'validation_failed', ['type required']],
     ['of an unknown type', [filePart(), { name: 'type', content: 'x' }], 'validation_failed', ['type invalid_value']],
     [
       'with a file that is a text',
-      [TYPE_PART, { name: 'file', content: 'x' }],
+      [DOCUMENT_TYPE_PART, { name: 'file', content: 'x' }],
       'validation_failed',
       ['file invalid_type'],
     ],
-    ['with two files', [TYPE_PART, filePart(), filePart()], 'validation_failed', ['file invalid_value']],
-    ['with a field twice', [TYPE_PART, TYPE_PART, filePart()], 'validation_failed', ['type invalid_value']],
+    ['with two files', [DOCUMENT_TYPE_PART, filePart(), filePart()], 'validation_failed', ['file invalid_value']],
+    [
+      'with a field twice',
+      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, filePart()],
+      'validation_failed',
+      ['type invalid_value'],
+    ],
     [
       'with a long field',
-      [{ ...TYPE_PART, content: 'x'.repeat(9_000) }, filePart()],
+      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, filePart()],
       'validation_failed',
       ['type too_long'],
     ],
-    ['with a long name', [TYPE_PART, filePart(PDF, 'x'.repeat(300))], 'validation_failed', ['file too_long']],
-    ['with a NUL in its name', [TYPE_PART, filePart(PDF, 'a\0.pdf')], 'validation_failed', ['file invalid_value']],
+    [
+      'with a long name',
+      [DOCUMENT_TYPE_PART, filePart(SMALL_PDF, 'x'.repeat(300))],
+      'validation_failed',
+      ['file too_long'],
+    ],
+    [
+      'with a NUL in its name',
+      [DOCUMENT_TYPE_PART, filePart(SMALL_PDF, 'a\0.pdf')],
+      'validation_failed',
+      ['file invalid_value'],
+    ],
     [
       'of an unknown document',
-      [TYPE_PART, filePart(), { name: 'replaces_document_id', content: 'doc_x' }],
+      [DOCUMENT_TYPE_PART, filePart(), { name: 'replaces_document_id', content: 'doc_x' }],
       'validation_failed',
       ['replaces_document_id unknown_document'],
     ],
-    ['that is empty', [TYPE_PART, filePart(Buffer.alloc(0))], 'empty_file', []],
-    ['that is a page', [TYPE_PART, filePart(Buffer.from('<!doctype html><p>x'))], 'unsupported_document_type', []],
+    ['that is empty', [DOCUMENT_TYPE_PART, filePart(Buffer.alloc(0))], 'empty_file', []],
     [
-      'that is a picture with code',
-      [TYPE_PART, filePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      'that is a page',
+      [DOCUMENT_TYPE_PART, filePart(Buffer.from('<!doctype html><p>x'))],
       'unsupported_document_type',
       [],
     ],
-    ['that is a program', [TYPE_PART, filePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
+    [
+      'that is a picture with code',
+      [DOCUMENT_TYPE_PART, filePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      'unsupported_document_type',
+      [],
+    ],
+    ['that is a program', [DOCUMENT_TYPE_PART, filePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
     [
       'of very many parts',
-      [TYPE_PART, filePart(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
+      [DOCUMENT_TYPE_PART, filePart(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
       'limit_exceeded',
       [],
     ],
@@ -166,7 +199,7 @@ describe('a document uploaded with its fields', () => {
     expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
   });
 
-  const whole = encodeForm([TYPE_PART, filePart()]);
+  const whole = encodeForm([DOCUMENT_TYPE_PART, filePart()]);
   it.each<[string, Buffer, string]>([
     ['no boundary', whole, 'multipart/form-data'],
     ['another boundary', whole, 'multipart/form-data; boundary=other'],
@@ -180,23 +213,23 @@ describe('a document uploaded with its fields', () => {
 
   it('is not changed by header syntax in its name', async () => {
     const injected = await calls.uploadDocument(shipment, [
-      TYPE_PART,
-      filePart(PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
+      DOCUMENT_TYPE_PART,
+      filePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
     ]);
     expect(injected['file_name']).toBe('a');
     const quoted = await calls.uploadDocument(shipment, [
-      TYPE_PART,
+      DOCUMENT_TYPE_PART,
       { ...filePart(), fileName: 'filename="a\\";b=c.pdf"' },
     ]);
     const { headers } = await calls.get(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
-    const long = await calls.upload(shipment, [TYPE_PART, { ...filePart(), type: 'x'.repeat(100_000) }]);
+    const long = await calls.upload(shipment, [DOCUMENT_TYPE_PART, { ...filePart(), type: 'x'.repeat(100_000) }]);
     expect(long.status).toBe(201);
   });
 
   it('is refused above 25 MiB, whether declared or found while it is received', async () => {
-    const large = Buffer.concat([PDF, Buffer.alloc(25 * 1_048_576)]);
-    const found = await calls.upload(shipment, [TYPE_PART, filePart(large)]);
+    const large = Buffer.concat([SMALL_PDF, Buffer.alloc(25 * 1_048_576)]);
+    const found = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart(large)]);
     expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
@@ -230,16 +263,16 @@ describe('a document uploaded with its fields', () => {
 
   it('is one document per Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await calls.upload(shipment, [TYPE_PART, filePart()], headers);
-    const again = await calls.upload(shipment, [filePart(), TYPE_PART], headers);
+    const first = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart()], headers);
+    const again = await calls.upload(shipment, [filePart(), DOCUMENT_TYPE_PART], headers);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
-    const other = await calls.upload(shipment, [TYPE_PART, filePart(Buffer.from('another file'))], headers);
+    const other = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart(Buffer.from('another file'))], headers);
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
     expect(await calls.countObjects()).toBe(before + 1);
   });
 
   it('checks If-Match against the shipment', async () => {
-    const stale = await calls.upload(shipment, [TYPE_PART, filePart()], { 'if-match': '"999"' });
+    const stale = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart()], { 'if-match': '"999"' });
     expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });

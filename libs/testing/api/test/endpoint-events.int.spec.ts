@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ENDPOINT_EVENT_TYPES, EVENT_TYPES, NEWEST_API_VERSION } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject } from '@tracking/contracts';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { expectDescribedEvent } from './described-responses.ts';
@@ -76,7 +76,7 @@ describe('an event of an endpoint', () => {
   it('matches its description and the sandbox event, and is not in the event log', async () => {
     const failing = await createEnabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
     const listener = await createEnabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
-    faulty.behave(receivers.answers(410));
+    faulty.behave(hostileReceivers.answers(410));
     await publish();
     const about = (one: EventEnvelope) => (one.data['endpoint'] as JsonObject | undefined)?.['id'] === failing['id'];
     const dead = await eventually(() => {
@@ -92,7 +92,7 @@ describe('an event of an endpoint', () => {
     expect(JSON.stringify(dead)).not.toContain('hidden-value');
     expect(JSON.stringify(dead)).not.toContain(failing['secret']);
 
-    faulty.behave(receivers.answers(500));
+    faulty.behave(hostileReceivers.answers(500));
     await post(failing, 'enable', undefined);
     await publish();
     const failed = await eventually(() => {

@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -649,7 +649,7 @@ describe('anything', () => {
         expectError(answer);
         expect(await api.head()).toBe(before);
       }),
-      { numRuns: propertyRounds(300) },
+      { numRuns: choosePropertyRounds(300) },
     );
   });
 
@@ -665,7 +665,7 @@ describe('anything', () => {
         const answer = await api.call('POST', '/v1/webhook_endpoints', { key, raw: JSON.stringify(json) });
         if (answer.status !== 201) expectError(answer);
       }),
-      { numRuns: propertyRounds(200) },
+      { numRuns: choosePropertyRounds(200) },
     );
   });
 
@@ -674,7 +674,7 @@ describe('anything', () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
         expectError(await api.call('POST', milestones, { key, raw: new Uint8Array(bytes) }));
       }),
-      { numRuns: propertyRounds(100) },
+      { numRuns: choosePropertyRounds(100) },
     );
   });
 
@@ -689,7 +689,7 @@ describe('anything', () => {
         const answer = await api.call('GET', `/v1/shipments/${path}?${query}`, { key });
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: propertyRounds(200) },
+      { numRuns: choosePropertyRounds(200) },
     );
   });
 });

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, itInSoak, receivers } from '@tracking/testing';
+import { eventually, itInSoak, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { DocumentCalls, PDF, TYPE_PART, filePart, encodeForm, sha256 } from './document-calls.ts';
-import type { Part } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, filePart, encodeForm, sha256 } from './document-calls.ts';
+import type { FormPart } from './document-calls.ts';
 import { CrashingGateway } from './crashing-gateway.ts';
 import { startApi, withOverrides } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -39,11 +39,11 @@ interface Prepared {
   readonly path: string;
   readonly json?: JsonObject;
   /** Instead of JSON. */
-  readonly form?: readonly Part[];
+  readonly form?: readonly FormPart[];
   /** Where it carries none of the key of all others. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Another request that the same key is refused for. */
-  readonly other?: JsonObject | readonly Part[];
+  readonly other?: JsonObject | readonly FormPart[];
   /** Its answer is not stored: it holds an upload URL, and is the same but for that, or sets a cookie. */
   readonly expires?: true;
   /** Same however often it was sent: answers what it made or changed. */
@@ -87,10 +87,10 @@ const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/docu
 const newDocument = async () =>
   `/v1/documents/${String((await new DocumentCalls(api, key).uploadDocument(await newShipment()))['id'])}`;
 /** A form or JSON, as a call takes it. */
-const bodyOf = (body: JsonObject | readonly Part[] | undefined) =>
+const bodyOf = (body: JsonObject | readonly FormPart[] | undefined) =>
   Array.isArray(body)
     ? {
-        raw: new Uint8Array(encodeForm(body as readonly Part[])),
+        raw: new Uint8Array(encodeForm(body as readonly FormPart[])),
         type: { 'content-type': 'multipart/form-data; boundary=b' },
       }
     : { json: body, type: {} };
@@ -109,7 +109,7 @@ const CREATED = { type: 'shipment.created' };
 /** A replay that has taken the first event of the workspace, and waits as its endpoint asks for. */
 const newReplay = async () => {
   await eventTypes(await newShipment());
-  receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   const endpoint = await idOf(newEndpoint());
   const path = `/v1/webhook_replays/${await idOf(post(`/v1/webhook_endpoints/${endpoint}/replay`, {}))}`;
   await eventually(async () => {
@@ -120,7 +120,7 @@ const newReplay = async () => {
 /** An endpoint that is enabled again after one of its deliveries failed for good. */
 const newDeadLetter = async () => {
   const endpoint = await idOf(newEndpoint());
-  receiver.behave(receivers.answers(410, ''));
+  receiver.behave(hostileReceivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -132,7 +132,7 @@ const newDeadLetter = async () => {
   });
   const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${endpoint}`;
   await eventually(async () => expect(await dataOf(found)).toHaveLength(1));
-  receiver.behave(receivers.answers(204, ''));
+  receiver.behave(hostileReceivers.answers(204, ''));
   await post(`/v1/webhook_endpoints/${endpoint}/enable`);
   return endpoint;
 };
@@ -283,15 +283,19 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const shipment = await newShipment();
     return {
       path: `/v1/shipments/${shipment}/documents`,
-      form: [TYPE_PART, filePart()],
-      other: [TYPE_PART, filePart(Buffer.from('other bytes'), 'other.txt')],
+      form: [DOCUMENT_TYPE_PART, filePart()],
+      other: [DOCUMENT_TYPE_PART, filePart(Buffer.from('other bytes'), 'other.txt')],
       effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
       expected: [true],
     };
   },
   requestUpload: async () => {
     const shipment = await newShipment();
-    const content = { content_type: 'application/pdf', size_bytes: PDF.length, checksum_sha256: sha256(PDF) };
+    const content = {
+      content_type: 'application/pdf',
+      size_bytes: SMALL_PDF.length,
+      checksum_sha256: sha256(SMALL_PDF),
+    };
     const json = { type: 'photo', file_name: 'invoice.pdf', ...content };
     const uploadPath = ({ url }: JsonObject) => String(url).replace('https://api.example', '');
     return {
@@ -379,9 +383,9 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     return makes({ path: `${path}/retry` }, manual);
   },
   discardWebhookDelivery: async () => {
-    receiver.behave(receivers.answers(500, ''));
+    receiver.behave(hostileReceivers.answers(500, ''));
     const path = await sentTest();
-    receiver.behave(receivers.answers(204, ''));
+    receiver.behave(hostileReceivers.answers(204, ''));
     return leaves(path, 'discard', 'status', 'discarded');
   },
   replayWebhookDeadLetters: async () => {

@@ -1,5 +1,5 @@
 import { OPERATIONS } from '@tracking/http';
-import { propertyOptions } from '@tracking/testing';
+import { createPropertyOptions } from '@tracking/testing';
 import fc from 'fast-check';
 import { FuzzedApi } from './fuzz/fuzzed-api.ts';
 import { generateRequests } from './fuzz/requests.ts';
@@ -30,10 +30,10 @@ describe('whatever is asked, the answer is as described, and what is refused wri
   it.each(ordered)(
     '%s',
     async (id) => {
-      const operation = api.description.operationOf(id);
+      const operation = api.description.findOperation(id);
       const requests = generateRequests(operation, api.values);
       const property = fc.asyncProperty(requests, (drawn) => api.sendAndCheck(operation, drawn));
-      await fc.assert(property, propertyOptions(ROUNDS, FEW_ROUNDS));
+      await fc.assert(property, createPropertyOptions(ROUNDS, FEW_ROUNDS));
     },
     PATIENCE_MS,
   );

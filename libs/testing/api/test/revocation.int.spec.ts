@@ -3,7 +3,7 @@ import type { KeyOwner, User } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
-import { openReplica } from './another-replica.ts';
+import { openAnotherReplica } from './another-replica.ts';
 import type { Replica } from './another-replica.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -16,7 +16,7 @@ let there: Replica;
 
 beforeAll(async () => {
   here = await startApi();
-  there = await openReplica(here);
+  there = await openAnotherReplica(here);
 });
 afterEach(() => there.open());
 afterAll(async () => {

@@ -16,7 +16,7 @@ export class SecretTracker {
   private readonly responses: RecordedResponse[] = [];
 
   /** Registers a secret that no later response may contain. @param name name of the secret in reports */
-  track(name: string, secret: string): string {
+  trackSecret(name: string, secret: string): string {
     if (secret.length < 8) throw new Error(`${name} is too short for a reliable search`);
     this.secrets.set(name, secret);
     return secret;
@@ -29,7 +29,7 @@ export class SecretTracker {
   wrapCall(call: Api['call']) {
     return async (method: string, path: string, sent: ApiCall = {}, shown?: string): Promise<ApiResponse> => {
       const answer = await call(method, path, sent);
-      if (shown !== undefined && answer.status < 300) this.track(shown, extractSecret(answer));
+      if (shown !== undefined && answer.status < 300) this.trackSecret(shown, extractSecret(answer));
       const own = shown === undefined ? undefined : this.secrets.get(shown);
       const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
       const device = /device=([^;]+)/.exec(answer.headers.getSetCookie().join())?.[1];
@@ -47,11 +47,13 @@ export class SecretTracker {
 
   /** Returns the secrets in responses that must not contain them. */
   findLeaks(): readonly string[] {
-    return this.responses.flatMap(({ where, content }) => this.secretsIn(content).map((name) => `${name} in ${where}`));
+    return this.responses.flatMap(({ where, content }) =>
+      this.findSecrets(content).map((name) => `${name} in ${where}`),
+    );
   }
 
   /** Returns the names of the secrets in a text, plain or encoded for JSON or a URL. */
-  secretsIn(text: string): readonly string[] {
+  findSecrets(text: string): readonly string[] {
     const forms = (secret: string) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
     return [...this.secrets]
       .filter(([, secret]) => forms(secret).some((form) => text.includes(form)))

@@ -4,11 +4,11 @@ import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { eventOperations } from '@tracking/shipments';
-import { receivers } from '@tracking/testing';
+import { hostileReceivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { SecretTracker, readFolder, extractSecret } from './secret-tracker.ts';
-import { ADDRESSES, createCaller, startApi } from './start-api.ts';
+import { PUBLIC_ADDRESSES, createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
@@ -23,10 +23,10 @@ let exported: string;
 
 beforeAll(async () => {
   api = await startApi();
-  receiver = await startClientReceiver(receivers.answers(500, 'no'));
+  receiver = await startClientReceiver(hostileReceivers.answers(500, 'no'));
   kept = new SecretTracker();
   send = kept.wrapCall(api.call);
-  admin = kept.track('the key of an admin', await api.key('admin'));
+  admin = kept.trackSecret('the key of an admin', await api.key('admin'));
   await keysAreUsed();
   await usersJoin();
   await operatorsMakeUsers();
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await shipmentsAreWritten();
   await storesFail();
   const { eventStore } = api.storage;
-  const page = await eventOperations(eventStore, ADDRESSES).exportEvents({ after: null, limit: 500 });
+  const page = await eventOperations(eventStore, PUBLIC_ADDRESSES).exportEvents({ after: null, limit: 500 });
   exported = JSON.stringify(page);
 });
 afterAll(async () => {
@@ -72,10 +72,10 @@ async function usersJoin(): Promise<void> {
   const invited = await send('POST', '/v1/users', call, 'a link of an invitation');
   expect((await send('POST', '/v1/users', call, 'a link of an invitation')).text).toBe(invited.text);
   const id = String(invited.body['id']);
-  const password = kept.track('the password of a user', 'a "pass phrase" of nobody, 4711');
+  const password = kept.trackSecret('the password of a user', 'a "pass phrase" of nobody, 4711');
   await joined(extractSecret(invited), password);
   const reset = await send('POST', `/v1/users/${id}/reset_password`, { key: admin }, 'a link of a reset');
-  const next = kept.track('the next password', 'another "pass phrase", 4712');
+  const next = kept.trackSecret('the next password', 'another "pass phrase", 4712');
   await joined(extractSecret(reset), next);
   await sessionsAreUsed(email, next);
   expect((await send('POST', '/v1/users', { ...call, headers: {} })).status).toBe(409);
@@ -92,7 +92,7 @@ async function joined(token: string, password: string): Promise<void> {
   await send('GET', `/v1/invitations/${token.slice(0, -1)}%${token.charCodeAt(token.length - 1).toString(16)}`);
   await send('PUT', path);
   await send('GET', `${path}/more`);
-  const short = kept.track(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
+  const short = kept.trackSecret(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
   await send('POST', path, { json: { name: 'Jo', password: short } });
   await send('POST', path, { json: { name: password, password: 5, email: password } });
   await send('POST', path, { raw: `{"password": "${short}` });
@@ -106,7 +106,7 @@ async function joined(token: string, password: string): Promise<void> {
 
 async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const ours = { 'x-requested-with': 'a test' };
-  const wrong = kept.track('a wrong password', 'a wrong "pass phrase", 4714');
+  const wrong = kept.trackSecret('a wrong password', 'a wrong "pass phrase", 4714');
   for (const json of [
     { email, password: wrong },
     { email: 'nobody@example.com', password: wrong },
@@ -125,7 +125,7 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   await send('POST', '/v1/shipments', { headers: { cookie }, json: {} });
   const own = { json: { name: 'mine', environment: 'live' }, headers: { ...headers, ...under(randomUUID()) } };
   expect((await send('POST', '/v1/api_keys', own, 'a key of a user')).status).toBe(201);
-  const new_password = kept.track('a password that was changed', 'yet another "pass phrase", 4715');
+  const new_password = kept.trackSecret('a password that was changed', 'yet another "pass phrase", 4715');
   const change = (current_password: string, next: string, secret?: string) =>
     send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } }, secret);
   expect((await change(wrong, new_password)).status).toBeGreaterThanOrEqual(400);
@@ -152,7 +152,7 @@ async function operatorsMakeUsers(): Promise<void> {
   const operate = kept.wrapCall(createCaller(await administration.getUrl()));
   const users = '/administration/users';
   const { email, password } = KIM;
-  kept.track('a password that an operator sets', password);
+  kept.trackSecret('a password that an operator sets', password);
   const user = { workspace: 'default', email, role: 'admin' };
   expect((await operate('POST', users, { json: { ...user, password } })).status).toBe(201);
   await operate('POST', users, { json: { ...user, password } });
@@ -167,9 +167,9 @@ async function operatorsMakeUsers(): Promise<void> {
 
 /** Sends secrets in wrong places. No response or log line may contain them. */
 async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
-  const unknown = kept.track('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
-  const password = kept.track('a password', 'correct horse "battery" staple');
-  const cookie = kept.track('a cookie', `ses_${randomUUID()}`);
+  const unknown = kept.trackSecret('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
+  const password = kept.trackSecret('a password', 'correct horse "battery" staple');
+  const cookie = kept.trackSecret('a cookie', `ses_${randomUUID()}`);
   await send('GET', '/v1/shipments', { key: unknown });
   for (const authorization of [unknown, `Bearer ${unknown} x`, `Token ${unknown}`, `Basic ${password}`]) {
     await send('GET', '/v1/shipments', { headers: { authorization } });
@@ -195,7 +195,7 @@ async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
 }
 
 async function webhooksAreUsed(): Promise<void> {
-  const sent = kept.track('a header of an endpoint', 'Bearer of-the-partner-4711');
+  const sent = kept.trackSecret('a header of an endpoint', 'Bearer of-the-partner-4711');
   const fields = { url: receiver.url, event_types: ['*'], headers: { authorization: sent } };
   const call = { key: admin, json: fields, headers: under(randomUUID()) };
   const made = await send('POST', '/v1/webhook_endpoints', call, 'a signing secret');
@@ -210,7 +210,7 @@ async function webhooksAreUsed(): Promise<void> {
   expect([revealed.status, revealed.body['secret']]).toEqual([200, rotated.body['secret']]);
   const tested = await send('POST', `${path}/test`, { key: admin, json: { type: 'milestone.recorded' } });
   expect(tested.status).toBe(202);
-  const next = kept.track('another header of it', 'Bearer of-the-partner-4712');
+  const next = kept.trackSecret('another header of it', 'Bearer of-the-partner-4712');
   await send('PATCH', path, { key: admin, json: { headers: { authorization: next, 'x-team': 'ocean' } } });
   await send('PATCH', path, { key: admin, json: { headers: { authorization: `${next}\n` }, url: next } });
   await send('GET', path, { key: admin });
@@ -242,7 +242,7 @@ async function storesFail(): Promise<void> {
     const retried = await api.gateway({ idempotency });
     isFailing = true;
     const json = { name: 'TMS', role: 'feed' };
-    const password = kept.track('a password in a field that is none', 'correct horse under a fault');
+    const password = kept.trackSecret('a password in a field that is none', 'correct horse under a fault');
     const answers = [
       await call('POST', '/v1/service_accounts', { key: admin, json: { ...json, password } }),
       await call('POST', '/v1/api_keys', { key: admin, json: { name: 'x', environment: 'live', password } }),
@@ -251,7 +251,7 @@ async function storesFail(): Promise<void> {
       await retried('POST', '/v1/service_accounts', { key: admin, json, headers: under(randomUUID()) }),
     ];
     expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
-    for (const { text } of answers) expect(kept.secretsIn(text)).toEqual([]);
+    for (const { text } of answers) expect(kept.findSecrets(text)).toEqual([]);
     await identity.close();
   }
 }
@@ -288,12 +288,12 @@ it('no response contains a secret except the one that creates it', () => {
 it('no log line contains a secret', () => {
   const texts = api.lines.map((line) => JSON.stringify(line));
   expect(texts.length).toBeGreaterThan(80);
-  expect(texts.flatMap((text) => kept.secretsIn(text).map((name) => `${name} in ${text}`))).toEqual([]);
+  expect(texts.flatMap((text) => kept.findSecrets(text).map((name) => `${name} in ${text}`))).toEqual([]);
 });
 
 it('no metric has a secret in its name or labels', () => {
   expect(api.counts.size).toBeGreaterThan(10);
-  expect(kept.secretsIn([...api.counts.keys()].join('\n'))).toEqual([]);
+  expect(kept.findSecrets([...api.counts.keys()].join('\n'))).toEqual([]);
 });
 
 it('the audit log contains no secret', async () => {
@@ -307,19 +307,19 @@ it('the audit log contains no secret', async () => {
       'webhook_endpoint.changed',
     ]),
   );
-  expect(kept.secretsIn(text)).toEqual([]);
+  expect(kept.findSecrets(text)).toEqual([]);
 });
 
 it('no event contains a secret, whether stored, exported or delivered', async () => {
   expect(exported).toContain('S-1');
-  expect(kept.secretsIn(exported)).toEqual([]);
+  expect(kept.findSecrets(exported)).toEqual([]);
   expect(receiver.deliveries().length).toBeGreaterThan(0);
   const bodies = receiver.requests.map(({ body }) => body.toString()).join('\n');
-  expect(kept.secretsIn(bodies)).toEqual([]);
+  expect(kept.findSecrets(bodies)).toEqual([]);
 });
 
 it('no file contains a secret in plain text', async () => {
   const bytes = await readFolder(api.dataDir);
   expect(bytes).toContain('S-1');
-  expect(kept.secretsIn(bytes)).toEqual([]);
+  expect(kept.findSecrets(bytes)).toEqual([]);
 });

@@ -15,15 +15,15 @@ import { loadPlaces } from '@tracking/places';
 import type { DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { Shipments, eventMaker } from '@tracking/shipments';
-import { type LogLine, recordingLogger } from '@tracking/testing';
+import { type LogLine, createRecordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, FEATURES } from './features.ts';
 import { type ApiResponse, expectDescribed } from './described-responses.ts';
 
-const responseCipher = (key: Uint8Array) => new SecretBox(key);
-export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
+export const PUBLIC_ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
 export interface ApiCall {
   readonly key?: string | undefined;
@@ -51,7 +51,7 @@ export interface StartOptions {
 export async function startApi(options: StartOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
   const lines: LogLine[] = [];
-  const logger = recordingLogger(lines);
+  const logger = createRecordingLogger(lines);
   const counts = new Map<string, number>();
   const metrics = createCountingMetrics(counts);
   const clock = () => new Date();
@@ -73,7 +73,7 @@ export async function startApi(options: StartOptions = {}) {
   if (project) await readModels.ready;
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
-  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: ADDRESSES }));
+  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: PUBLIC_ADDRESSES }));
   const webhooks = await Webhooks.start({
     eventStore,
     eventLog: events.log,
@@ -86,7 +86,7 @@ export async function startApi(options: StartOptions = {}) {
     random: Math.random,
     logger,
     metrics,
-    settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000, ...options.webhooks },
+    settings: { addresses: PUBLIC_ADDRESSES, pollMs: 10, drainMs: 1_000, ...options.webhooks },
   });
   const claiming = {
     documentStore,
@@ -96,7 +96,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     secret: randomBytes(32),
     takeOverAfterMs: 0,
-    responseCipher,
+    responseCipher: createResponseCipher,
   };
   const idempotency = await IdempotencyClaims.open(claiming);
   /** Functions that close resources of single tests, called in reverse order. */
@@ -120,7 +120,7 @@ export async function startApi(options: StartOptions = {}) {
     workspaceSettings,
     events,
     settings: {
-      ...ADDRESSES,
+      ...PUBLIC_ADDRESSES,
       rateLimitPerMinute: 100_000,
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -34,7 +34,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as Jso
 async function deadLetters(count = 1): Promise<JsonObject[]> {
   const made: JsonObject[] = [];
   for (let n = 0; n < count; n += 1) made.push(await createEnabledEndpoint(api, key, receiver.url));
-  receiver.behave(receivers.answers(410, ''));
+  receiver.behave(hostileReceivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -49,7 +49,7 @@ async function deadLetters(count = 1): Promise<JsonObject[]> {
     expect(found).toHaveLength(count);
     return found;
   });
-  receiver.behave(receivers.answers(204, ''));
+  receiver.behave(hostileReceivers.answers(204, ''));
   for (const { endpoint_id } of letters) {
     const path = `/v1/webhook_endpoints/${String(endpoint_id)}`;
     await eventually(async () => expect((await get(path)).body['status']).toBe('disabled'));

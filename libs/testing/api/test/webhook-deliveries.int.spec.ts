@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -92,7 +92,7 @@ describe('webhook deliveries', () => {
   });
 
   it('are retried and discarded by hand', async () => {
-    const failing = await startClientReceiver(receivers.answers(500, 'broken'));
+    const failing = await startClientReceiver(hostileReceivers.answers(500, 'broken'));
     const endpoint = await createEnabledEndpoint(api, key, failing.url);
     const event_id = await publish();
     const { id } = await delivery(event_id, endpoint, { status: 'retrying', attempts_count: 1 });
@@ -143,7 +143,7 @@ describe('webhook deliveries', () => {
   });
 
   it('are listed by endpoint, event, type and status, the newest first, in pages', async () => {
-    const failing = await startClientReceiver(receivers.answers(500));
+    const failing = await startClientReceiver(hostileReceivers.answers(500));
     const bad = await createEnabledEndpoint(api, key, failing.url);
     const good = await createEnabledEndpoint(api, key, receiver.url);
     const events: string[] = [];

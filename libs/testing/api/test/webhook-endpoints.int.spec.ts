@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -406,7 +406,11 @@ describe('another workspace’s or environment’s endpoint', () => {
 
 describe('a hostile receiver', () => {
   it('fails its challenge, and the API goes on', async () => {
-    for (const behaviour of [receivers.gzipBomb(16), receivers.redirects('http://127.0.0.1:1/'), receivers.resets()]) {
+    for (const behaviour of [
+      hostileReceivers.gzipBomb(16),
+      hostileReceivers.redirects('http://127.0.0.1:1/'),
+      hostileReceivers.resets(),
+    ]) {
       const hostile = await startClientReceiver();
       const { body: created } = await create({ url: hostile.url });
       hostile.behaveAlways(behaviour);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -51,7 +51,7 @@ const sent = (): string[] => receiver.deliveries().map(({ headers }) => String(h
 /** Has it wait: the endpoint asks for an hour. */
 async function waiting(): Promise<{ readonly of: string; readonly made: ApiResponse }> {
   await missed(3);
-  receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   const of = await endpoint();
   const made = await replay(of);
   await eventually(() => expect(sent()).not.toEqual([]));

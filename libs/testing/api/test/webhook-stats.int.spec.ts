@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, receivers } from '@tracking/testing';
+import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -46,7 +46,7 @@ describe('statistics of an endpoint', () => {
 
     await publish();
     await eventually(() => expect(receiver.deliveries()).toHaveLength(1));
-    receiver.behave(receivers.answers(503, ''));
+    receiver.behave(hostileReceivers.answers(503, ''));
     await publish();
     await eventually(
       async () => {

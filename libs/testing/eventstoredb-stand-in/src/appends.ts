@@ -19,7 +19,13 @@ import type {
 import type { AppendResult } from '@tracking/ports';
 import { toAppendStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { type AppendExpectedRevision, RequestRefused, toIdentifier, toLogPosition, toNewEvent } from './records.ts';
+import {
+  type AppendExpectedRevision,
+  RequestRefusedError,
+  toIdentifier,
+  toLogPosition,
+  toNewEvent,
+} from './records.ts';
 import type { StreamStore } from './stream-store.ts';
 
 /** An append that is still being received. */
@@ -96,7 +102,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
     } catch (error) {
       response.setError(toAppendStatus(error));
       // The client of a real node gets an error, then crashes because of a second response that it does not expect.
-      if (error instanceof RequestRefused && error.reason.kind === 'bad_request') answers = 2;
+      if (error instanceof RequestRefusedError && error.reason.kind === 'bad_request') answers = 2;
     }
     await faults.waitWhileHanging();
     for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
@@ -132,7 +138,7 @@ function toSuccessResponse({ revision, position }: AppendResult): AppendResp {
 
 /** Converts the only refusal that is a response; all other refusals end the call. */
 function toConflictResponse(error: unknown): AppendResp {
-  if (!(error instanceof RequestRefused) || error.reason.kind !== 'wrong_expected_version') throw error;
+  if (!(error instanceof RequestRefusedError) || error.reason.kind !== 'wrong_expected_version') throw error;
   const { expected, current } = error.reason;
   const conflict = new streamsPb.AppendResp.WrongExpectedVersion();
   if (current === undefined) conflict.setCurrentNoStream(new sharedPb.Empty());

@@ -3,21 +3,21 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
-import { type AppendExpectedRevision, type RefusalReason, RequestRefused, toIdentifier } from './records.ts';
+import { type AppendExpectedRevision, type RefusalReason, RequestRefusedError, toIdentifier } from './records.ts';
 
 /** Numbers that a node uses for these expected revisions. */
 const EXPECTED_REVISION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
 /** Returns the error that ends a call, in the words of a node: the client reads the trailer `exception`. */
 export function toServiceError(error: unknown): Partial<ServiceError> {
-  if (!(error instanceof RequestRefused)) return { code: status.UNAVAILABLE, details: String(error) };
+  if (!(error instanceof RequestRefusedError)) return { code: status.UNAVAILABLE, details: String(error) };
   const { reason } = error;
   switch (reason.kind) {
     case 'wrong_expected_version':
       return createServiceError(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
         exception: 'wrong-expected-version',
         'stream-name': reason.stream,
-        'expected-version': String(expectedNumber(reason.expected)),
+        'expected-version': String(toExpectedNumber(reason.expected)),
         ...(reason.current !== undefined && { 'actual-version': String(reason.current) }),
       });
     case 'stream_deleted':
@@ -44,13 +44,15 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
 /** Returns the same error as the response to one append of a batch call. */
 export function toAppendStatus(error: unknown) {
   const [name, details] =
-    error instanceof RequestRefused ? detailsOf(error.reason) : ['Timeout', new sharedPb.Timeout()];
+    error instanceof RequestRefusedError ? createErrorDetails(error.reason) : ['Timeout', new sharedPb.Timeout()];
   const any = new anyPb.Any();
   any.pack(details.serializeBinary(), `event_store.client.${name}`);
   return new statusPb.Status().setMessage(String(error)).setDetails(any);
 }
 
-function detailsOf(reason: RefusalReason): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
+function createErrorDetails(
+  reason: RefusalReason,
+): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
   switch (reason.kind) {
     case 'wrong_expected_version':
       return ['WrongExpectedVersion', wrongExpectedVersion(reason.expected, reason.current)];
@@ -75,7 +77,7 @@ function wrongExpectedVersion(expected: AppendExpectedRevision, current: number 
   return details.setExpectedStreamPosition(String(expected));
 }
 
-function expectedNumber(expected: AppendExpectedRevision): number {
+function toExpectedNumber(expected: AppendExpectedRevision): number {
   return typeof expected === 'number' ? expected : EXPECTED_REVISION_NUMBERS[expected];
 }
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
-import { freePort, ManagedProcess, type ProcessSpec, tempFolder, type TempFolder } from '@tracking/testing';
-import type { Faults } from './faults.ts';
+import { findFreePort, ManagedProcess, type ProcessSpec, createTempFolder, type TempFolder } from '@tracking/testing';
+import type { InjectedFaults } from './faults.ts';
 
 /** A node in its own process, which can be killed, paused, and started again on its data. */
 export class NodeProcess {
@@ -55,8 +55,8 @@ export class EventStoreDbStandIn extends NodeProcess {
 
   /** Creates a stand-in without starting it. Its data is in a temporary folder. */
   static async create(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
-    const folder = await tempFolder();
-    const port = await freePort();
+    const folder = await createTempFolder();
+    const port = await findFreePort();
     const node = new ManagedProcess({
       name: 'the stand-in',
       ...standInCommand({ ...options, folder: folder.path, port }),
@@ -76,7 +76,7 @@ export class EventStoreDbStandIn extends NodeProcess {
   }
 
   /** Sets faults of the running process. A restart clears them. */
-  async setFaults(faults: Faults): Promise<void> {
+  async setFaults(faults: InjectedFaults): Promise<void> {
     const response = await fetch(this.control, { method: 'POST', body: JSON.stringify(faults) });
     if (!response.ok) throw new Error(`the stand-in responded with ${response.status}`);
   }

@@ -1,7 +1,7 @@
-import { RequestRefused } from './records.ts';
+import { RequestRefusedError } from './records.ts';
 
 /** Faults that the stand-in simulates. Faults that are not set stay unchanged. */
-export interface Faults {
+export interface InjectedFaults {
   /** While true, the node accepts requests and never responds. */
   readonly hang?: boolean;
   /** Number of appends that are stored, but whose connections are cut instead of a response. */
@@ -24,14 +24,14 @@ export class FaultSwitches {
   private appendsUntilCrash = Infinity;
   private endHang: (() => void) | undefined;
   private hang: Promise<void> | undefined;
-  private readonly subscriptions = new Set<(reason: RequestRefused) => void>();
+  private readonly subscriptions = new Set<(reason: RequestRefusedError) => void>();
   private readonly cutConnections: () => void;
 
   constructor(cutConnections: () => void) {
     this.cutConnections = cutConnections;
   }
 
-  set(faults: Faults): void {
+  setFaults(faults: InjectedFaults): void {
     if (faults.hang === true) this.hang ??= new Promise((resolve) => (this.endHang = resolve));
     if (faults.hang === false) {
       this.endHang?.();
@@ -40,7 +40,8 @@ export class FaultSwitches {
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
-    if (faults.dropSubscriptions === true) this.endSubscriptions(new RequestRefused({ kind: 'consumer_too_slow' }));
+    if (faults.dropSubscriptions === true)
+      this.endSubscriptions(new RequestRefusedError({ kind: 'consumer_too_slow' }));
   }
 
   /** Waits before a response while the node hangs. */
@@ -62,12 +63,12 @@ export class FaultSwitches {
     return this.subscriptions.size;
   }
 
-  endSubscriptions(reason: RequestRefused): void {
+  endSubscriptions(reason: RequestRefusedError): void {
     for (const end of this.subscriptions) end(reason);
   }
 
   /** @returns a function to call when the subscription has ended */
-  registerSubscription(end: (reason: RequestRefused) => void): () => void {
+  registerSubscription(end: (reason: RequestRefusedError) => void): () => void {
     this.subscriptions.add(end);
     return () => this.subscriptions.delete(end);
   }

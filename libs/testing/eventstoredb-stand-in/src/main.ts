@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { env } from 'node:process';
 import { parseArgs } from 'node:util';
-import type { Faults } from './faults.ts';
+import type { InjectedFaults } from './faults.ts';
 import { StandInNode } from './node.ts';
 
 if (env['NODE_ENV'] === 'production')
@@ -25,7 +25,7 @@ const { values } = parseArgs({
 if (values.folder === undefined) throw new Error('--folder is missing: name the folder of the data');
 
 const port = Number(values.port);
-const node = await StandInNode.start({
+const standInNode = await StandInNode.start({
   folder: values.folder,
   port,
   batchAppend: !values['no-batch-append'],
@@ -33,25 +33,25 @@ const node = await StandInNode.start({
   liveBuffer: Number(values['live-buffer']),
 });
 
-/** The control server: POST sets `Faults` as JSON, GET returns the number of open subscriptions. */
-const control = createServer((request, response) => {
-  if (request.method === 'GET') return void response.end(String(node.faults.subscriptionCount));
+/** The control server: POST sets `InjectedFaults` as JSON, GET returns the number of open subscriptions. */
+const controlServer = createServer((request, response) => {
+  if (request.method === 'GET') return void response.end(String(standInNode.faults.subscriptionCount));
   json(request).then(
     (faults) => {
-      node.faults.set(faults as Faults);
+      standInNode.faults.setFaults(faults as InjectedFaults);
       response.writeHead(204).end();
     },
     () => response.writeHead(400).end(),
   );
 });
-control.listen(Number(values['control-port']), '127.0.0.1');
-await once(control, 'listening');
-const { port: controlPort } = control.address() as AddressInfo;
+controlServer.listen(Number(values['control-port']), '127.0.0.1');
+await once(controlServer, 'listening');
+const { port: controlPort } = controlServer.address() as AddressInfo;
 console.log(`ready on esdb://127.0.0.1:${port}?tls=false control http://127.0.0.1:${controlPort}`);
 
 await once(process, 'SIGTERM');
 // Like a real node, serve requests for a while, then close the remaining connections.
 await setTimeout(Number(values.linger));
-control.close();
-control.closeAllConnections();
-await node.stop();
+controlServer.close();
+controlServer.closeAllConnections();
+await standInNode.stop();

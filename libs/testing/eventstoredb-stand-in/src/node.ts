@@ -14,13 +14,13 @@ import type { Logger, Metrics } from '@tracking/ports';
 import { appendCalls, deleteCalls } from './appends.ts';
 import { FaultSwitches } from './faults.ts';
 import { readCall } from './reads.ts';
-import { newEvent, RequestRefused } from './records.ts';
+import { createNewEvent, RequestRefusedError } from './records.ts';
 import { StreamStore } from './stream-store.ts';
 
 /**
  * Limits of the store. The limit of an append is checked when the append arrives; its stored form can have more bytes.
  */
-const STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
+const EVENT_STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
 
 /** Milliseconds to send the ends of subscriptions before their connections are closed. */
 const SUBSCRIPTION_END_MS = 100;
@@ -39,12 +39,12 @@ interface NodeOptions {
   readonly liveBuffer: number;
 }
 
-const noop = () => undefined;
-const logger: Logger = { debug: noop, info: noop, warn: console.error, error: console.error };
+const doNothing = () => undefined;
+const logger: Logger = { debug: doNothing, info: doNothing, warn: console.error, error: console.error };
 const metrics: Metrics = {
-  counter: () => ({ add: noop }),
-  gauge: () => ({ set: noop }),
-  histogram: () => ({ observe: noop }),
+  counter: () => ({ add: doNothing }),
+  gauge: () => ({ set: doNothing }),
+  histogram: () => ({ observe: doNothing }),
 };
 
 /** A running stand-in node. */
@@ -63,14 +63,14 @@ export class StandInNode {
     const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
     this.listener = createServer({ noDelay: true }, (socket) => {
       this.sockets.add(socket);
-      socket.on('error', noop);
+      socket.on('error', doNothing);
       socket.once('close', () => this.sockets.delete(socket));
       injector.injectConnection(socket);
     });
   }
 
   static async start(options: NodeOptions): Promise<StandInNode> {
-    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: STORE_LIMITS });
+    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: EVENT_STORE_LIMITS });
     const streams = await StreamStore.open(engine.eventStore);
     const node = new StandInNode(engine);
     node.addServices(streams, options);
@@ -88,7 +88,7 @@ export class StandInNode {
   async stop(): Promise<void> {
     clearInterval(this.stats);
     this.listener.close();
-    this.faults.endSubscriptions(new RequestRefused({ kind: 'shutting_down' }));
+    this.faults.endSubscriptions(new RequestRefusedError({ kind: 'shutting_down' }));
     await pause(SUBSCRIPTION_END_MS);
     this.cutConnections();
     this.grpc.forceShutdown();
@@ -112,7 +112,12 @@ export class StandInNode {
     if (statsEvery === 0) return;
     const write = async () => {
       const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
-      const event = newEvent({ id: randomUUID(), type: '$statsCollected', contentType: 'application/json', data });
+      const event = createNewEvent({
+        id: randomUUID(),
+        type: '$statsCollected',
+        contentType: 'application/json',
+        data,
+      });
       await streams.append(`$stats-127.0.0.1:${port}`, 'any', [event]);
     };
     await write();
@@ -120,7 +125,7 @@ export class StandInNode {
   }
 }
 
-const VERSION = '23.10.0.0';
+const NODE_VERSION = '23.10.0.0';
 
 /** Handles the call with which a client finds the leader among nodes. This node is its own cluster. */
 function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
@@ -145,7 +150,7 @@ function supportedMethodsCall(batchAppend: boolean): handleUnaryCall<Empty, Supp
     new serverFeaturesPb.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
   );
   return (_call, callback) => {
-    const supported = new serverFeaturesPb.SupportedMethods().setEventStoreServerVersion(VERSION);
+    const supported = new serverFeaturesPb.SupportedMethods().setEventStoreServerVersion(NODE_VERSION);
     callback(null, supported.setMethodsList(methods));
   };
 }

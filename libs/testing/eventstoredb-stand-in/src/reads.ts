@@ -1,7 +1,7 @@
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
-import { eventsBackwards, eventsUntil, positionBefore, type StreamStore } from './stream-store.ts';
+import { readEventsBackwards, readEventsUntil, toPositionBefore, type StreamStore } from './stream-store.ts';
 import { ResponseStream, subscribe, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
 
@@ -31,7 +31,7 @@ export function readCall(
     options: ReadReq.Options,
     responses: ResponseStream,
   ) {
-    const backwards = isBackwards(options);
+    const backwards = isReadBackwards(options);
     const start = backwards ? undefined : 0;
     const from = stream.hasRevision() ? Number(stream.getRevision()) : stream.hasEnd() ? undefined : start;
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -46,7 +46,7 @@ export function readCall(
   async function respondWithAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
-    for await (const event of allEvents(options)) {
+    for await (const event of readAllEvents(options)) {
       await responses.write(toReadResponse(event));
       if (--left <= 0) return;
     }
@@ -56,19 +56,19 @@ export function readCall(
    * Forwards reads include the event at the position. Backwards reads do not, because a position lies just before its
    * event.
    */
-  async function* allEvents(options: ReadReq.Options) {
+  async function* readAllEvents(options: ReadReq.Options) {
     const all = options.getAll();
     const position = all?.getPosition()?.getCommitPosition();
     const from = position === undefined ? undefined : fromLogPosition(position);
-    if (isBackwards(options)) {
-      if (all?.hasStart() !== true) yield* eventsBackwards(streams.store, from);
+    if (isReadBackwards(options)) {
+      if (all?.hasStart() !== true) yield* readEventsBackwards(streams.store, from);
     } else if (all?.hasEnd() !== true) {
-      const after = from === undefined ? undefined : positionBefore(from);
-      yield* eventsUntil(streams.store, after, await streams.store.head(), ['']);
+      const after = from === undefined ? undefined : toPositionBefore(from);
+      yield* readEventsUntil(streams.store, after, await streams.store.head(), ['']);
     }
   }
 }
 
-function isBackwards(options: ReadReq.Options): boolean {
+function isReadBackwards(options: ReadReq.Options): boolean {
   return options.getReadDirection() === streamsPb.ReadReq.Options.ReadDirection.BACKWARDS;
 }

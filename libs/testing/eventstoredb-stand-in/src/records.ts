@@ -44,7 +44,7 @@ export function textToBytes(text: unknown): Buffer {
  */
 export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): NewEvent {
   const described = proposed.getMetadataMap();
-  return newEvent({
+  return createNewEvent({
     id: parseUuid(proposed.getId()),
     type: described.get('type') ?? '',
     contentType: described.get('content-type') ?? 'application/octet-stream',
@@ -62,7 +62,7 @@ interface EventBytes {
   readonly metadata?: Uint8Array;
 }
 
-export function newEvent({ id, type, contentType, data, metadata = new Uint8Array() }: EventBytes): NewEvent {
+export function createNewEvent({ id, type, contentType, data, metadata = new Uint8Array() }: EventBytes): NewEvent {
   return {
     id,
     type,
@@ -72,7 +72,7 @@ export function newEvent({ id, type, contentType, data, metadata = new Uint8Arra
 }
 
 /** Returns the bytes of an event that a node counts against the limit of an append: the data alone. */
-export function dataSize({ data }: NewEvent): number {
+export function dataSizeBytes({ data }: NewEvent): number {
   return String(data['bytes']).length;
 }
 
@@ -99,7 +99,8 @@ function parseUuid(uuid: UUID | undefined): string {
   const structured = uuid?.getStructured();
   if (structured === undefined) {
     const text = uuid?.getString() ?? '';
-    if (!UUID_PATTERN.test(text)) throw new RequestRefused({ kind: 'bad_request', message: `not a UUID: ${text}` });
+    if (!UUID_PATTERN.test(text))
+      throw new RequestRefusedError({ kind: 'bad_request', message: `not a UUID: ${text}` });
     return text;
   }
   const bytes = Buffer.alloc(16);
@@ -126,8 +127,8 @@ export type RefusalReason =
   | { readonly kind: 'shutting_down' }
   | { readonly kind: 'bad_request'; readonly message: string };
 
-export class RequestRefused extends Error {
-  override readonly name = 'RequestRefused';
+export class RequestRefusedError extends Error {
+  override readonly name = 'RequestRefusedError';
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason) {

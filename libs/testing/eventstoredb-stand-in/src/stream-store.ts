@@ -13,9 +13,9 @@ import {
   type AppendExpectedRevision,
   textToBytes,
   fromLogPosition,
-  newEvent,
-  RequestRefused,
-  dataSize,
+  createNewEvent,
+  RequestRefusedError,
+  dataSizeBytes,
   toLogPosition,
 } from './records.ts';
 
@@ -63,7 +63,7 @@ export class StreamStore {
 
   static async open(store: EventStore): Promise<StreamStore> {
     const streams = new StreamStore(store);
-    for await (const event of eventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
+    for await (const event of readEventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
       streams.recordMetadata(event.stream, event);
     }
     return streams;
@@ -71,14 +71,14 @@ export class StreamStore {
 
   /** @throws RequestRefused */
   async append(stream: string, expected: AppendExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.reduce((bytes, event) => bytes + dataSize(event), 0) > MAX_APPEND_BYTES) {
-      throw new RequestRefused({ kind: 'append_too_large', limit: MAX_APPEND_BYTES });
+    if (events.reduce((bytes, event) => bytes + dataSizeBytes(event), 0) > MAX_APPEND_BYTES) {
+      throw new RequestRefusedError({ kind: 'append_too_large', limit: MAX_APPEND_BYTES });
     }
-    const { visibleFrom, tombstoned } = this.stateOf(stream);
-    if (tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
+    const { visibleFrom, tombstoned } = this.loadStreamState(stream);
+    if (tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const known = expected === 'any' ? this.appendsById.get(events.at(-1)?.id ?? '') : undefined;
     if (known?.stream === stream) return known;
-    const result = await this.appendAt(stream, expected, visibleFrom, events);
+    const result = await this.appendAtRevision(stream, expected, visibleFrom, events);
     for (const event of events) {
       this.recordMetadata(stream, event);
       this.appendsById.set(event.id, { ...result, stream });
@@ -91,8 +91,8 @@ export class StreamStore {
    * @throws RequestRefused
    */
   async read(stream: string, { from, count, backwards }: StreamRange): Promise<readonly StoredEvent[] | undefined> {
-    const { visibleFrom, tombstoned } = this.stateOf(stream);
-    if (tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
+    const { visibleFrom, tombstoned } = this.loadStreamState(stream);
+    if (tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const events = backwards
       ? await this.readBackwards(stream, visibleFrom, from, count)
       : await this.readForwards(stream, visibleFrom, from, count);
@@ -107,15 +107,15 @@ export class StreamStore {
    * @throws RequestRefused
    */
   async delete(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
-    if (this.stateOf(stream).tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
+    if (this.loadStreamState(stream).tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const last = await this.lastRevision(stream);
     const current = last === 'no_stream' ? undefined : last;
     if (expected !== 'any' && expected !== last) {
-      throw new RequestRefused({ kind: 'wrong_expected_version', stream, expected, current });
+      throw new RequestRefusedError({ kind: 'wrong_expected_version', stream, expected, current });
     }
     const data = Buffer.from(JSON.stringify({ $tb: (current ?? -1) + 1 }));
     const type = tombstone ? '$streamDeleted' : '$metadata';
-    const event = newEvent({ id: randomUUID(), type, contentType: 'application/json', data });
+    const event = createNewEvent({ id: randomUUID(), type, contentType: 'application/json', data });
     return this.append(METADATA_PREFIX + stream, 'any', [event]);
   }
 
@@ -132,7 +132,7 @@ export class StreamStore {
     return events.toReversed();
   }
 
-  private async appendAt(
+  private async appendAtRevision(
     stream: string,
     expected: AppendExpectedRevision,
     visibleFrom: number,
@@ -146,7 +146,7 @@ export class StreamStore {
         if (!(error instanceof VersionConflict)) throw error;
         const current = error.actual === 'no_stream' ? undefined : error.actual;
         const goesOn = expected === 'any' || (expected === 'stream_exists' && (current ?? -1) >= visibleFrom);
-        if (!goesOn) throw new RequestRefused({ kind: 'wrong_expected_version', stream, expected, current });
+        if (!goesOn) throw new RequestRefusedError({ kind: 'wrong_expected_version', stream, expected, current });
         at = error.actual;
       }
     }
@@ -154,7 +154,7 @@ export class StreamStore {
 
   private async lastRevision(stream: string): Promise<ExpectedRevision> {
     try {
-      const probe = newEvent({ id: randomUUID(), type: 'never', contentType: '', data: Buffer.alloc(0) });
+      const probe = createNewEvent({ id: randomUUID(), type: 'never', contentType: '', data: Buffer.alloc(0) });
       await this.store.append(stream, UNREACHABLE_REVISION, [probe]);
     } catch (error) {
       if (error instanceof VersionConflict) return error.actual;
@@ -163,7 +163,7 @@ export class StreamStore {
     throw new Error('unreachable');
   }
 
-  private stateOf(stream: string): StreamState {
+  private loadStreamState(stream: string): StreamState {
     return this.states.get(stream) ?? INITIAL_STATE;
   }
 
@@ -181,13 +181,13 @@ function initialRevision(expected: AppendExpectedRevision, visibleFrom: number):
 }
 
 /** Number of events that a backwards read holds in memory. */
-const PAGE_SIZE = 1_000;
+const READ_PAGE_SIZE = 1_000;
 
 /**
  * Returns the events of streams with these prefixes, after one position and up to another; no events if `to` is
  * undefined.
  */
-export async function* eventsUntil(
+export async function* readEventsUntil(
   store: EventStore,
   after: Position | undefined,
   to: Position | undefined,
@@ -201,21 +201,24 @@ export async function* eventsUntil(
 }
 
 /** Returns the events before a position, or all events, the last one first. The positions of the store have no gaps. */
-export async function* eventsBackwards(store: EventStore, before: Position | undefined): AsyncGenerator<StoredEvent> {
+export async function* readEventsBackwards(
+  store: EventStore,
+  before: Position | undefined,
+): AsyncGenerator<StoredEvent> {
   const head = await store.head();
-  let to = before === undefined ? head : positionBefore(before);
+  let to = before === undefined ? head : toPositionBefore(before);
   if (head !== undefined && to !== undefined && to > head) to = head;
   while (to !== undefined) {
-    const after: Position | undefined = positionBefore(to, PAGE_SIZE);
+    const after: Position | undefined = toPositionBefore(to, READ_PAGE_SIZE);
     const page: StoredEvent[] = [];
-    for await (const event of eventsUntil(store, after, to, [''])) page.push(event);
+    for await (const event of readEventsUntil(store, after, to, [''])) page.push(event);
     yield* page.reverse();
     to = after;
   }
 }
 
 /** Returns the position `count` events earlier; undefined for the beginning. */
-export function positionBefore(position: Position, count = 1): Position | undefined {
+export function toPositionBefore(position: Position, count = 1): Position | undefined {
   const step = BigInt(toLogPosition('0000000000000001'));
   const logPosition = BigInt(toLogPosition(position)) - BigInt(count) * step;
   return logPosition > 0n ? fromLogPosition(String(logPosition)) : undefined;

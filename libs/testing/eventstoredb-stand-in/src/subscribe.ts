@@ -5,7 +5,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { fromLogPosition, RequestRefused, toLogPosition, toReadResponse } from './records.ts';
+import { fromLogPosition, RequestRefusedError, toLogPosition, toReadResponse } from './records.ts';
 
 /** Number of events between two checkpoints if the client sets no search window. */
 const DEFAULT_SEARCH_WINDOW = 32;
@@ -28,7 +28,7 @@ interface SubscribeCall {
 }
 
 /** The events of a subscription, and the position after which it starts. */
-interface Selection {
+interface EventSelection {
   readonly after: Position | undefined;
   readonly streamPrefixes: readonly string[];
   matches(event: StoredEvent): boolean;
@@ -58,7 +58,7 @@ class NodeSubscription {
 
   constructor(
     private readonly call: SubscribeCall,
-    private readonly selection: Selection,
+    private readonly selection: EventSelection,
   ) {
     const filter = call.options.getFilter();
     this.seen = toNumber(selection.after);
@@ -111,7 +111,7 @@ function toNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
-async function parseSelection(store: EventStore, options: ReadReq.Options): Promise<Selection> {
+async function parseSelection(store: EventStore, options: ReadReq.Options): Promise<EventSelection> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -128,7 +128,7 @@ async function parseSelection(store: EventStore, options: ReadReq.Options): Prom
   return { after: all?.hasEnd() ? await store.head() : after, ...parseFilter(options.getFilter()) };
 }
 
-function parseFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<Selection, 'after'> {
+function parseFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<EventSelection, 'after'> {
   const byStream = filter?.getStreamIdentifier();
   const expression = byStream ?? filter?.getEventType();
   const prefixes = expression?.getPrefixList() ?? [];
@@ -169,7 +169,7 @@ export class ResponseStream {
     }
     const timer = setInterval(() => {
       void isTooSlow().then((tooSlow) => {
-        if (tooSlow) this.fail(new RequestRefused({ kind: 'consumer_too_slow' }));
+        if (tooSlow) this.fail(new RequestRefusedError({ kind: 'consumer_too_slow' }));
       });
     }, SLOW_CONSUMER_CHECK_MS);
     await drained.finally(() => clearInterval(timer));

@@ -2,16 +2,16 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ManagedProcess } from '@tracking/testing';
-import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
-import { persistentPort, persistentSecret } from './persistent-values.ts';
+import { startEngines, type RunningEngines, type EnginesOptions } from './engines.ts';
+import { readOrCreatePort, readOrCreateSecret } from './persistent-values.ts';
 
 const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** The Node flags of the container and of `npm start`. */
 export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 
-export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
-export type ServiceName = (typeof SERVICES)[number];
+export const SERVICE_NAMES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 interface DistributedSystemOptions extends EnginesOptions {
   /** Number of replicas of each service; 1 by default. */
@@ -24,7 +24,7 @@ interface DistributedSystemOptions extends EnginesOptions {
 }
 
 /** One replica of a service. */
-export interface Replica {
+export interface ServiceReplica {
   readonly process: ManagedProcess;
   readonly managementUrl: string;
   /** Base URL of the API; only for gateways. */
@@ -44,7 +44,7 @@ interface AppProcess {
 }
 
 /** The last line that a service prints. */
-const STOPPED_LINE = /"msg":"stopped"/;
+const STOPPED_LOG_PATTERN = /"msg":"stopped"/;
 
 /**
  * Engines and built services on this machine. Each replica is a process with loopback ports that stay the same after
@@ -52,8 +52,8 @@ const STOPPED_LINE = /"msg":"stopped"/;
  */
 export class DistributedSystem {
   private constructor(
-    readonly engines: Engines,
-    readonly services: Readonly<Record<ServiceName, readonly Replica[]>>,
+    readonly engines: RunningEngines,
+    readonly services: Readonly<Record<ServiceName, readonly ServiceReplica[]>>,
     /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
   ) {}
@@ -66,7 +66,7 @@ export class DistributedSystem {
     const addresses = await assignAddresses(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-    const administrationToken = persistentSecret(folder, 'administration.token', 'hex');
+    const administrationToken = readOrCreateSecret(folder, 'administration.token', 'hex');
     // All replicas create the same links.
     const publicUrl = `http://127.0.0.1:${addresses.gateway[0]?.port}`;
     const common = {
@@ -77,10 +77,10 @@ export class DistributedSystem {
       MONGODB_URL: engines.mongoUrl,
       SHIPMENTS_URL: channel('shipments'),
       WEBHOOKS_URL: channel('webhooks'),
-      SERVICES_TOKEN: persistentSecret(folder, 'services.token', 'hex'),
+      SERVICES_TOKEN: readOrCreateSecret(folder, 'services.token', 'hex'),
       ADMINISTRATION_TOKEN: administrationToken,
       // The next start must be able to read the secrets in the engines' data.
-      SECRETS_KEY: persistentSecret(folder, 'secrets.key', 'base64'),
+      SECRETS_KEY: readOrCreateSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
     const managed = ({ name, app, env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
@@ -99,9 +99,9 @@ export class DistributedSystem {
     // The process ends when it has completed its work.
     const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"set-up is complete"/ }, () => undefined);
     const services = Object.fromEntries(
-      SERVICES.map((service) => [
+      SERVICE_NAMES.map((service) => [
         service,
-        addresses[service].map(({ port, managementPort }, index): Replica => {
+        addresses[service].map(({ port, managementPort }, index): ServiceReplica => {
           const env = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
           return {
             process: managed({
@@ -109,14 +109,14 @@ export class DistributedSystem {
               app: service,
               env,
               ready: /"msg":"ready"/,
-              stopped: STOPPED_LINE,
+              stopped: STOPPED_LOG_PATTERN,
             }),
             managementUrl: `http://127.0.0.1:${managementPort}`,
             url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
           };
         }),
       ]),
-    ) as unknown as Record<ServiceName, readonly Replica[]>;
+    ) as unknown as Record<ServiceName, readonly ServiceReplica[]>;
     const [gateway] = services.gateway;
     const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
     const system = new DistributedSystem(engines, services, administration);
@@ -154,7 +154,9 @@ export class DistributedSystem {
 
   /** Starts all services. Resolves when they are ready; they wait for unavailable engines. */
   async startServices(): Promise<void> {
-    await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.start())));
+    await Promise.all(
+      SERVICE_NAMES.flatMap((service) => this.services[service].map(({ process: one }) => one.start())),
+    );
   }
 
   /**
@@ -162,7 +164,7 @@ export class DistributedSystem {
    * ended
    */
   async stop(): Promise<void> {
-    const groups = [...SERVICES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
+    const groups = [...SERVICE_NAMES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
     const failures: unknown[] = [];
     for (const group of [...groups, this.startedEngines]) {
       const ended = await Promise.allSettled(group.map((one) => one.stop()));
@@ -178,8 +180,8 @@ async function assignAddresses(folder: string, replicas: number, firstGateway: n
       Array.from({ length: replicas }, async (_, index) => {
         const name = `${service}-${index + 1}`;
         return {
-          port: first === undefined ? await persistentPort(folder, name) : first + index,
-          managementPort: await persistentPort(folder, `${name} management`),
+          port: first === undefined ? await readOrCreatePort(folder, name) : first + index,
+          managementPort: await readOrCreatePort(folder, `${name} management`),
         };
       }),
     );

@@ -3,10 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, type ProcessSpec } from '@tracking/testing';
 import { standInCommand, nodeProcessSpec } from '@tracking/eventstoredb-stand-in';
-import { persistentPort } from './persistent-values.ts';
+import { readOrCreatePort } from './persistent-values.ts';
 
 /** Addresses of the engines, and the processes of those that were started here. */
-export interface Engines {
+export interface RunningEngines {
   readonly eventStoreDbUrl: string;
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
@@ -36,13 +36,13 @@ export interface EnginesOptions {
 /**
  * Starts every engine that has no address: the stand-in for EventStoreDB, and the programs in the folder of engines.
  */
-export async function startEngines(options: EnginesOptions): Promise<Engines> {
+export async function startEngines(options: EnginesOptions): Promise<RunningEngines> {
   const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, onUnexpectedExit } = options;
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
     const { name } = spec(0, '');
-    const port = await persistentPort(folder, name);
+    const port = await readOrCreatePort(folder, name);
     const dataDir = join(folder, name);
     await mkdir(dataDir, { recursive: true });
     const logFile = join(folder, `${name}.log`);

@@ -1,2 +1,8 @@
-export { DistributedSystem, NODE_FLAGS, SERVICES, type Replica, type ServiceName } from './distributed-system.ts';
-export { startEngines, type Engines } from './engines.ts';
+export {
+  DistributedSystem,
+  NODE_FLAGS,
+  SERVICE_NAMES,
+  type ServiceReplica,
+  type ServiceName,
+} from './distributed-system.ts';
+export { startEngines, type RunningEngines } from './engines.ts';

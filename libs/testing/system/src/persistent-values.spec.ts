@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tempFolder, type TempFolder } from '@tracking/testing';
-import { persistentPort, persistentSecret } from './persistent-values.ts';
+import { createTempFolder, type TempFolder } from '@tracking/testing';
+import { readOrCreatePort, readOrCreateSecret } from './persistent-values.ts';
 
 const run = promisify(execFile);
 
@@ -22,19 +22,19 @@ async function portsOfTheNext(folder: string, names: readonly string[]): Promise
 describe('what a system keeps from start to start', () => {
   let folder: TempFolder;
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
   });
   afterEach(() => folder.remove());
 
   it('are its ports, each process its own', async () => {
     const names = ['gateway-1', 'gateway-1 management', 'kafka'];
-    const ports = await Promise.all(names.map((name) => persistentPort(folder.path, name)));
+    const ports = await Promise.all(names.map((name) => readOrCreatePort(folder.path, name)));
     expect(new Set(ports).size).toBe(3);
     expect(await portsOfTheNext(folder.path, names)).toEqual(ports);
   });
 
   it('is another port where something listens, and that one from then on', async () => {
-    const first = await persistentPort(folder.path, 'kafka');
+    const first = await readOrCreatePort(folder.path, 'kafka');
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(first, '127.0.0.1', resolve));
     expect((other.address() as AddressInfo).port).toBe(first);
@@ -45,11 +45,11 @@ describe('what a system keeps from start to start', () => {
   });
 
   it('are its secrets, for their owner alone', () => {
-    const secret = persistentSecret(folder.path, 'administration.token', 'hex');
+    const secret = readOrCreateSecret(folder.path, 'administration.token', 'hex');
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
-    expect(persistentSecret(folder.path, 'administration.token', 'hex')).toBe(secret);
-    expect(persistentSecret(folder.path, 'services.token', 'hex')).not.toBe(secret);
+    expect(readOrCreateSecret(folder.path, 'administration.token', 'hex')).toBe(secret);
+    expect(readOrCreateSecret(folder.path, 'services.token', 'hex')).not.toBe(secret);
     expect(statSync(join(folder.path, 'administration.token')).mode & 0o777).toBe(0o600);
-    expect(Buffer.from(persistentSecret(folder.path, 'secrets.key', 'base64'), 'base64')).toHaveLength(32);
+    expect(Buffer.from(readOrCreateSecret(folder.path, 'secrets.key', 'base64'), 'base64')).toHaveLength(32);
   });
 });

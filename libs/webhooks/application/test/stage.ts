@@ -17,7 +17,7 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import { RecordedMetrics, type TempFolder, eventually, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import { setSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
   CONSUMER_GROUP,
@@ -99,7 +99,7 @@ export class WebhooksTestStage {
   }
 
   static async open(): Promise<WebhooksTestStage> {
-    const folder = await tempFolder();
+    const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path, { metrics: new RecordedMetrics() });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
     return new WebhooksTestStage(folder, engine);

@@ -60,7 +60,7 @@ export async function readConflict(api: Api, base: Shipment, values: ShipmentVal
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
-  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).page();
+  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).fetchPage();
   return findConflict(base, values, theirs, history);
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client';
 import { eventSizeBytes, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
-import { monotonicMs, WakeUp } from '@tracking/resilience';
+import { monotonicMs, WakeUpSignal } from '@tracking/resilience';
 import {
   type NodeClient,
   describeReason,
@@ -149,7 +149,7 @@ async function* findStoredEvents(
   let checkpoint = after;
   let failure: Error | undefined;
   let newsAt = monotonicMs();
-  const wakeUp = new WakeUp();
+  const wakeUp = new WakeUpSignal();
   const onNews = () => {
     newsAt = monotonicMs();
     wakeUp.wake();

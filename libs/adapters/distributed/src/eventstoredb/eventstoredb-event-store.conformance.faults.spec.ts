@@ -1,4 +1,4 @@
-import { eventStoreConformance } from '@tracking/testing';
-import { eventStoreDbSubject, NODE_NAME } from '../../test/eventstoredb/eventstoredb-subject.ts';
+import { testEventStore } from '@tracking/testing';
+import { createEventStoreDbSubject, NODE_NAME } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
-eventStoreConformance(NODE_NAME, eventStoreDbSubject());
+testEventStore(NODE_NAME, createEventStoreDbSubject());

@@ -8,9 +8,9 @@ import {
   collectCatchUp,
   ids,
   itIfSupported,
-  newEvent,
-  newEvents,
-  newStreamPrefix,
+  createNewEvent,
+  createNewEvents,
+  createStreamPrefix,
   noMetrics,
   RecordedMetrics,
   silentLogger,
@@ -18,14 +18,14 @@ import {
 } from '@tracking/testing';
 import {
   IS_KILLABLE,
-  eventStoreDbSubject,
+  createEventStoreDbSubject,
   IS_STAND_IN,
   NODE_NAME,
   NOT_KILLABLE_REASON,
   NO_STAND_IN_REASON,
   openStore,
   EventStoreDbFixture,
-  untilAnswered,
+  retryUntilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
 function errorOf(work: Promise<unknown>): Promise<unknown> {
@@ -40,7 +40,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
   const appended: string[] = [];
   for (let hundred = 0; hundred < hundreds; hundred += 1) {
     for (const stream of streams) {
-      const events = newEvents(100);
+      const events = createNewEvents(100);
       await store.append(prefix + stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events);
       appended.push(...ids(events));
     }
@@ -50,23 +50,23 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
 
 /** Tests each fact about EventStoreDB and its client, and how the adapter handles it. */
 describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
-  const subject = eventStoreDbSubject();
+  const subject = createEventStoreDbSubject();
   let store: EventStore;
   let stream: string;
   beforeAll(async () => void (store = await subject.open()));
   afterAll(() => subject.close());
-  beforeEach(() => void (stream = `${newStreamPrefix()}s`));
+  beforeEach(() => void (stream = `${createStreamPrefix()}s`));
 
   describe('positions are exclusive on resume, and checkpoint positions may have a prepare position of 0', () => {
     it('resuming after any position neither loses nor repeats events', async () => {
-      const prefix = newStreamPrefix();
-      const other = newStreamPrefix();
+      const prefix = createStreamPrefix();
+      const other = createStreamPrefix();
       const mine: string[] = [];
       for (const part of ['a', 'b', 'c']) {
         mine.push(...(await fill(store, prefix, [part], 4)));
         await fill(store, other, [part], 8);
       }
-      const before = (await store.append(`${other}x`, 'no_stream', newEvents(1))).position;
+      const before = (await store.append(`${other}x`, 'no_stream', createNewEvents(1))).position;
       // A new store has no events in its buffer.
       store = await subject.reopen();
       const whole = await collectCatchUp(
@@ -91,7 +91,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
   describe('appends with the same ids', () => {
     it('at the same revision are one append, even if the stream has moved on', async () => {
-      const [first, second] = [newEvents(2), newEvents(1)];
+      const [first, second] = [createNewEvents(2), createNewEvents(1)];
       await store.append(stream, 'no_stream', first);
       await store.append(stream, 1, second);
       expect(await store.append(stream, 'no_stream', first)).toMatchObject({ revision: 1 });
@@ -101,14 +101,14 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
     });
 
     it('at another correct revision are a new append', async () => {
-      const events = newEvents(1);
+      const events = createNewEvents(1);
       await store.append(stream, 'no_stream', events);
       expect(await store.append(stream, 0, events)).toMatchObject({ revision: 1 });
       expect(await store.read(stream)).toHaveLength(2);
     });
 
     it('with other content keep the first content', async () => {
-      const event = newEvent({ said: 'first' });
+      const event = createNewEvent({ said: 'first' });
       const first = await store.append(stream, 'no_stream', [event]);
       expect(await store.append(stream, 'no_stream', [{ ...event, data: { said: 'second' } }])).toEqual(first);
       expect((await store.read(stream)).map(({ data }) => data)).toEqual([{ said: 'first' }]);
@@ -116,9 +116,9 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
   });
 
   it('a version conflict is identified by its type and versions, because its message is empty', async () => {
-    await store.append(stream, 'no_stream', newEvents(3));
+    await store.append(stream, 'no_stream', createNewEvents(3));
     const conflict = { name: 'VersionConflict', stream, actual: 2 };
-    const late = newEvents(1);
+    const late = createNewEvents(1);
     expect(await errorOf(store.append(stream, 'no_stream', late))).toMatchObject({
       ...conflict,
       expected: 'no_stream',
@@ -134,22 +134,22 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
   it('an id that is not a UUID is refused before it reaches the client', async () => {
     for (const id of ['', 'not-a-uuid', randomUUID().toUpperCase(), `${randomUUID()}0`]) {
-      const events = [newEvent(), { ...newEvent(), id }];
+      const events = [createNewEvent(), { ...createNewEvent(), id }];
       expect(await errorOf(store.append(stream, 'no_stream', events))).toBeInstanceOf(TypeError);
     }
-    expect(await store.append(stream, 'no_stream', newEvents(1))).toMatchObject({ revision: 0 });
+    expect(await store.append(stream, 'no_stream', createNewEvents(1))).toMatchObject({ revision: 0 });
   });
 
   it('data that is not JSON is refused before it reaches the client', async () => {
     const circle: Record<string, unknown> = {};
     circle['circle'] = circle;
-    const event = { ...newEvent(), data: circle } as NewEvent;
+    const event = { ...createNewEvent(), data: circle } as NewEvent;
     expect(await errorOf(store.append(stream, 'no_stream', [event]))).toBeInstanceOf(TypeError);
     expect(await store.read(stream)).toEqual([]);
   });
 
   it('an append above 1 MiB is refused with a clear error', async () => {
-    const text = (length: number) => newEvent({ text: 'x'.repeat(length) });
+    const text = (length: number) => createNewEvent({ text: 'x'.repeat(length) });
     for (const events of [[text(1_048_576)], [text(700_000), text(700_000)], [text(20_000_000)]]) {
       const error = await errorOf(store.append(stream, 'no_stream', events));
       expect(error).toBeInstanceOf(AppendTooLarge);
@@ -164,7 +164,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
   it('text is returned unchanged: NUL, lone surrogates, keys of objects', async () => {
     const event = {
-      ...newEvent(),
+      ...createNewEvent(),
       data: JSON.parse('{"__proto__":{"a":"\\u0000"},"half":"\\ud83d","港":"🚢"}') as never,
     };
     await store.append(stream, 'no_stream', [event]);
@@ -178,13 +178,13 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
     it('a missing or soft-deleted stream is empty; a permanently deleted one is an error', async () => {
       expect(await store.read(stream)).toEqual([]);
-      await store.append(stream, 'no_stream', newEvents(2));
+      await store.append(stream, 'no_stream', createNewEvents(2));
       await client.deleteStream(stream);
       expect(await store.read(stream)).toEqual([]);
-      expect(await store.append(stream, 'no_stream', newEvents(1))).toMatchObject({ revision: 2 });
+      expect(await store.append(stream, 'no_stream', createNewEvents(1))).toMatchObject({ revision: 2 });
       expect((await store.read(stream)).map(({ revision }) => revision)).toEqual([2]);
       await client.tombstoneStream(stream);
-      const works = [store.read(stream), store.append(stream, 2, newEvents(1))];
+      const works = [store.read(stream), store.append(stream, 2, createNewEvents(1))];
       for (const error of await Promise.all(works.map(errorOf))) {
         expect(error).toMatchObject({ message: 'event store: the stream was permanently deleted' });
         expect(error).not.toBeInstanceOf(Unavailable);
@@ -208,19 +208,19 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
     store = await subject.reopen();
     const head = (await store.head()) ?? '';
     const reached = ({ position = '' }: CatchUpResult) => position >= head;
-    const { events, position = '' } = await collectCatchUp(store, { prefixes: [newStreamPrefix()] }, reached);
+    const { events, position = '' } = await collectCatchUp(store, { prefixes: [createStreamPrefix()] }, reached);
     expect(events).toEqual([]);
     expect(position >= head).toBe(true);
     // A live reader also advances by events of others, without waiting for a checkpoint.
     const seen: string[] = [];
     const stop = new AbortController();
     const following = (async () => {
-      const options = { streamPrefixes: [newStreamPrefix()], after: head, signal: stop.signal };
+      const options = { streamPrefixes: [createStreamPrefix()], after: head, signal: stop.signal };
       for await (const batch of store.catchUp(options)) seen.push(batch.position);
     })();
     await eventually(() => expect(seen).toHaveLength(1));
     for (let revision = 600; revision < 605; revision += 1) {
-      const { position: written } = await store.append(`${stream}x`, revision - 1, newEvents(1));
+      const { position: written } = await store.append(`${stream}x`, revision - 1, createNewEvents(1));
       await eventually(() => expect((seen.at(-1) ?? '') >= written).toBe(true), { deadlineMs: 5_000 });
     }
     stop.abort();
@@ -239,7 +239,7 @@ function factsOfFaults(): void {
     async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
   );
   afterAll(() => fixture.close());
-  beforeEach(() => void (a = newStreamPrefix()));
+  beforeEach(() => void (a = createStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   it('a subscription that the node ends is renewed while the process lives', async () => {
@@ -273,7 +273,7 @@ function factsOfFaults(): void {
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
   itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
     const writer = fixture.open();
-    await fill(writer, newStreamPrefix(), ['x'], 12);
+    await fill(writer, createStreamPrefix(), ['x'], 12);
     await fixture.standIn.setFaults({ checkpointInterval: 1_000_000 });
     const store = fixture.open();
     for (let round = 0; round < 2; round += 1) {
@@ -286,17 +286,17 @@ function factsOfFaults(): void {
 
   it('a stopping node still serves for a while, and nothing is lost', async () => {
     const store = fixture.open();
-    const end = newEvent();
+    const end = createNewEvent();
     const following = collectCatchUp(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
     let isBack = false;
     const appended: string[] = [];
     const append = async (event: NewEvent) => {
       const expected = appended.length === 0 ? 'no_stream' : appended.length - 1;
-      await untilAnswered(() => store.append(a, expected, [event]));
+      await retryUntilAnswered(() => store.append(a, expected, [event]));
       appended.push(event.id);
     };
     const appending = (async () => {
-      while (!isBack) await append(newEvent());
+      while (!isBack) await append(createNewEvent());
       await append(end);
     })();
     await fixture.node.stop();
@@ -316,7 +316,7 @@ function factsOfFaults(): void {
       await collectCatchUp(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(100 * (round + 1)));
     }
     const signal = new AbortController();
-    const live = collectCatchUp(store, { prefixes: [newStreamPrefix()] }, hasEventCount(1));
+    const live = collectCatchUp(store, { prefixes: [createStreamPrefix()] }, hasEventCount(1));
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
         if (batch.caughtUp) signal.abort();
@@ -330,9 +330,9 @@ function factsOfFaults(): void {
 
   it('while the node is down, everything is unavailable, and errors contain no address', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 300 } });
-    await store.append(a, 'no_stream', newEvents(1));
+    await store.append(a, 'no_stream', createNewEvents(1));
     await fixture.node.kill();
-    const works = [store.append(a, 0, newEvents(1)), store.read(a), store.head()];
+    const works = [store.append(a, 0, createNewEvents(1)), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) {
       expect(error).toBeInstanceOf(Unavailable);
       expect(error).toMatchObject({ name: 'Unavailable', engine: 'event store' });
@@ -345,30 +345,32 @@ function factsOfFaults(): void {
 
   it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 500 } });
-    await store.append(a, 'no_stream', newEvents(1));
+    await store.append(a, 'no_stream', createNewEvents(1));
     fixture.node.pause();
-    const events = newEvents(1);
+    const events = createNewEvents(1);
     const works = [store.append(a, 0, events), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
     fixture.node.resume();
-    expect(await untilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
+    expect(await retryUntilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
     expect(await store.read(a)).toHaveLength(2);
   });
 
   it('closing or losing one store rejects no append of another store in the process', async () => {
     // The second node is always a stand-in.
-    const other = await EventStoreDbFixture.on(await EventStoreDbStandIn.create());
+    const other = await EventStoreDbFixture.startOn(await EventStoreDbStandIn.create());
     try {
       const steady = fixture.open();
       let ended = false;
       const appending = Array.from({ length: 20 }, async (_, writer) => {
         for (let revision = -1; !ended; revision += 1) {
-          await steady.append(`${a}${writer}`, revision < 0 ? 'no_stream' : revision, newEvents(1));
+          await steady.append(`${a}${writer}`, revision < 0 ? 'no_stream' : revision, createNewEvents(1));
         }
       });
       for (let round = 0; round < 3; round += 1) {
         const losing = other.open({ limits: { operationTimeoutMs: 200 } });
-        const lost = Array.from({ length: 20 }, (_, n) => losing.append(`r${round}-${n}`, 'no_stream', newEvents(1)));
+        const lost = Array.from({ length: 20 }, (_, n) =>
+          losing.append(`r${round}-${n}`, 'no_stream', createNewEvents(1)),
+        );
         if (round === 1) await other.node.kill();
         await Promise.allSettled(lost);
         await losing.close();
@@ -385,7 +387,7 @@ function factsOfFaults(): void {
   itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
     const store = fixture.open();
     await fixture.standIn.setFaults({ loseAnswers: 64 });
-    const requests = Array.from({ length: 64 }, () => newEvents(2));
+    const requests = Array.from({ length: 64 }, () => createNewEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);
     for (const [n, events] of requests.entries()) expect(ids(await store.read(`${a}${n}`))).toEqual(ids(events));
@@ -393,7 +395,7 @@ function factsOfFaults(): void {
 
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {
     const store = fixture.open();
-    const [first, second] = [newEvents(2), newEvents(2)];
+    const [first, second] = [createNewEvents(2), createNewEvents(2)];
     const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
     await fixture.killAndRestart();
     expect([await store.append(a, 'no_stream', first), await store.append(a, 1, second)]).toEqual(answers);
@@ -402,8 +404,8 @@ function factsOfFaults(): void {
 
   it('a refused append is refused even if the URL asks for results instead of errors', async () => {
     const store = openStore(`${fixture.node.url}&throwOnAppendFailure=false`);
-    await store.append(a, 'no_stream', newEvents(2));
-    expect(await errorOf(store.append(a, 'no_stream', newEvents(1)))).toMatchObject({
+    await store.append(a, 'no_stream', createNewEvents(2));
+    expect(await errorOf(store.append(a, 'no_stream', createNewEvents(1)))).toMatchObject({
       expected: 'no_stream',
       actual: 1,
     });
@@ -415,9 +417,9 @@ function factsOfFaults(): void {
     const store = fixture.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
     fixture.node.pause();
-    const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
+    const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
     expect(metrics.value('event_store_appends')).toBe(10);
-    expect(await errorOf(store.append(`${a}one`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Busy' });
+    expect(await errorOf(store.append(`${a}one`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
     fixture.node.resume();
     await Promise.all(waiting);
     expect(metrics.value('event_store_appends')).toBe(0);
@@ -426,9 +428,11 @@ function factsOfFaults(): void {
 
   it('closing waits for running appends and refuses later ones', async () => {
     const store = fixture.open();
-    const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
+    const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
     const closed = store.close();
-    expect(await errorOf(store.append(`${a}late`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Unavailable' });
+    expect(await errorOf(store.append(`${a}late`, 'no_stream', createNewEvents(1)))).toMatchObject({
+      name: 'Unavailable',
+    });
     await closed;
     expect(await Promise.all(under)).toHaveLength(50);
     expect(await fixture.open().read(`${a}49`)).toHaveLength(1);

@@ -8,8 +8,8 @@ import {
   collectCatchUp,
   ids,
   itIfSupported,
-  newEvents,
-  newStreamPrefix,
+  createNewEvents,
+  createStreamPrefix,
   scaleTimeout,
 } from '@tracking/testing';
 import {
@@ -20,7 +20,7 @@ import {
   NO_STAND_IN_REASON,
   openStore,
   EventStoreDbFixture,
-  untilAnswered,
+  retryUntilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
 const KILLS = 3;
@@ -40,7 +40,7 @@ function faults(): void {
   let prefix: string;
   beforeAll(async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 200, linger: 300 })));
   afterAll(() => fixture.close());
-  beforeEach(() => void (prefix = newStreamPrefix()));
+  beforeEach(() => void (prefix = createStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   /** Starts writers that append events to their own streams until `ended` aborts. */
@@ -51,9 +51,9 @@ function faults(): void {
       const own: string[] = [];
       acknowledged.set(stream, own);
       while (!ended.aborted) {
-        const events = newEvents(1 + (own.length % 3));
+        const events = createNewEvents(1 + (own.length % 3));
         const expected = own.length === 0 ? 'no_stream' : own.length - 1;
-        await untilAnswered(
+        await retryUntilAnswered(
           () => store.append(stream, expected, events),
           () => (unanswered += 1),
         );
@@ -134,7 +134,7 @@ function faults(): void {
     await writers.grow(60);
     ended.abort();
     await writers.done;
-    await untilAnswered(() => store.append(`${prefix}${MARKER}`, 'no_stream', newEvents(1)));
+    await retryUntilAnswered(() => store.append(`${prefix}${MARKER}`, 'no_stream', createNewEvents(1)));
     await expectStored(store, writers.acknowledged);
     for (const events of await Promise.all(following)) expectFollowed(events, writers.acknowledged);
     await expectStored(fixture.open(), writers.acknowledged);
@@ -149,7 +149,7 @@ function faults(): void {
     const store = openStore(url, { logger, limits: { operationTimeoutMs: 300 } });
     const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3));
     const error: unknown = await store
-      .append(`${prefix}1`, 'no_stream', newEvents(1))
+      .append(`${prefix}1`, 'no_stream', createNewEvents(1))
       .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Unavailable);
     await eventually(() => expect(lines.length).toBeGreaterThan(1));
@@ -157,8 +157,8 @@ function faults(): void {
     expect(`${message} ${stack} ${JSON.stringify(error)} ${lines.join()}`).not.toMatch(/s3cret|someone|127\.0\.0\.1/);
     expect(cause).toBeUndefined();
     await fixture.node.start();
-    const events = newEvents(3);
-    await untilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
+    const events = createNewEvents(3);
+    await retryUntilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
     expect(ids((await following).events)).toEqual(ids(events));
     await store.close();
   });

@@ -1,5 +1,5 @@
 import { eventSizeBytes } from '@tracking/ports';
-import { newEvent } from '@tracking/testing';
+import { createNewEvent } from '@tracking/testing';
 import { LiveEventBuffer } from './live-subscription.ts';
 import { type LogEntry, encodePosition } from './log-reads.ts';
 
@@ -7,7 +7,9 @@ const at = (commit: number) => encodePosition({ commit: BigInt(commit), prepare:
 
 function entry(commit: number, stream?: string): LogEntry {
   const position = at(commit);
-  return stream === undefined ? { position } : { position, event: { ...newEvent(), stream, revision: 0, position } };
+  return stream === undefined
+    ? { position }
+    : { position, event: { ...createNewEvent(), stream, revision: 0, position } };
 }
 
 describe('the buffer of the newest events', () => {

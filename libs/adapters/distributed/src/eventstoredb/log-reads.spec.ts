@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type AllStreamResolvedEvent, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { jest } from '@jest/globals';
 import { InvalidPosition } from '@tracking/ports';
-import { newEvent, noMetrics, silentLogger } from '@tracking/testing';
+import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
 import { START_POSITION, collect, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
 import type { NodeClient } from './node-client.ts';
@@ -25,7 +25,7 @@ class Call extends EventEmitter {
 
 /** An entry of the log, and of a stream. */
 function resolved(number: number, characters = 1): AllStreamResolvedEvent {
-  const { id, type } = newEvent();
+  const { id, type } = createNewEvent();
   const data = { text: 'x'.repeat(characters) };
   const position = { commit: BigInt(number), prepare: BigInt(number) };
   const event = { id, type, data, metadata: {}, streamId: 'a', revision: BigInt(number), position, isJson: true };

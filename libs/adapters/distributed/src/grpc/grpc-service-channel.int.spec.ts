@@ -1,8 +1,8 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
-import { freePort } from '@tracking/testing';
+import { findFreePort } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
-import { THINGS, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
 import { SHIPMENTS } from './service-protos.ts';
@@ -31,7 +31,7 @@ describe('the service channel', () => {
   };
 
   beforeAll(async () => {
-    address = `127.0.0.1:${await freePort()}`;
+    address = `127.0.0.1:${await findFreePort()}`;
     server = await startServer(
       {
         echo: (request) => Promise.resolve(request),
@@ -46,7 +46,7 @@ describe('the service channel', () => {
       { address },
     );
     channel = openChannel(`dns:///${address}`);
-    ({ things, others } = channel.client<ThingsOperations>(THINGS, LONG_MS));
+    ({ things, others } = channel.client<ThingsOperations>(THINGS_PROTO, LONG_MS));
   });
   afterAll(async () => {
     held.resolve(null);
@@ -144,17 +144,17 @@ describe('the service channel', () => {
     of: 'big' | 'read',
     error: Error,
   ): Promise<readonly [first: Error, second: Error]> {
-    const replicaPort = await freePort();
+    const replicaPort = await findFreePort();
     let calls = 0;
     const operation = () => {
       calls += 1;
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
     const replica = await startServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
-    const link = await FaultyLink.open(await freePort(), replicaPort);
+    const link = await FaultyLink.open(await findFreePort(), replicaPort);
     const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
     try {
-      const { things: repeated } = repeating.client<ThingsOperations>(THINGS, LONG_MS);
+      const { things: repeated } = repeating.client<ThingsOperations>(THINGS_PROTO, LONG_MS);
       link.cutAnswers(1);
       const first = await errorOf(repeated[of]());
       expect(calls).toBe(2);
@@ -212,7 +212,7 @@ describe('the service channel', () => {
 
   it('refuses calls once closed', async () => {
     const closing = openChannel(`dns:///${address}`);
-    const { things: late } = closing.client<ThingsOperations>(THINGS, LONG_MS);
+    const { things: late } = closing.client<ThingsOperations>(THINGS_PROTO, LONG_MS);
     await late.note({ call: 3 });
     await closing.close();
     expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(Unavailable);

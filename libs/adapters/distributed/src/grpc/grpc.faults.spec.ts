@@ -6,14 +6,20 @@ import {
   RecordedMetrics,
   createAuthority,
   eventually,
-  freePort,
+  findFreePort,
   issueCertificate,
-  recordingLogger,
+  createRecordingLogger,
   silentLogger,
   expectStaysTrue,
 } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
-import { THINGS, type Things, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import {
+  THINGS_PROTO,
+  type Things,
+  type ThingsOperations,
+  openChannel,
+  startServer,
+} from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannelOptions } from './grpc-service-channel.ts';
 import type { GrpcServiceServer, GrpcServiceServerOptions } from './grpc-service-server.ts';
 
@@ -69,10 +75,10 @@ describe('faults of the service channel', () => {
       hold: doing(() => (held.push(name), released.promise.then(() => name))),
       holdFirst: doing(() => (firsts.push(replica) === 1 ? released.promise : Promise.resolve(name))),
     };
-    const address = `127.0.0.1:${port ?? (await freePort())}`;
+    const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startServer(things, { address, ...options });
     closing.push(() => server.close());
-    const link = await FaultyLink.open(await freePort(), Number(address.split(':')[1]));
+    const link = await FaultyLink.open(await findFreePort(), Number(address.split(':')[1]));
     closing.push(() => link.cut());
     const replica: Replica = { name, address, server, link, done };
     return replica;
@@ -91,7 +97,7 @@ describe('faults of the service channel', () => {
     closing.push(() => channel.close());
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
-      const client = clients.get(deadlineMs) ?? channel.client<ThingsOperations>(THINGS, deadlineMs);
+      const client = clients.get(deadlineMs) ?? channel.client<ThingsOperations>(THINGS_PROTO, deadlineMs);
       clients.set(deadlineMs, client);
       return client;
     };
@@ -143,7 +149,7 @@ describe('faults of the service channel', () => {
 
     it('logs the request id and trace in every line about a call', async () => {
       const lines: LogLine[] = [];
-      const traced = await startReplica('traced', { logger: recordingLogger(lines) });
+      const traced = await startReplica('traced', { logger: createRecordingLogger(lines) });
       const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
       const origins = [
         undefined,
@@ -261,7 +267,7 @@ describe('faults of the service channel', () => {
   });
 
   it('waits for a replica that starts later', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const channel = channelAt([port]);
     const soon = errorOf(channel.call('note', {}, 200));
     const patient = channel.call('note');
@@ -317,7 +323,7 @@ describe('faults of the service channel', () => {
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
     const answer = channel.call('note', { number: 'the last' });
-    await eventually(() => expect(replica.link.holdsBack('the last')).toBe(true));
+    await eventually(() => expect(replica.link.isHoldingBack('the last')).toBe(true));
     replica.link.resume();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { DomainError } from '@tracking/contracts';
-import { freePort, noMetrics, silentLogger } from '@tracking/testing';
+import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
 import { GenericClient } from '../../test/grpc/generic-client.ts';
-import { TOKEN } from '../../test/grpc/grpc-subject.ts';
+import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
 import { loadProto, SHIPMENTS } from './service-protos.ts';
 
@@ -12,11 +12,11 @@ describe('a tool that uses only server reflection', () => {
   let stranger: GenericClient;
 
   beforeAll(async () => {
-    const address = `127.0.0.1:${await freePort()}`;
+    const address = `127.0.0.1:${await findFreePort()}`;
     server = new GrpcServiceServer({
       proto: SHIPMENTS,
       address,
-      token: TOKEN,
+      token: TEST_TOKEN,
       logger: silentLogger,
       metrics: noMetrics,
     });
@@ -30,7 +30,7 @@ describe('a tool that uses only server reflection', () => {
     ]);
     server.serve(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
     await server.listen();
-    client = new GenericClient(address, TOKEN);
+    client = new GenericClient(address, TEST_TOKEN);
     stranger = new GenericClient(address);
   });
   afterAll(async () => {
@@ -40,13 +40,15 @@ describe('a tool that uses only server reflection', () => {
   });
 
   it('finds the services', async () => {
-    expect(await client.services()).toEqual(expect.arrayContaining(['tracking.v1.Shipments', 'tracking.v1.Events']));
+    expect(await client.listServices()).toEqual(
+      expect.arrayContaining(['tracking.v1.Shipments', 'tracking.v1.Events']),
+    );
   });
 
   it.each(['Shipments', 'Events'])(
     'receives all of %s in one file, because imports would not be resolved',
     async (service) => {
-      expect(await client.files(`tracking.v1.${service}`)).toHaveLength(1);
+      expect(await client.listFiles(`tracking.v1.${service}`)).toHaveLength(1);
     },
   );
 
@@ -73,6 +75,6 @@ describe('a tool that uses only server reflection', () => {
   });
 
   it('receives nothing without the token', async () => {
-    await expect(stranger.services()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    await expect(stranger.listServices()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });
 });

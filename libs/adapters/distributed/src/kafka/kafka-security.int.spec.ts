@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Unavailable, type Logger } from '@tracking/ports';
 import { createAuthority, eventually, issueCertificate, noMetrics } from '@tracking/testing';
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
-import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
+import { MessageLedger, createMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaOptions } from './kafka-client.ts';
 
@@ -59,10 +59,10 @@ function guarded(engines: string): void {
   }
 
   it('accepts clients that have the password and trust the authority', async () => {
-    const ledger = new Ledger();
+    const ledger = new MessageLedger();
     const kafka = open(PASSWORD, { ca: authority.cert });
     await kafka.ensureTopics([{ name: 'guarded', partitions: 1, retentionMs: 60_000 }]);
-    await kafka.publish('guarded', [messageOf('a', 1)]);
+    await kafka.publish('guarded', [createMessage('a', 1)]);
     const stop = new AbortController();
     const over = kafka.consume({ topic: 'guarded', group: 'group', signal: stop.signal }, ledger.receive);
     await eventually(() => expect(ledger.deliveries).toEqual(['a#1']), { deadlineMs: 20_000 });
@@ -76,7 +76,7 @@ function guarded(engines: string): void {
   ])('is unavailable to a client %s, and no secret is logged', async (_who, password, tls) => {
     const kafka = open(password, tls);
     const asking = kafka.ensureTopics([{ name: 'other', partitions: 1, retentionMs: 60_000 }]);
-    const publishing = kafka.publish('guarded', [messageOf('a', 2)]);
+    const publishing = kafka.publish('guarded', [createMessage('a', 2)]);
     for (const refused of await Promise.allSettled([asking, publishing])) {
       const reason: unknown = refused.status === 'rejected' ? refused.reason : undefined;
       expect(reason).toBeInstanceOf(Unavailable);

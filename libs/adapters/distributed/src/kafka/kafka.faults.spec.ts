@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
-import { rejectAfterDeadline, eventually, freePort, noMetrics, silentLogger } from '@tracking/testing';
-import { outlastSession } from '../../test/kafka/slow-handler.ts';
-import { CuttingProxy, FIND_COORDINATOR, PRODUCE, SYNC_GROUP } from '../../test/kafka/cutting-proxy.ts';
+import { rejectAfterDeadline, eventually, findFreePort, noMetrics, silentLogger } from '@tracking/testing';
+import { waitPastSession } from '../../test/kafka/slow-handler.ts';
+import {
+  CuttingProxy,
+  FIND_COORDINATOR_API_KEY,
+  PRODUCE_API_KEY,
+  SYNC_GROUP_API_KEY,
+} from '../../test/kafka/cutting-proxy.ts';
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
 import { openBroker } from '../../test/kafka/kafka-subject.ts';
-import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
+import { MessageLedger, createMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaLimits } from './kafka-client.ts';
 
@@ -36,7 +41,7 @@ function faults(engines: string): void {
 
   let topic: string;
   let group: string;
-  let ledger: Ledger;
+  let ledger: MessageLedger;
   let stop: AbortController;
   let consuming: Promise<void>[];
   let brokers: readonly string[];
@@ -46,7 +51,7 @@ function faults(engines: string): void {
     topic = `topic-${randomUUID()}`;
     group = `group-${randomUUID()}`;
     stop = new AbortController();
-    ledger = new Ledger(stop.signal);
+    ledger = new MessageLedger(stop.signal);
     consuming = [];
   });
   afterEach(async () => {
@@ -76,7 +81,7 @@ function faults(engines: string): void {
     let engine: KafkaEngine;
     let proxy: CuttingProxy;
     beforeAll(async () => {
-      const [nodePort, proxyPort] = [await freePort(), await freePort()];
+      const [nodePort, proxyPort] = [await findFreePort(), await findFreePort()];
       proxy = new CuttingProxy(proxyPort, nodePort);
       await proxy.listen();
       const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${proxyPort}`;
@@ -87,7 +92,7 @@ function faults(engines: string): void {
       await proxy.close();
       await engine.remove();
     });
-    afterEach(() => proxy.cutNothing());
+    afterEach(() => proxy.stopCutting());
 
     // One partition and one message per call, because wrongly reused sequence numbers show as losses only if counts
     // agree.
@@ -102,9 +107,9 @@ function faults(engines: string): void {
       const broker = open();
       await make(broker, 1);
       consume(broker);
-      proxy.cutAnswers(PRODUCE, 4);
+      proxy.cutAnswers(PRODUCE_API_KEY, 4);
       await publishSingly(broker, 8, 30);
-      proxy.cutNothing();
+      proxy.stopCutting();
       expect(proxy.cuts).toBeGreaterThan(5);
       expect(ledger.acknowledged.size).toBe(240);
       await expectAllDelivered();
@@ -115,9 +120,9 @@ function faults(engines: string): void {
       await make(broker, 1);
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
-        proxy.cutAnswers(PRODUCE, 1);
-        await expect(broker.publish(topic, [messageOf('given-up', n)])).rejects.toThrow(Unavailable);
-        proxy.cutNothing();
+        proxy.cutAnswers(PRODUCE_API_KEY, 1);
+        await expect(broker.publish(topic, [createMessage('given-up', n)])).rejects.toThrow(Unavailable);
+        proxy.stopCutting();
         await ledger.publish(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
       }
       expect(ledger.acknowledged.size).toBe(15);
@@ -131,13 +136,13 @@ function faults(engines: string): void {
       for (const broker of consumers) consume(broker);
       await ledger.publish(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
       await expectAllDelivered();
-      proxy.cutInsideAnswers(0.3);
+      proxy.cutAnswersMidway(0.3);
       const before = proxy.cuts;
       await publishFromFour(publisher, 10);
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
       await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(Unavailable), DEADLINE);
       await expectAllDelivered();
-      proxy.cutNothing();
+      proxy.stopCutting();
       await ledger.publish(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
@@ -151,7 +156,7 @@ function faults(engines: string): void {
       await publishFromFour(first, 2);
       await expectAllDelivered();
       const before = proxy.cuts;
-      proxy.cutAnswers(SYNC_GROUP, 1, 3);
+      proxy.cutAnswers(SYNC_GROUP_API_KEY, 1, 3);
       consume(second);
       await eventually(() => expect(proxy.cuts).toBe(before + 3), DEADLINE);
       await publishFromFour(first, 10);
@@ -189,7 +194,7 @@ function faults(engines: string): void {
         expect(handled).toContain('who stays');
       }, DEADLINE);
       // The remaining member must join again.
-      proxy.cutAnswers(FIND_COORDINATOR, 1, 12);
+      proxy.cutAnswers(FIND_COORDINATOR_API_KEY, 1, 12);
       leaving.abort();
       await eventually(
         () => expect(lines).toContain('message broker: a consumer crashed; starting a new one'),
@@ -234,7 +239,7 @@ function faults(engines: string): void {
         const large = 'x'.repeat(20_000);
         const load = (async () => {
           for (let n = 0; !isOver; n += 1) {
-            const messages = Array.from({ length: 30 }, (_, key) => messageOf(`load-${restart}-${key}`, n, large));
+            const messages = Array.from({ length: 30 }, (_, key) => createMessage(`load-${restart}-${key}`, n, large));
             await publisher.publish(topic, messages).catch(() => undefined);
           }
         })();
@@ -252,7 +257,7 @@ function faults(engines: string): void {
       await engine.kill();
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
       consume(broker);
-      await expect(broker.publish(topic, [messageOf('a', 0)])).rejects.toThrow(Unavailable);
+      await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Unavailable);
       await expect(broker.lag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
       await expect(broker.ensureTopics([])).rejects.toThrow(Unavailable);
       const publishing = publishFromFour(broker, 5);
@@ -270,7 +275,7 @@ function faults(engines: string): void {
       consume(other);
       await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
       engine.hang();
-      const refused = expect(broker.publish(topic, [messageOf('x', 0)])).rejects.toThrow(Unavailable);
+      const refused = expect(broker.publish(topic, [createMessage('x', 0)])).rejects.toThrow(Unavailable);
       await rejectAfterDeadline(refused, 10_000);
       const publishing = publishFromFour(broker, 20);
       await rejectAfterDeadline(other.close(), 10_000);
@@ -285,7 +290,7 @@ function faults(engines: string): void {
       await ledger.publish(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
       let isFenced = false;
       consume(broker, async (messages, fenced) => {
-        if (ledger.deliveries.length === 0) await outlastSession(6_000);
+        if (ledger.deliveries.length === 0) await waitPastSession(6_000);
         isFenced ||= fenced.aborted;
         await ledger.receive(messages);
       });
@@ -353,11 +358,11 @@ function faults(engines: string): void {
         }
         done.push(...messages.map(({ value }) => value));
       });
-      await broker.publish(topic, [messageOf('a', 0, 'first')]);
+      await broker.publish(topic, [createMessage('a', 0, 'first')]);
       await eventually(() => expect(done).toEqual(['first']), DEADLINE);
-      await broker.publish(topic, [messageOf('a', 1, 'second')]);
+      await broker.publish(topic, [createMessage('a', 1, 'second')]);
       await eventually(() => expect(lapsed).toBe(true), DEADLINE);
-      await broker.publish(topic, [messageOf('a', 2, 'third')]);
+      await broker.publish(topic, [createMessage('a', 2, 'third')]);
       await eventually(() => expect(done).toEqual(['first', 'second', 'third']), DEADLINE);
     });
 
@@ -367,12 +372,12 @@ function faults(engines: string): void {
       consume(broker);
       const messages = ['b#0', 'a#0', 'b#1', 'a#1', 'a#2'].map((id) => {
         const [key = '', n] = id.split('#');
-        return messageOf(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
+        return createMessage(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
       });
       const refused = broker.publish(topic, messages);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', topic, index: 3 });
       await eventually(() => expect(ledger.deliveries).toEqual(['b#0', 'a#0', 'b#1']), DEADLINE);
-      const publishing = Array.from({ length: 30 }, (_, n) => broker.publish(topic, [messageOf('c', n)]));
+      const publishing = Array.from({ length: 30 }, (_, n) => broker.publish(topic, [createMessage('c', n)]));
       const settled = await Promise.allSettled(publishing);
       const busy = settled.filter((one) => one.status === 'rejected');
       expect(busy).toHaveLength(10);
@@ -386,9 +391,9 @@ function faults(engines: string): void {
       await takeAtMost(topic, 2_000);
       consume(broker);
       const sizes = [300, 300, 300, 300, 300, 300, 300, 300, 3_000, 300];
-      const messages = sizes.map((size, n) => messageOf('a', n, 'x'.repeat(size)));
+      const messages = sizes.map((size, n) => createMessage('a', n, 'x'.repeat(size)));
       const refused = broker.publish(topic, messages);
-      const behind = broker.publish(topic, [messageOf('b', 0)]);
+      const behind = broker.publish(topic, [createMessage('b', 0)]);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', index: 8 });
       await behind;
       await eventually(() => expect(ledger.deliveries).toHaveLength(9), DEADLINE);
@@ -401,7 +406,7 @@ function faults(engines: string): void {
       consume(broker);
       await broker.publish(
         topic,
-        Array.from({ length: 300 }, (_, n) => messageOf('a', n, 'x'.repeat(10_000))),
+        Array.from({ length: 300 }, (_, n) => createMessage('a', n, 'x'.repeat(10_000))),
       );
       await eventually(() => expect(ledger.deliveries).toHaveLength(300), DEADLINE);
       expect(ledger.outOfOrder).toEqual([]);
@@ -414,8 +419,8 @@ function faults(engines: string): void {
       }) as [KafkaMessageBroker, KafkaMessageBroker];
       opened.push(ours, theirs);
       await Promise.all([make(ours), make(theirs)]);
-      await ours.publish(topic, [messageOf('a', 1)]);
-      await theirs.publish(topic, [messageOf('a', 2)]);
+      await ours.publish(topic, [createMessage('a', 1)]);
+      await theirs.publish(topic, [createMessage('a', 2)]);
       const names: string[] = [];
       consume(ours, async (messages) => {
         names.push(...messages.map((message) => message.topic));

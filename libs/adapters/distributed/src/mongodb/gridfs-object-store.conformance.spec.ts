@@ -1,7 +1,7 @@
-import { objectStoreConformance, objectStoreMemory } from '@tracking/testing';
-import { gridfsSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { testObjectStore, testObjectStoreMemory } from '@tracking/testing';
+import { createGridfsSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('object store on GridFS', () => {
-  objectStoreConformance('GridFS', gridfsSubject());
-  objectStoreMemory('GridFS', gridfsSubject());
+  testObjectStore('GridFS', createGridfsSubject());
+  testObjectStoreMemory('GridFS', createGridfsSubject());
 });

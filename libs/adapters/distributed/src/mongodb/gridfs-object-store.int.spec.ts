@@ -36,7 +36,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
 
     function connect(): MongoConnection {
       const connection = new MongoConnection({
-        url: engine.url('objects'),
+        url: engine.databaseUrl('objects'),
         metrics: noMetrics,
         deadlineMs: DEADLINE_MS,
       });

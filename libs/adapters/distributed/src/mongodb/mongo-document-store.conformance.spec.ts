@@ -1,9 +1,9 @@
-import { documentStoreConformance } from '@tracking/testing';
-import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { testDocumentStore } from '@tracking/testing';
+import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('document store on MongoDB', () => {
-  documentStoreConformance(
+  testDocumentStore(
     'MongoDB',
-    mongoSubject((store) => store),
+    createMongoSubject((store) => store),
   );
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DuplicateKey, type DocumentStore } from '@tracking/ports';
-import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -11,7 +11,7 @@ interface TestDocument {
 
 describeWithMongo('documents in MongoDB', () => {
   describe('documents in MongoDB', () => {
-    const subject = mongoSubject((opened) => opened);
+    const subject = createMongoSubject((opened) => opened);
     let store: DocumentStore;
     let name: string;
     beforeAll(async () => void (store = await subject.open()));

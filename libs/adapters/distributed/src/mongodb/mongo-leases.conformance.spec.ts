@@ -1,10 +1,10 @@
-import { leasesConformance, noMetrics } from '@tracking/testing';
+import { testLeases, noMetrics } from '@tracking/testing';
 import { MongoLeases } from './mongo-leases.ts';
-import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('leases on MongoDB', () => {
-  leasesConformance(
+  testLeases(
     'MongoDB',
-    mongoSubject((store) => new MongoLeases(store, noMetrics, { ttlMs: 1_800 })),
+    createMongoSubject((store) => new MongoLeases(store, noMetrics, { ttlMs: 1_800 })),
   );
 });

@@ -9,7 +9,7 @@ import {
   retryCounter,
   Unavailable,
 } from '@tracking/ports';
-import { WakeUp } from '@tracking/resilience';
+import { WakeUpSignal } from '@tracking/resilience';
 import { HeldLease, type LeaseRecord, LeaseRecords, msUntilNextTick } from './held-lease.ts';
 
 export const LEASES_COLLECTION: CollectionSpec = { name: 'leases', indexes: [] };
@@ -35,7 +35,7 @@ export class MongoLeases implements Leases {
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
   /** Wake-ups of callers waiting for a lease, used when a lease of this process ends. */
-  private readonly waiting = new Set<WakeUp>();
+  private readonly waiting = new Set<WakeUpSignal>();
   private readonly closing = new AbortController();
   private readonly countRetry: CountRetry;
 
@@ -70,7 +70,7 @@ export class MongoLeases implements Leases {
   /** No retry with backoff, because all waiting callers of this process poll at the same time and share a read. */
   private async waitForLease(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
-    const wakeUp = new WakeUp();
+    const wakeUp = new WakeUpSignal();
     this.waiting.add(wakeUp);
     try {
       let seen: ObservedRecord | undefined;

@@ -1,7 +1,7 @@
 import type { CollectionSpec, Query, Scan } from '@tracking/ports';
-import { nearMisses } from '@tracking/testing';
+import { generateNearMisses } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
-import { connectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { toMongoHint, toMongoQuery, toMongoSort, toScanDocumentsFilter, toScanRangeFilter } from './mongo-filter.ts';
@@ -80,7 +80,7 @@ function stagesOf(stage: PlanStage): readonly PlanStage[] {
 // Only a real MongoDB reports the number of visited keys and documents.
 describeWithMongo('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
-    const subject = connectionSubject();
+    const subject = createConnectionSubject();
     let connection: MongoConnection;
     beforeAll(async () => void (connection = await subject.open()));
     afterAll(() => subject.close());
@@ -89,7 +89,7 @@ describeWithMongo('query plans in MongoDB', () => {
       const store = new MongoDocumentStore(connection);
       await store.dropCollection(THINGS.name);
       const things = await store.collection(THINGS);
-      await things.writeMany(nearMisses(THINGS, query, EACH).map((document) => ({ kind: 'insert', document })));
+      await things.writeMany(generateNearMisses(THINGS, query, EACH).map((document) => ({ kind: 'insert', document })));
       expect(await things.find(query)).toHaveLength(query.limit);
       const { sort, limit, index: named } = query;
       const hint = named === undefined ? {} : { hint: toMongoHint(THINGS, named) };
@@ -102,7 +102,9 @@ describeWithMongo('query plans in MongoDB', () => {
         const store = new MongoDocumentStore(connection);
         await store.dropCollection(THINGS.name);
         const things = await store.collection(THINGS);
-        await things.writeMany(nearMisses(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })));
+        await things.writeMany(
+          generateNearMisses(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })),
+        );
         expect((await things.scan(scan)).next).toBeDefined();
         const options = { sort: toMongoSort(scan.sort), hint: toMongoHint(THINGS, scan.index) };
         await expectIndex(toScanRangeFilter(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);

@@ -1,10 +1,10 @@
-import { quotaConformance } from '@tracking/testing';
+import { testQuota } from '@tracking/testing';
 import { MongoQuota } from './mongo-quota.ts';
-import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('quota on MongoDB', () => {
-  quotaConformance('MongoDB', (clock) => ({
-    ...mongoSubject((store) => new MongoQuota(store, clock)),
+  testQuota('MongoDB', (clock) => ({
+    ...createMongoSubject((store) => new MongoQuota(store, clock)),
     reservedShare: 0.01,
   }));
 });

@@ -1,11 +1,11 @@
 import type { DocumentStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import { MongoQuota } from './mongo-quota.ts';
 
 describeWithMongo('records of the quota on MongoDB', () => {
   let now = Date.parse('2026-03-01T12:00:00.250Z');
-  const subject = mongoSubject((store: DocumentStore) => {
+  const subject = createMongoSubject((store: DocumentStore) => {
     const quota = new MongoQuota(store, () => new Date(now));
     return { store, quota, close: () => quota.close() };
   });

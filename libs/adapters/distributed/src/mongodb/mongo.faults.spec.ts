@@ -38,7 +38,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     afterAll(() => engine.remove());
 
     function connect(credentials?: string): MongoDocumentStore {
-      const url = engine.url(database, credentials);
+      const url = engine.databaseUrl(database, credentials);
       const connection = new MongoConnection({ url, metrics: noMetrics, deadlineMs: DEADLINE_MS });
       connections.push(connection);
       return new MongoDocumentStore(connection);

@@ -46,10 +46,10 @@ export class EventStoreDbFixture {
 
   /** @param options options of the stand-in */
   static async start(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
-    return EventStoreDbFixture.on(await createNode(options));
+    return EventStoreDbFixture.startOn(await createNode(options));
   }
 
-  static async on(node: NodeProcess): Promise<EventStoreDbFixture> {
+  static async startOn(node: NodeProcess): Promise<EventStoreDbFixture> {
     await node.start();
     return new EventStoreDbFixture(node);
   }
@@ -83,7 +83,7 @@ export class EventStoreDbFixture {
 }
 
 /** The adapter on a node that the tests can kill; otherwise on the node at `EVENTSTOREDB_URL`. */
-export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
+export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
   let node: NodeProcess | undefined;
 
@@ -124,6 +124,9 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
 }
 
 /** Repeats the operation until the node responds. */
-export function untilAnswered<T>(operation: () => Promise<T>, onFailure: () => void = () => undefined): Promise<T> {
+export function retryUntilAnswered<T>(
+  operation: () => Promise<T>,
+  onFailure: () => void = () => undefined,
+): Promise<T> {
   return retry(operation, { maxPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
 }

@@ -55,7 +55,7 @@ export class FaultyLink {
     for (const socket of this.sockets) socket.uncork();
   }
 
-  holdsBack(text: string): boolean {
+  isHoldingBack(text: string): boolean {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 

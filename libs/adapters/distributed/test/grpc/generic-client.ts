@@ -21,20 +21,24 @@ export class GenericClient {
     this.client = new Client(address, credentials.createInsecure());
   }
 
-  async services(): Promise<readonly string[]> {
-    const { list_services_response: listed } = await this.reflect((ask) => ask({ list_services: '' }));
+  async listServices(): Promise<readonly string[]> {
+    const { list_services_response: listed } = await this.askReflection((ask) => ask({ list_services: '' }));
     return (listed?.service ?? []).map(({ name }) => name);
   }
 
   /** Returns descriptors of the files that a service needs. @param service name with its package */
-  async files(service: string): Promise<readonly Buffer[]> {
-    const { file_descriptor_response: files } = await this.reflect((ask) => ask({ file_containing_symbol: service }));
+  async listFiles(service: string): Promise<readonly Buffer[]> {
+    const { file_descriptor_response: files } = await this.askReflection((ask) =>
+      ask({ file_containing_symbol: service }),
+    );
     return files?.file_descriptor_proto ?? [];
   }
 
   /** Calls an operation and returns the message as an object. @param service name with its package */
   async call(service: string, rpc: string, request: object): Promise<unknown> {
-    const definition = loadFileDescriptorSetFromBuffer(descriptorSet(await this.files(service)), { keepCase: true });
+    const definition = loadFileDescriptorSetFromBuffer(encodeDescriptorSet(await this.listFiles(service)), {
+      keepCase: true,
+    });
     const path = service.split('.');
     const Service = path.reduce<unknown>(
       (within, name) => (within as Readonly<Record<string, unknown>>)[name],
@@ -53,7 +57,9 @@ export class GenericClient {
     this.client.close();
   }
 
-  private async reflect(question: (ask: ReflectionCall) => Promise<ReflectionResponse>): Promise<ReflectionResponse> {
+  private async askReflection(
+    question: (ask: ReflectionCall) => Promise<ReflectionResponse>,
+  ): Promise<ReflectionResponse> {
     const file = import.meta.resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto');
     const definition = loadSync(new URL(file).pathname, { keepCase: true });
     const service = definition['grpc.reflection.v1.ServerReflection'] as ServiceClientConstructor['service'];
@@ -75,7 +81,7 @@ export class GenericClient {
 }
 
 /** Encodes a `FileDescriptorSet`, whose only field is repeated and length-prefixed. */
-function descriptorSet(files: readonly Buffer[]): Buffer {
+function encodeDescriptorSet(files: readonly Buffer[]): Buffer {
   const FIRST_FIELD = 0x0a;
   return Buffer.concat(files.flatMap((file) => [Buffer.from([FIRST_FIELD, ...encodeVarint(file.length)]), file]));
 }

@@ -4,16 +4,16 @@ import { GrpcServiceChannel, type GrpcServiceChannelOptions } from '../../src/gr
 import { GrpcServiceServer, type GrpcServiceServerOptions } from '../../src/grpc/grpc-service-server.ts';
 import type { ServiceProto } from '../../src/grpc/service-protos.ts';
 
-export const TOKEN = 'a token of the tests';
-export const THINGS: ServiceProto = {
+export const TEST_TOKEN = 'a token of the tests';
+export const THINGS_PROTO: ServiceProto = {
   name: 'things',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('things.proto', import.meta.url)),
 };
 
 type Operation = (request?: object) => Promise<unknown>;
-const OPERATIONS = ['echo', 'note', 'nothing', 'big', 'read', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
-export type Things = Readonly<Record<(typeof OPERATIONS)[number], Operation>>;
+const OPERATION_NAMES = ['echo', 'note', 'nothing', 'big', 'read', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
+export type Things = Readonly<Record<(typeof OPERATION_NAMES)[number], Operation>>;
 export interface ThingsOperations {
   readonly things: Things;
   readonly others: { readonly echo: Operation };
@@ -25,13 +25,13 @@ export async function startServer(
   options: Partial<GrpcServiceServerOptions> & { readonly address: string },
 ): Promise<GrpcServiceServer> {
   const server = new GrpcServiceServer({
-    proto: THINGS,
-    token: TOKEN,
+    proto: THINGS_PROTO,
+    token: TEST_TOKEN,
     logger: silentLogger,
     metrics: noMetrics,
     ...options,
   });
-  const nothing = Object.fromEntries(OPERATIONS.map((name) => [name, () => Promise.resolve(undefined)]));
+  const nothing = Object.fromEntries(OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
   server.serve<ThingsOperations>({
     things: { ...(nothing as Things), ...things },
     others: { echo: () => Promise.resolve('another') },
@@ -42,5 +42,5 @@ export async function startServer(
 
 export function openChannel(address: string, options: Partial<GrpcServiceChannelOptions> = {}): GrpcServiceChannel {
   const services = { things: address };
-  return new GrpcServiceChannel({ token: TOKEN, logger: silentLogger, metrics: noMetrics, ...options, services });
+  return new GrpcServiceChannel({ token: TEST_TOKEN, logger: silentLogger, metrics: noMetrics, ...options, services });
 }

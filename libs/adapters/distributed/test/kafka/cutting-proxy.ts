@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Request type numbers of Kafka's protocol. */
-export const PRODUCE = 0;
-export const FIND_COORDINATOR = 10;
-export const SYNC_GROUP = 14;
+export const PRODUCE_API_KEY = 0;
+export const FIND_COORDINATOR_API_KEY = 10;
+export const SYNC_GROUP_API_KEY = 14;
 
 /**
  * Proxy of a node that cuts the connection before or during a response: the node has performed the request, but the
@@ -36,13 +36,13 @@ export class CuttingProxy {
   }
 
   /** Cuts this share of all responses, each after some of its bytes. */
-  cutInsideAnswers(share: number): void {
+  cutAnswersMidway(share: number): void {
     let state = 1;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     this.bytesBeforeCut = (_kind, bytes) => (random() < share ? 1 + Math.floor(random() * (bytes - 1)) : undefined);
   }
 
-  cutNothing(): void {
+  stopCutting(): void {
     this.bytesBeforeCut = () => undefined;
   }
 
@@ -67,14 +67,14 @@ export class CuttingProxy {
     }
     client.on(
       'data',
-      frames((frame) => {
+      splitFrames((frame) => {
         kinds.set(frame.readInt32BE(8), frame.readInt16BE(4));
         node.write(frame);
       }),
     );
     node.on(
       'data',
-      frames((frame) => {
+      splitFrames((frame) => {
         const kind = kinds.get(frame.readInt32BE(4)) ?? -1;
         kinds.delete(frame.readInt32BE(4));
         const bytes = this.bytesBeforeCut(kind, frame.length);
@@ -88,7 +88,7 @@ export class CuttingProxy {
 }
 
 /** Yields each complete request or response with its length prefix. */
-function frames(each: (frame: Buffer) => void): (data: Buffer) => void {
+function splitFrames(each: (frame: Buffer) => void): (data: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (data) => {
     rest = Buffer.concat([rest, data]);

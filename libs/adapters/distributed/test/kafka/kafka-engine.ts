@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
+import { ManagedProcess, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
 
 /** A Kafka node for tests, as a process that can be killed and restarted on the same data. */
 export class KafkaEngine {
@@ -12,8 +12,8 @@ export class KafkaEngine {
 
   /** @param settings lines that override the node's own settings */
   static async start(enginesDir: string, settings: readonly string[] = [], port?: number): Promise<KafkaEngine> {
-    const folder = await tempFolder();
-    const at = port ?? (await freePort());
+    const folder = await createTempFolder();
+    const at = port ?? (await findFreePort());
     await writeFile(join(folder.path, 'extra.properties'), settings.map((line) => `${line}\n`).join(''));
     const node = new ManagedProcess({
       name: 'Kafka',

@@ -15,7 +15,7 @@ export function openBroker(brokers: readonly string[], limits: Partial<KafkaLimi
 }
 
 /** The adapter on the cluster of `KAFKA_BROKERS`; otherwise on a node from `ENGINES_DIR`, which can be killed. */
-export function kafkaSubject(): MessageBrokerSubject {
+export function createKafkaSubject(): MessageBrokerSubject {
   const opened: KafkaMessageBroker[] = [];
   let engine: KafkaEngine | undefined;
   let brokers: readonly string[] = process.env['KAFKA_BROKERS']?.split(',') ?? [];

@@ -9,7 +9,7 @@ interface Load {
 }
 
 /** Records acknowledged messages and their deliveries. */
-export class Ledger {
+export class MessageLedger {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
 
@@ -19,14 +19,16 @@ export class Ledger {
   /** Publishes batch after batch, and repeats each until it is acknowledged. */
   async publish(broker: MessageBroker, topic: string, { name, batches, perBatch }: Load): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
-      const messages = Array.from({ length: perBatch }, (_, n) => messageOf(`${name}-${n % 5}`, batch * perBatch + n));
-      await this.untilAcknowledged(() => broker.publish(topic, messages));
-      for (const message of messages) this.acknowledged.add(idOf(message));
+      const messages = Array.from({ length: perBatch }, (_, n) =>
+        createMessage(`${name}-${n % 5}`, batch * perBatch + n),
+      );
+      await this.retryUntilAcknowledged(() => broker.publish(topic, messages));
+      for (const message of messages) this.acknowledged.add(readMessageId(message));
     }
   }
 
   readonly receive = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    this.deliveries.push(...messages.map(idOf));
+    this.deliveries.push(...messages.map(readMessageId));
   };
 
   get missing(): string[] {
@@ -49,16 +51,16 @@ export class Ledger {
     });
   }
 
-  private untilAcknowledged(publish: () => Promise<void>): Promise<void> {
+  private retryUntilAcknowledged(publish: () => Promise<void>): Promise<void> {
     const isTransient = (error: unknown) => error instanceof Unavailable;
     return retry(publish, { maxPauseMs: 50, isTransient, ...(this.ended && { signal: this.ended }) });
   }
 }
 
-export function messageOf(key: string, n: number, value = JSON.stringify({ n })): Message {
+export function createMessage(key: string, n: number, value = JSON.stringify({ n })): Message {
   return { key, value, headers: { 'event-id': `${key}#${n}` } };
 }
 
-function idOf({ headers }: Message): string {
+function readMessageId({ headers }: Message): string {
   return headers['event-id'] ?? '';
 }

@@ -1,6 +1,6 @@
 import { pause } from '@tracking/resilience';
 
 /** Waits longer than a session lasts, which the broker measures by its own clock. */
-export function outlastSession(sessionMs: number): Promise<void> {
+export function waitPastSession(sessionMs: number): Promise<void> {
   return pause(sessionMs + 1_000);
 }

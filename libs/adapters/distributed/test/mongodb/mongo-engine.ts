@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
+import { ManagedProcess, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
 
 /** An engine with MongoDB's protocol, in a separate process that can be killed and restarted. */
 export class MongoEngine {
@@ -11,8 +11,8 @@ export class MongoEngine {
 
   /** Creates the engine without starting it. @param enginesDir folder of engines, with a folder `mongo-java-server` */
   static async create(enginesDir: string): Promise<MongoEngine> {
-    const folder = await tempFolder();
-    const port = await freePort();
+    const folder = await createTempFolder();
+    const port = await findFreePort();
     const engine = new ManagedProcess({
       name: 'the engine',
       command: join(enginesDir, 'mongo-java-server', 'start'),
@@ -24,7 +24,7 @@ export class MongoEngine {
   }
 
   /** @param credentials `user:password` */
-  url(database: string, credentials?: string): string {
+  databaseUrl(database: string, credentials?: string): string {
     return `mongodb://${credentials === undefined ? '' : `${credentials}@`}127.0.0.1:${this.port}/${database}`;
   }
 

@@ -8,42 +8,42 @@ import { MongoEngine } from './mongo-engine.ts';
 
 const { MONGODB_URL, ENGINES_DIR } = process.env;
 /** Timeout in milliseconds. On a busy machine, an engine needs some seconds to start. */
-const TIMEOUT_MS = 60_000;
+const CONNECTION_TIMEOUT_MS = 60_000;
 
 /** Defines tests that need a MongoDB. Without one, a skipped test states the reason. */
 export function describeWithMongo(title: string, define: () => void): void {
-  jest.setTimeout(TIMEOUT_MS);
+  jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
   else itIfSupported(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
 /** Defines tests that need an engine that they can kill. */
 export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
-  jest.setTimeout(TIMEOUT_MS);
+  jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
   else itIfSupported(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
 }
 
 /** A port on the document store. */
-export function mongoSubject<P extends { close(): Promise<void> }>(
+export function createMongoSubject<P extends { close(): Promise<void> }>(
   port: (store: MongoDocumentStore) => P,
 ): AdapterSubject<P> {
-  return subjectOn(
+  return createSubject(
     (connection) => port(new MongoDocumentStore(connection)),
     (one) => one.close(),
   );
 }
 
 /** Connection and store that the ports use. */
-export function connectionSubject(): AdapterSubject<MongoConnection> {
-  return subjectOn(
+export function createConnectionSubject(): AdapterSubject<MongoConnection> {
+  return createSubject(
     (connection) => connection,
     () => Promise.resolve(),
   );
 }
 
-export function gridfsSubject(): AdapterSubject<GridfsObjectStore> {
-  return subjectOn(
+export function createGridfsSubject(): AdapterSubject<GridfsObjectStore> {
+  return createSubject(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
   );
@@ -53,11 +53,14 @@ export function gridfsSubject(): AdapterSubject<GridfsObjectStore> {
  * A port on its own database, of the MongoDB at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened
  * port has its own connection, like a separate process.
  */
-function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P) => Promise<void>): AdapterSubject<P> {
+function createSubject<P>(
+  open: (connection: MongoConnection) => P,
+  close: (port: P) => Promise<void>,
+): AdapterSubject<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
-  const url = () => engine?.url(database) ?? urlOfDatabase(MONGODB_URL ?? '', database);
+  const url = () => engine?.databaseUrl(database) ?? databaseUrl(MONGODB_URL ?? '', database);
 
   function openAgain(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
@@ -104,7 +107,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
 }
 
 /** @param url `mongodb://hosts/database?options`, both optional */
-function urlOfDatabase(url: string, database: string): string {
+function databaseUrl(url: string, database: string): string {
   const [, hosts = '', options = ''] = /^([^/]+\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${hosts}/${database}${options}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import {
   DOCM_PARTS,
@@ -261,7 +261,7 @@ describe('type detection', () => {
         };
         expect(await judged(pieces())).toBe(await judge(bytes));
       }),
-      { numRuns: propertyRounds(1_000) },
+      { numRuns: choosePropertyRounds(1_000) },
     );
   });
 
@@ -272,7 +272,7 @@ describe('type detection', () => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
         expect(await judged(inPieces(bytes, pieceBytes))).toContain('it contains HTML markup');
       }),
-      { numRuns: propertyRounds(200) },
+      { numRuns: choosePropertyRounds(200) },
     );
   });
 
@@ -291,7 +291,7 @@ describe('type detection', () => {
       fc.asyncProperty(start, fc.uint8Array({ minLength: 1, maxLength: 3_000 }), async (prefix, rest) => {
         expect(typeof (await judge(Buffer.concat([Buffer.from(prefix, 'latin1'), rest])))).toBe('string');
       }),
-      { numRuns: propertyRounds(2_000) },
+      { numRuns: choosePropertyRounds(2_000) },
     );
   });
 

@@ -24,25 +24,25 @@ export async function createCallers(api: Api): Promise<readonly Caller[]> {
   const command = await createCommand(api);
   const request = { name: 'fuzz', environment: 'live', owner: { type: 'user', id: user.id } } as const;
   const { after } = await api.identity.keys.create(command, EVERY_KEY, request);
-  const own = authenticatedCaller(bearerHeaders(after.key), LIVE_SCOPE);
+  const own = authenticatedCaller(bearerHeaders(after.key), LIVE_WORKSPACE_SCOPE);
   const session = await signIn(api, user.email);
   const operator = await signIn(api, (await createUser(api, 'operator')).email);
   return [
     ...[own, own, own, own, own, own, own, admin, admin, admin, admin, admin],
     ...[
-      authenticatedCaller(session, LIVE_SCOPE),
-      authenticatedCaller(session, LIVE_SCOPE),
-      authenticatedCaller(operator, LIVE_SCOPE),
-      authenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_SCOPE),
+      authenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
+      authenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
+      authenticatedCaller(operator, LIVE_WORKSPACE_SCOPE),
+      authenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_WORKSPACE_SCOPE),
     ],
     authenticatedCaller({ ...session, environment: 'test' }, 'default test'),
-    ...(await Promise.all(LIMITED_CALLERS.map(([role, environment]) => key(role, environment)))),
+    ...(await Promise.all(LIMITED_CALLER_ROLES.map(([role, environment]) => key(role, environment)))),
     ...[await key('admin', 'live', 'other'), await key('admin', 'test', 'other')],
-    ...INVALID_CREDENTIALS.map((headers) => ({ headers, scope: LIVE_SCOPE, isAuthenticated: false })),
+    ...INVALID_CREDENTIALS.map((headers) => ({ headers, scope: LIVE_WORKSPACE_SCOPE, isAuthenticated: false })),
   ];
 }
 
-const LIVE_SCOPE = 'default live';
+const LIVE_WORKSPACE_SCOPE = 'default live';
 const SAME_SITE_HEADERS = { 'x-requested-with': 'fuzz' };
 const INVALID_CREDENTIALS = [
   {},
@@ -50,7 +50,7 @@ const INVALID_CREDENTIALS = [
   { cookie: '__Host-session=nobody', ...SAME_SITE_HEADERS },
 ] as const;
 
-const LIMITED_CALLERS = [
+const LIMITED_CALLER_ROLES = [
   ['admin', 'test'],
   ['developer', 'live'],
   ['developer', 'test'],

@@ -26,28 +26,30 @@ export interface Schema {
   readonly contentMediaType?: string;
 }
 
-interface Reference {
+interface SchemaReference {
   readonly $ref?: string;
 }
-export interface Parameter {
+export interface ParameterDescription {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
   readonly schema?: Schema;
 }
-export interface Content {
+export interface ContentDescription {
   readonly schema?: Schema;
 }
-export interface Response {
-  readonly headers?: Readonly<Record<string, Reference & { readonly required?: boolean; readonly schema?: Schema }>>;
-  readonly content?: Readonly<Record<string, Content>>;
+export interface ResponseDescription {
+  readonly headers?: Readonly<
+    Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: Schema }>
+  >;
+  readonly content?: Readonly<Record<string, ContentDescription>>;
 }
 interface DescribedOperation {
   readonly operationId: string;
   readonly security?: readonly object[];
-  readonly parameters?: readonly (Parameter & Reference)[];
-  readonly requestBody?: Reference & { readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<Record<string, Response & Reference>>;
+  readonly parameters?: readonly (ParameterDescription & SchemaReference)[];
+  readonly requestBody?: SchemaReference & { readonly content: Readonly<Record<string, ContentDescription>> };
+  readonly responses: Readonly<Record<string, ResponseDescription & SchemaReference>>;
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
@@ -61,25 +63,25 @@ export interface Operation {
   readonly path: string;
   /** True if the operation requires credentials. */
   readonly isSecured: boolean;
-  readonly parameters: readonly Parameter[];
-  readonly content: Readonly<Record<string, Content>>;
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly parameters: readonly ParameterDescription[];
+  readonly content: Readonly<Record<string, ContentDescription>>;
+  readonly responses: Readonly<Record<string, ResponseDescription>>;
 }
 
 /** The OpenAPI description of the API. */
-export class Description {
+export class FuzzedDescription {
   readonly operations: ReadonlyMap<string, Operation>;
 
   /** @param json the OpenAPI document */
   constructor(readonly json: object) {
     const { paths } = json as Document;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => this.operation(method.toUpperCase(), path, operation)),
+      Object.entries(methods).map(([method, operation]) => this.createOperation(method.toUpperCase(), path, operation)),
     );
     this.operations = new Map(described.map((operation) => [operation.id, operation]));
   }
 
-  operationOf(id: string): Operation {
+  findOperation(id: string): Operation {
     const operation = this.operations.get(id);
     if (!operation) throw new Error(`${id} is not described`);
     return operation;
@@ -98,7 +100,7 @@ export class Description {
   }
 
   /** Returns the referenced object, or the given object if it is not a reference. */
-  resolve<T extends Reference>(given: T): T {
+  resolve<T extends SchemaReference>(given: T): T {
     if (given.$ref === undefined) return given;
     const steps = given.$ref
       .slice(2)
@@ -108,9 +110,11 @@ export class Description {
     return this.resolve(found as T);
   }
 
-  private operation(method: string, path: string, described: DescribedOperation): Operation {
+  private createOperation(method: string, path: string, described: DescribedOperation): Operation {
     const { operationId: id, parameters = [], requestBody, responses, security } = described;
-    const answers = Object.entries(responses).map(([status, response]) => [status, this.response(response)] as const);
+    const answers = Object.entries(responses).map(
+      ([status, response]) => [status, this.resolveResponse(response)] as const,
+    );
     return {
       id,
       method,
@@ -122,7 +126,7 @@ export class Description {
     };
   }
 
-  private response(given: Response & Reference): Response {
+  private resolveResponse(given: ResponseDescription & SchemaReference): ResponseDescription {
     const response = this.resolve(given);
     const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [name, this.resolve(header)]);
     return { ...response, headers: Object.fromEntries(headers) };

@@ -4,14 +4,14 @@ import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from 
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
 import { type Caller, PASSWORD, createCallers } from './callers.ts';
-import { Description } from './description.ts';
+import { FuzzedDescription } from './description.ts';
 import type { Operation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
-import { KnownResources, placeholder } from './known-resources.ts';
+import { KnownResources, generatePlaceholder } from './known-resources.ts';
 import type { GeneratedRequest } from './requests.ts';
 import { SchemaValues } from './schema-values.ts';
 import { type ReceivedResponse, RequestSender, type SentRequest } from './send.ts';
-import { RecordedWrites, withRecordedWrites } from './recorded-writes.ts';
+import { RecordedWrites, recordStoreWrites } from './recorded-writes.ts';
 
 /** Collections that any request may write, even if it is refused. */
 const BOOKKEEPING_COLLECTIONS: ReadonlySet<string> = new Set(['idempotency_claims']);
@@ -28,12 +28,15 @@ export class FuzzedApi {
 
   private constructor(
     private readonly api: Api,
-    readonly description: Description,
+    readonly description: FuzzedDescription,
     private readonly receiver: ClientReceiver,
     private readonly written: RecordedWrites,
     private callers: readonly Caller[],
   ) {
-    this.values = new SchemaValues(description, { urls: [receiver.url, 'http://127.0.0.1:1/'], known: placeholder });
+    this.values = new SchemaValues(description, {
+      urls: [receiver.url, 'http://127.0.0.1:1/'],
+      known: generatePlaceholder,
+    });
     this.answers = new ResponseValidator(description);
     this.sender = new RequestSender(api.url);
   }
@@ -41,12 +44,12 @@ export class FuzzedApi {
   static async start(): Promise<FuzzedApi> {
     const written = new RecordedWrites();
     const api = await startApi({
-      store: (store) => withRecordedWrites(store, written),
+      store: (store) => recordStoreWrites(store, written),
       // Allows requests with different client addresses, each with its own limit of sign-ins.
       settings: { trustedProxies: ['127.0.0.1'] },
     });
     const receiver = await startClientReceiver();
-    const description = new Description((await api.call('GET', '/openapi.json')).body);
+    const description = new FuzzedDescription((await api.call('GET', '/openapi.json')).body);
     const fuzzed = new FuzzedApi(api, description, receiver, written, await createCallers(api));
     try {
       await fuzzed.createResources();
@@ -70,8 +73,8 @@ export class FuzzedApi {
 
   /** Sends the request and checks the response. @throws Error if the response is not as expected */
   async sendAndCheck(operation: Operation, drawn: GeneratedRequest): Promise<void> {
-    const caller = this.callerOf(drawn);
-    const [whose, known] = this.knownResourcesFor(caller, drawn.usesForeignIds);
+    const caller = this.findCaller(drawn);
+    const [whose, known] = this.findKnownResources(caller, drawn.usesForeignIds);
     const sent: SentRequest = {
       method: operation.method,
       path: known.fillPlaceholders(buildPath(operation.path, drawn, known)),
@@ -87,14 +90,14 @@ export class FuzzedApi {
     const faults = [...this.answers.validate(operation, received)];
     if (status >= 500) faults.push('the server responded with an internal error');
     if (status >= 400 || operation.method === 'GET') faults.push(...(await this.unexpectedWrites(before, received)));
-    const isOthers = operation.isSecured && workspaceOf(whose) !== workspaceOf(caller.scope);
+    const isOthers = operation.isSecured && parseWorkspace(whose) !== parseWorkspace(caller.scope);
     if (status < 400 && isOthers && operation.path.includes('{'))
       faults.push('the resource belongs to another workspace');
     if (faults.length > 0) throw new Error(describeFailure(sent, received, faults));
     this.sendings += 1;
     if (status < 300) {
       this.successes += 1;
-      this.knownResourcesFor(caller)[1].recordResponse(sent.path, received.headers, received.json);
+      this.findKnownResources(caller)[1].recordResponse(sent.path, received.headers, received.json);
     }
     if (status === 401 && caller.isAuthenticated) await this.renewCallers();
   }
@@ -102,10 +105,10 @@ export class FuzzedApi {
   /** Creates new callers with the original permissions, because requests may revoke them. */
   private async renewCallers(): Promise<void> {
     this.callers = await createCallers(this.api);
-    const caller = this.callerOf({ caller: 0 });
+    const caller = this.findCaller({ caller: 0 });
     for (const path of ['/v1/session', '/v1/sessions']) {
       const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
-      this.knownResourcesFor(caller)[1].recordResponse(path, Object.fromEntries(headers), body);
+      this.findKnownResources(caller)[1].recordResponse(path, Object.fromEntries(headers), body);
     }
   }
 
@@ -114,7 +117,7 @@ export class FuzzedApi {
     { headers }: ReceivedResponse,
   ): Promise<readonly string[]> {
     const collections = this.written
-      .collectionsChangedBy(String(headers['request-id']))
+      .listChangedCollections(String(headers['request-id']))
       .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name));
     return [
       ...((await this.api.head()) === before ? [] : ['a GET or refused request stored events']),
@@ -122,14 +125,14 @@ export class FuzzedApi {
     ];
   }
 
-  private callerOf({ caller }: Pick<GeneratedRequest, 'caller'>): Caller {
+  private findCaller({ caller }: Pick<GeneratedRequest, 'caller'>): Caller {
     const found = this.callers[caller % this.callers.length];
     if (!found) throw new Error('no caller with this index');
     return found;
   }
 
   /** Returns the known resources of the caller, or of another scope if the request uses foreign ids, with the scope. */
-  private knownResourcesFor({ scope }: Caller, isStrange = false): readonly [whose: string, known: KnownResources] {
+  private findKnownResources({ scope }: Caller, isStrange = false): readonly [whose: string, known: KnownResources] {
     const others = [...this.known.keys()].filter((other) => other !== scope);
     const whose = (isStrange ? others.at(-1) : undefined) ?? scope;
     const known = this.known.get(whose) ?? new KnownResources(this.description);
@@ -140,8 +143,8 @@ export class FuzzedApi {
   /** Creates one resource of each kind, so that the first requests find existing ones. */
   private async createResources(): Promise<void> {
     const { api } = this;
-    const caller = this.callerOf({ caller: 0 });
-    const [, known] = this.knownResourcesFor(caller);
+    const caller = this.findCaller({ caller: 0 });
+    const [, known] = this.findKnownResources(caller);
     const call = async (method: string, path: string, json?: object) => {
       const { status, headers, body } = await api.call(method, path, { headers: caller.headers, json });
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
@@ -176,14 +179,14 @@ export class FuzzedApi {
 }
 
 function buildPath(template: string, { path, query }: GeneratedRequest, known: KnownResources): string {
-  const paths = 'resource' in path ? known.pathsOf(template) : [];
+  const paths = 'resource' in path ? known.listPaths(template) : [];
   const steps = 'steps' in path ? [...path.steps] : [];
   const found = 'resource' in path ? paths[path.resource % paths.length] : undefined;
   const plain = found ?? template.replace(/\{[^}]+\}/g, () => steps.shift() ?? 'none');
   return plain.includes('?') ? plain + query.replace('?', '&') : plain + query;
 }
 
-const workspaceOf = (scope: string) => scope.split(' ')[0];
+const parseWorkspace = (scope: string) => scope.split(' ')[0];
 
 function describeFailure(
   sent: SentRequest,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Description } from './description.ts';
+import type { FuzzedDescription } from './description.ts';
 
 const PATH_PARAMETER = /\{[^}]+\}/g;
 /**
@@ -14,7 +14,7 @@ const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
  * request is sent, so the generated request depends only on its seed.
  * @param name name of the field, parameter or header
  */
-export function placeholder(name: string): fc.Arbitrary<string> {
+export function generatePlaceholder(name: string): fc.Arbitrary<string> {
   return fc.nat(1_000).map((which) => `known-${name.toLowerCase()}-${which}-`);
 }
 
@@ -25,16 +25,16 @@ export class KnownResources {
   private readonly patterns: ReadonlyMap<string, RegExp>;
   private readonly texts = new Map<string, string[]>();
 
-  constructor(description: Description) {
+  constructor(description: FuzzedDescription) {
     const paths = [...description.operations.values()].map(({ path }) => path);
     this.patterns = new Map(
-      [...paths, ...paths.flatMap(itemTemplatesOf)].map((path) => [path, templateToRegExp(path)]),
+      [...paths, ...paths.flatMap(findItemTemplates)].map((path) => [path, templateToRegExp(path)]),
     );
   }
 
   /** Returns known paths for a path template of the description. */
-  pathsOf(template: string): readonly string[] {
-    const item = itemTemplatesOf(template).at(-1) ?? template;
+  listPaths(template: string): readonly string[] {
+    const item = findItemTemplates(template).at(-1) ?? template;
     const reached = (this.paths.get(item) ?? []).map((path) => path + template.slice(item.length));
     return item === template ? reached : [...reached, ...(this.paths.get(template) ?? [])];
   }
@@ -42,7 +42,7 @@ export class KnownResources {
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
     return text.replace(PLACEHOLDER, (_, name: string, which: string) => {
-      const found = this.textsOf(name);
+      const found = this.listTexts(name);
       return found[Number(which) % found.length] ?? 'none';
     });
   }
@@ -58,9 +58,9 @@ export class KnownResources {
     this.recordText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
     if (isObject(user)) this.recordText('email', user['email']);
-    for (const id of idsIn(body['data'])) this.recordPath(`${path}/${id}`);
+    for (const id of findIds(body['data'])) this.recordPath(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
-      for (const id of idsIn(list)) this.recordPath(`${path}/${name}/${id}`);
+      for (const id of findIds(list)) this.recordPath(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
     if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
@@ -78,7 +78,7 @@ export class KnownResources {
   }
 
   /** Known values for the name, or ids of all kinds if there are none. */
-  private textsOf(name: string): readonly string[] {
+  private listTexts(name: string): readonly string[] {
     const texts = this.texts.get(name);
     if (texts) return texts;
     const kind = name.replace(/_id$/, '');
@@ -96,7 +96,7 @@ function isTemplateOfKind(template: string, kind: string): boolean {
 }
 
 /** Returns the templates of the items in a path: `/a/{b}/c/{d}/e` → `/a/{b}`, `/a/{b}/c/{d}`. */
-function itemTemplatesOf(path: string): readonly string[] {
+function findItemTemplates(path: string): readonly string[] {
   return [...path.matchAll(PATH_PARAMETER)].map((found) => path.slice(0, found.index + found[0].length));
 }
 
@@ -113,7 +113,7 @@ function appendNewest(kept: Map<string, string[]>, name: string, text: string): 
   kept.set(name, [...others, text].slice(-MAX_KEPT_PER_KIND));
 }
 
-function idsIn(list: unknown): readonly string[] {
+function findIds(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: unknown) => {
     const id = isObject(item) ? (item['id'] ?? item['number']) : undefined;

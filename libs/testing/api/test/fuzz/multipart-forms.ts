@@ -9,11 +9,11 @@ interface Part {
   readonly content: Uint8Array;
 }
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de', 'hex');
+const ONE_PIXEL_PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de', 'hex');
 /** Sample files by content type: allowed, forbidden, and two types at once. */
 export const SAMPLE_FILES: readonly Uint8Array[] = [
   Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n'),
-  PNG,
+  ONE_PIXEL_PNG,
   Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex'),
   Buffer.from('GIF89a\x01\x00\x01\x00', 'latin1'),
   Buffer.from('504b0304140000000800', 'hex'),
@@ -22,7 +22,7 @@ export const SAMPLE_FILES: readonly Uint8Array[] = [
   Buffer.from('MZ\x90\x00', 'latin1'),
   Buffer.from('a,b\r\n1,2\r\n'),
   Buffer.alloc(0),
-  Buffer.concat([PNG, Buffer.from('%PDF-1.7\n<script>')]),
+  Buffer.concat([ONE_PIXEL_PNG, Buffer.from('%PDF-1.7\n<script>')]),
 ];
 export const MEDIA_TYPES = [
   'application/pdf',
@@ -33,7 +33,7 @@ export const MEDIA_TYPES = [
   ';;;',
 ] as const;
 
-export interface Field {
+export interface FormField {
   readonly name: string;
   readonly isFile: boolean;
   readonly values: fc.Arbitrary<unknown>;
@@ -44,7 +44,7 @@ export interface Field {
  * cut off in the middle.
  */
 export function generateForms(
-  fields: readonly Field[],
+  fields: readonly FormField[],
 ): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
   const parts = fc.tuple(...fields.map(generatePart));
   const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
@@ -68,7 +68,7 @@ export function generateForms(
   });
 }
 
-function generatePart({ name, isFile, values }: Field): fc.Arbitrary<Part> {
+function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<Part> {
   if (!isFile) {
     return fc
       .oneof({ weight: 6, arbitrary: values }, anyText)

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
 
 /** A change that makes a valid value invalid. */
-interface Mutation {
+interface ValueMutation {
   /** Index of the changed part, modulo the number of parts. */
   readonly place: number;
   readonly kind: 'replace' | 'remove' | 'add' | 'repeat';
@@ -10,7 +10,7 @@ interface Mutation {
   readonly value: unknown;
 }
 
-const mutation: fc.Arbitrary<Mutation> = fc.record({
+const anyMutation: fc.Arbitrary<ValueMutation> = fc.record({
   place: fc.nat(100),
   kind: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'add', 'repeat'),
   name: anyText,
@@ -18,44 +18,48 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
 });
 
 /** Generates valid values, and equally often values with one or two mutations. */
-export function withMutations(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const faults = fc.oneof(fc.constant([]), fc.array(mutation, { minLength: 1, maxLength: 2 }));
+export function mutateSome(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const faults = fc.oneof(fc.constant([]), fc.array(anyMutation, { minLength: 1, maxLength: 2 }));
   return fc.tuple(values, faults).map(([value, wrong]) => wrong.reduce(applyMutation, value));
 }
 
 type Step = string | number;
 
-function applyMutation(value: unknown, { place, kind, name, value: other }: Mutation): unknown {
-  const places = pathsIn(value);
+function applyMutation(value: unknown, { place, kind, name, value: other }: ValueMutation): unknown {
+  const places = listPaths(value);
   const at = places[place % places.length] ?? [];
-  if (kind === 'replace') return changeAt(value, at, () => other);
-  if (kind === 'remove') return changeAt(value, at, () => undefined);
-  return changeAt(value, at, (present) => {
+  if (kind === 'replace') return changeValueAt(value, at, () => other);
+  if (kind === 'remove') return changeValueAt(value, at, () => undefined);
+  return changeValueAt(value, at, (present) => {
     if (Array.isArray(present)) return kind === 'repeat' ? [...present, ...present, ...present] : [...present, other];
     if (typeof present === 'string' && kind === 'repeat') return present.repeat(2_000 / (present.length + 1) + 2);
-    if (typeof present === 'object' && present !== null) return withOwnProperty(present, name, other);
+    if (typeof present === 'object' && present !== null) return setOwnProperty(present, name, other);
     return other;
   });
 }
 
 /** Returns the paths of all parts of a value, starting with the value itself. */
-function pathsIn(value: unknown, depth = 0): readonly (readonly Step[])[] {
+function listPaths(value: unknown, depth = 0): readonly (readonly Step[])[] {
   if (typeof value !== 'object' || value === null || depth > 8) return [[]];
   const inner = Object.entries(value).flatMap(([name, item]) =>
-    pathsIn(item, depth + 1).map((path) => [name, ...path]),
+    listPaths(item, depth + 1).map((path) => [name, ...path]),
   );
   return [[], ...inner];
 }
 
-function changeAt(value: unknown, [step, ...rest]: readonly Step[], change: (present: unknown) => unknown): unknown {
+function changeValueAt(
+  value: unknown,
+  [step, ...rest]: readonly Step[],
+  change: (present: unknown) => unknown,
+): unknown {
   if (step === undefined) return change(value);
   if (Array.isArray(value))
-    return value.map((item: unknown, at) => (String(at) === step ? changeAt(item, rest, change) : item));
+    return value.map((item: unknown, at) => (String(at) === step ? changeValueAt(item, rest, change) : item));
   const present = value as Record<string, unknown>;
-  return withOwnProperty(present, String(step), changeAt(present[step], rest, change));
+  return setOwnProperty(present, String(step), changeValueAt(present[step], rest, change));
 }
 
 /** Returns the object with the property set, even if its name is `__proto__`. */
-function withOwnProperty(value: object, name: string, item: unknown): object {
+function setOwnProperty(value: object, name: string, item: unknown): object {
   return Object.fromEntries([...Object.entries(value), [name, item]]);
 }

@@ -3,7 +3,7 @@ import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 const WRITE_METHODS: ReadonlySet<string> = new Set(['insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim']);
 
-interface Write {
+interface RecordedWrite {
   /** Id of the request and name of the collection. */
   readonly of: string;
   readonly method: string;
@@ -20,12 +20,12 @@ export class RecordedWrites {
   }
 
   /** Returns the collections that the request changed. */
-  collectionsChangedBy(requestId: string): readonly string[] {
+  listChangedCollections(requestId: string): readonly string[] {
     const names = [...this.documents.keys()].map((name) => name.split(' '));
     return [...new Set(names.flatMap(([id, collection = '']) => (id === requestId ? [collection] : [])))];
   }
 
-  record({ of, method, values: [first], outcome }: Write): void {
+  record({ of, method, values: [first], outcome }: RecordedWrite): void {
     // A replay stores its progress in the background; a request may wake it, even a refused one.
     if (method === 'replace' && of.endsWith(' webhook_replays')) return;
     const id = typeof first === 'object' && first !== null && 'id' in first ? first.id : first;
@@ -39,7 +39,7 @@ export class RecordedWrites {
 }
 
 /** Returns the store with all writes of requests recorded. */
-export function withRecordedWrites(store: DocumentStore, written: RecordedWrites): DocumentStore {
+export function recordStoreWrites(store: DocumentStore, written: RecordedWrites): DocumentStore {
   const watched = <T extends Document>(name: string, collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, member) {

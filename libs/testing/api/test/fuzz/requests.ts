@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
-import { placeholder } from './known-resources.ts';
-import { withMutations } from './mutations.ts';
+import { generatePlaceholder } from './known-resources.ts';
+import { mutateSome } from './mutations.ts';
 import { SAMPLE_FILES, MEDIA_TYPES, generateForms } from './multipart-forms.ts';
-import type { Operation, Parameter } from './description.ts';
+import type { Operation, ParameterDescription } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
 
 /** A generated request with placeholders for existing resources. */
@@ -44,7 +44,7 @@ export function generateRequests(operation: Operation, values: SchemaValues): fc
 
 /** An encoded path segment that matches no resource. */
 const unknownPathSegment = fc.oneof(
-  placeholder('').map(percentEncode),
+  generatePlaceholder('').map(percentEncode),
   anyText.map((text) => percentEncode(text.slice(0, 500)) || '%20'),
   fc.constantFrom('%', '%zz', '%C3%28', '%ED%A0%80', '%2e%2e%2f', ';', 'CSQU3054383'),
 );
@@ -61,13 +61,13 @@ function percentEncode(text: string): string {
  */
 const MAX_QUERY_LENGTH = 8_000;
 
-function generateQueries(parameters: readonly Parameter[], values: SchemaValues): fc.Arbitrary<string> {
+function generateQueries(parameters: readonly ParameterDescription[], values: SchemaValues): fc.Arbitrary<string> {
   const described = parameters.filter((parameter) => parameter.in === 'query');
   const named = described.map(({ name, schema = {} }) => ({
     // A known cursor is valid for only one list.
     weight: name === 'cursor' ? 1 : 4,
     arbitrary: fc
-      .oneof({ weight: 6, arbitrary: values.valuesOf(schema, name) }, anyText)
+      .oneof({ weight: 6, arbitrary: values.generateValues(schema, name) }, anyText)
       .map((value) => `${percentEncode(name)}=${percentEncode(String(value))}`),
   }));
   const beside = fc.oneof(
@@ -95,7 +95,7 @@ function generateQueries(parameters: readonly Parameter[], values: SchemaValues)
 }
 
 /** Text of a header value that Node can send. */
-const headerText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
+const anyHeaderText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
 /** Values of the headers that the API reads. The API reads them for every operation. */
 const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
@@ -129,8 +129,8 @@ function generateHeaders({ parameters }: Operation): fc.Arbitrary<Readonly<Recor
   const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
   const header = (names: readonly string[]) =>
     fc.constantFrom(...names).chain((name) => {
-      const said = fc.oneof(fc.constantFrom(...(HEADER_VALUES[name] ?? [''])), placeholder(name));
-      return fc.oneof({ weight: 5, arbitrary: said }, headerText).map((value) => [name, value] as const);
+      const said = fc.oneof(fc.constantFrom(...(HEADER_VALUES[name] ?? [''])), generatePlaceholder(name));
+      return fc.oneof({ weight: 5, arbitrary: said }, anyHeaderText).map((value) => [name, value] as const);
     });
   const some = (names: readonly string[]) =>
     names.length === 0
@@ -139,30 +139,30 @@ function generateHeaders({ parameters }: Operation): fc.Arbitrary<Readonly<Recor
   return fc.tuple(some(own), some(Object.keys(HEADER_VALUES))).map((both) => Object.fromEntries(both.flat()));
 }
 
-interface Body {
+interface GeneratedBody {
   readonly type?: string;
   readonly body?: string | Uint8Array;
 }
 
-const fileBodies = fc.record({
+const generateFileBodies = fc.record({
   type: fc.constantFrom(...MEDIA_TYPES),
   body: fc.oneof(fc.constantFrom(...SAMPLE_FILES), fc.uint8Array({ maxLength: 500 })),
 });
 
-function generateBodies({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<Body> {
+function generateBodies({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<GeneratedBody> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
-    if (type.startsWith('multipart/')) return generateForms(values.fieldsOf(schema));
-    if (!/json$/.test(type)) return fileBodies;
-    const exemplary = values.preferExamples().valuesOf(schema);
+    if (type.startsWith('multipart/')) return generateForms(values.generateFields(schema));
+    if (!/json$/.test(type)) return generateFileBodies;
+    const exemplary = values.preferExamples().generateValues(schema);
     return fc.oneof(
-      jsonBodies(type, exemplary),
-      jsonBodies(type, withMutations(fc.oneof(exemplary, values.valuesOf(schema)))),
+      generateJsonBodies(type, exemplary),
+      generateJsonBodies(type, mutateSome(fc.oneof(exemplary, values.generateValues(schema)))),
     );
   });
-  const none = fc.constant<Body>({});
+  const none = fc.constant<GeneratedBody>({});
   const strange = fc.oneof(
     none,
-    jsonBodies('application/json', anyValue),
+    generateJsonBodies('application/json', anyValue),
     fc.uint8Array({ maxLength: 100 }).map((body) => ({ type: 'application/json', body })),
     fc
       .constantFrom('', '{', '[', '{"a":1}{"b":2}', '\ufeff{}', '{"a":NaN}', '['.repeat(50_000), ' '.repeat(1_100_000))
@@ -171,7 +171,8 @@ function generateBodies({ method, content }: Operation, values: SchemaValues): f
         body,
       })),
   );
-  if (described.length === 0 && method === 'PUT') return fc.oneof({ weight: 8, arbitrary: fileBodies }, strange);
+  if (described.length === 0 && method === 'PUT')
+    return fc.oneof({ weight: 8, arbitrary: generateFileBodies }, strange);
   if (described.length === 0) return fc.oneof({ weight: 8, arbitrary: none }, strange);
   return fc.oneof({ weight: 12, arbitrary: fc.oneof(...described) }, strange);
 }
@@ -180,7 +181,7 @@ function generateBodies({ method, content }: Operation, values: SchemaValues): f
  * Generates JSON bodies: most are valid, others are cut off, contain a number that is too large or a field twice, or
  * are in another encoding.
  */
-function jsonBodies(type: string, values: fc.Arbitrary<unknown>): fc.Arbitrary<Body> {
+function generateJsonBodies(type: string, values: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedBody> {
   const spoiled = fc.constantFrom<(text: string) => string | Uint8Array>(
     (text) => text.slice(0, -1),
     (text) => text.replace(/:("[^"]*"|\d+)/, ':1e999'),

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Description, Operation, Response, Schema } from './description.ts';
+import type { FuzzedDescription, Operation, ResponseDescription, Schema } from './description.ts';
 import type { ReceivedResponse } from './send.ts';
 
 const DOCUMENT_URL = 'https://description.example/openapi.json';
@@ -15,7 +15,7 @@ export class ResponseValidator {
   /** Names of all described response headers. */
   private readonly headers: readonly string[];
 
-  constructor(description: Description) {
+  constructor(description: FuzzedDescription) {
     this.headers = description.responseHeaderNames();
     formats.default(this.ajv);
     this.ajv.addSchema(forbidUnknownFields(description.json), DOCUMENT_URL);
@@ -28,18 +28,18 @@ export class ResponseValidator {
   ): readonly string[] {
     const response = responses[status];
     if (!response) return [`the status ${status} is not described`];
-    const wrong = this.headerErrors(response, headers);
+    const wrong = this.findHeaderErrors(response, headers);
     const content = response.content ?? {};
     if (mediaType === undefined) return Object.keys(content).length === 0 ? wrong : [...wrong, 'there is no body'];
     const described = [mediaType, '*/*'].find((type) => content[type]);
     if (described === undefined) return [...wrong, `a body of ${mediaType} is not described`];
     if (json === undefined) return wrong;
     const steps = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', described, 'schema'];
-    return [...wrong, ...this.bodyErrors(steps, json)];
+    return [...wrong, ...this.findBodyErrors(steps, json)];
   }
 
   /** Reports headers that are missing, invalid, or not described for this response. */
-  private headerErrors({ headers = {} }: Response, received: IncomingHttpHeaders): readonly string[] {
+  private findHeaderErrors({ headers = {} }: ResponseDescription, received: IncomingHttpHeaders): readonly string[] {
     const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
       const text = [received[name.toLowerCase()] ?? []].flat().join(', ');
       if (text === '') return required === true ? [`the header ${name} is missing`] : [];
@@ -50,7 +50,7 @@ export class ResponseValidator {
     return [...described, ...undescribed.map((name) => `the header ${name} is not described`)];
   }
 
-  private bodyErrors(steps: readonly string[], json: unknown): readonly string[] {
+  private findBodyErrors(steps: readonly string[], json: unknown): readonly string[] {
     const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     const validate = this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${DOCUMENT_URL}#/${pointer}` });
     this.validators.set(pointer, validate);

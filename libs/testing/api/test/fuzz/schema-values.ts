@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
-import type { Description, Schema } from './description.ts';
-import type { Field } from './multipart-forms.ts';
+import type { FuzzedDescription, Schema } from './description.ts';
+import type { FormField } from './multipart-forms.ts';
 
 /** Values that the schemas cannot describe. */
 export interface ValueHints {
@@ -14,18 +14,18 @@ export interface ValueHints {
 const DAY_MS = 86_400_000;
 /** The base of generated dates. It is fixed, because the fuzz test checks inputs, not time-based rules. */
 const BASE_TIME_MS = Date.parse('2026-11-21T09:30:00Z');
-const instant = fc.oneof(
+const anyInstantMs = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.integer({ min: -90 * 24, max: 90 * 24 }).map((hours) => BASE_TIME_MS + hours * 3_600_000),
   },
   fc.integer({ min: Date.parse('1900-01-01T00:00:00Z'), max: Date.parse('2999-12-31T23:59:59Z') }),
 );
-const SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00', '.5Z', '.123456789Z', 'z'] as const;
-const dateTime = fc
-  .tuple(instant, fc.constantFrom(...SUFFIXES))
+const TIME_ZONE_SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00', '.5Z', '.123456789Z', 'z'] as const;
+const anyDateTime = fc
+  .tuple(anyInstantMs, fc.constantFrom(...TIME_ZONE_SUFFIXES))
   .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
-const date = instant.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
+const anyDate = anyInstantMs.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
 
 /** Generates values that fit JSON schemas, and values close to them where only the description states the rule. */
 export class SchemaValues {
@@ -33,7 +33,7 @@ export class SchemaValues {
 
   /** @param prefersExamples true to use the examples for most texts, because arbitrary text is usually invalid */
   constructor(
-    private readonly description: Description,
+    private readonly description: FuzzedDescription,
     private readonly hints: ValueHints,
     private readonly prefersExamples = false,
   ) {}
@@ -44,33 +44,33 @@ export class SchemaValues {
   }
 
   /** @param name name of the field or parameter */
-  valuesOf(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+  generateValues(schema: Schema, name = ''): fc.Arbitrary<unknown> {
     const { $ref } = schema;
-    if ($ref === undefined) return this.generate(schema, name);
-    const made = this.known.get($ref) ?? this.generate(this.description.resolve(schema), name);
+    if ($ref === undefined) return this.generateForSchema(schema, name);
+    const made = this.known.get($ref) ?? this.generateForSchema(this.description.resolve(schema), name);
     this.known.set($ref, made);
     return made;
   }
 
   /** The parts of a multipart form. */
-  fieldsOf(schema: Schema): readonly Field[] {
+  generateFields(schema: Schema): readonly FormField[] {
     const { properties = {} } = this.description.resolve(schema);
     return Object.entries(properties).map(([name, given]) => {
       const field = this.description.resolve(given);
       const isFile = field.format === 'binary' || field.contentMediaType !== undefined;
-      return { name, isFile, values: this.valuesOf(given, name) };
+      return { name, isFile, values: this.generateValues(given, name) };
     });
   }
 
-  private generate(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generateForSchema(schema: Schema, name: string): fc.Arbitrary<unknown> {
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum)
-      return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, upperCaseValues(schema.enum));
+      return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, generateUpperCaseValues(schema.enum));
     const choices = schema.anyOf ?? schema.oneOf;
-    if (choices) return fc.oneof(...choices.map((choice) => this.valuesOf(choice, name)));
+    if (choices) return fc.oneof(...choices.map((choice) => this.generateValues(choice, name)));
     if (schema.allOf) return this.mergeSchemas(schema.allOf, name);
     const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
-    const [first = 'any', ...others] = types.map((type) => this.valuesOfType(type, schema, name));
+    const [first = 'any', ...others] = types.map((type) => this.generateValuesOfType(type, schema, name));
     return first === 'any'
       ? anyValue
       : fc.oneof({ weight: 4, arbitrary: first }, ...(others as fc.Arbitrary<unknown>[]));
@@ -79,13 +79,13 @@ export class SchemaValues {
   /** Merges several object schemas into one object. */
   private mergeSchemas(schemas: readonly Schema[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
-    if (first && others.length === 0) return this.valuesOf(first, name);
+    if (first && others.length === 0) return this.generateValues(first, name);
     return fc
-      .tuple(...schemas.map((schema) => this.valuesOf(schema, name)))
+      .tuple(...schemas.map((schema) => this.generateValues(schema, name)))
       .map((parts) => Object.assign({}, ...parts) as unknown);
   }
 
-  private valuesOfType(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generateValuesOfType(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
     switch (type) {
       case 'null':
         return fc.constant(null);
@@ -93,45 +93,56 @@ export class SchemaValues {
         return fc.boolean();
       case 'integer':
       case 'number':
-        return numbers(type, schema);
+        return generateNumbers(type, schema);
       case 'string':
-        return this.texts(schema, name);
+        return this.generateTexts(schema, name);
       case 'array':
-        return this.arrays(schema, name);
+        return this.generateArrays(schema, name);
       case 'object':
-        return this.objects(schema);
+        return this.generateObjects(schema);
       default:
         return anyValue;
     }
   }
 
-  private objects({ properties = {}, required = [], additionalProperties, ...schema }: Schema): fc.Arbitrary<object> {
-    const fields = Object.entries(properties).map(([name, field]) => [name, this.valuesOf(field, name)] as const);
+  private generateObjects({
+    properties = {},
+    required = [],
+    additionalProperties,
+    ...schema
+  }: Schema): fc.Arbitrary<object> {
+    const fields = Object.entries(properties).map(([name, field]) => [name, this.generateValues(field, name)] as const);
     const named = fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true });
-    const examples = examplesOf(schema).filter((example) => typeof example === 'object' && example !== null);
+    const examples = listExamples(schema).filter((example) => typeof example === 'object' && example !== null);
     if (typeof additionalProperties !== 'object')
       return examples.length ? fc.oneof(named, fc.constantFrom(...examples)) : named;
-    const others = fc.dictionary(anyText, this.valuesOf(additionalProperties), { maxKeys: 3, noNullPrototype: true });
+    const others = fc.dictionary(anyText, this.generateValues(additionalProperties), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    });
     return fc
       .tuple(named, fc.oneof(others, fc.constantFrom<object>({}, ...examples)))
       .map((parts) => Object.assign({}, ...parts) as object);
   }
 
-  private arrays(schema: Schema, name: string): fc.Arbitrary<unknown> {
-    const made = fc.array(this.valuesOf(schema.items ?? {}, name), lengthBounds(schema.minItems, schema.maxItems));
-    const examples = examplesOf(schema).filter(Array.isArray);
+  private generateArrays(schema: Schema, name: string): fc.Arbitrary<unknown> {
+    const made = fc.array(
+      this.generateValues(schema.items ?? {}, name),
+      createLengthBounds(schema.minItems, schema.maxItems),
+    );
+    const examples = listExamples(schema).filter(Array.isArray);
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
   }
 
-  private texts(schema: Schema, name: string): fc.Arbitrary<string> {
+  private generateTexts(schema: Schema, name: string): fc.Arbitrary<string> {
     const { format, pattern, minLength = 0, maxLength = 40 } = schema;
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
-    const examples = examplesOf(schema).map(String);
+    const examples = listExamples(schema).map(String);
     const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
     const known = { weight: KNOWN_FIELD_NAMES.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
-    if (format === 'date-time') return made(dateTime);
-    if (format === 'date') return made(date);
+    if (format === 'date-time') return made(anyDateTime);
+    if (format === 'date') return made(anyDate);
     if (format === 'email') return made(fc.emailAddress());
     if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
     if (this.prefersExamples && samples.length > 0) return fc.oneof(...samples);
@@ -145,15 +156,15 @@ export class SchemaValues {
 const KNOWN_FIELD_NAMES = /(_id|^id|email|password|cursor|token|after)$/;
 
 /** The API accepts enumerations in upper and lower case. */
-function upperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {
+function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.constantFrom(...values.map((value) => (typeof value === 'string' ? value.toUpperCase() : value)));
 }
 
-function examplesOf({ example, examples = [] }: Schema): readonly unknown[] {
+function listExamples({ example, examples = [] }: Schema): readonly unknown[] {
   return example === undefined ? examples : [example, ...examples];
 }
 
-function numbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<number> {
+function generateNumbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<number> {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const min = minimum ?? exclusiveMinimum ?? -1_000;
   const max = maximum ?? exclusiveMaximum ?? min + 10_000;
@@ -161,6 +172,6 @@ function numbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<numbe
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.integer({ min: Math.ceil(min), max: Math.floor(max) }));
 }
 
-function lengthBounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
+function createLengthBounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
   return { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, minItems + 3)) };
 }

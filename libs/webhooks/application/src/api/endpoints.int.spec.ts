@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { DocumentStore } from '@tracking/ports';
-import { eventually, withLaggingReads } from '@tracking/testing';
+import { eventually, delayStoreReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
@@ -450,7 +450,7 @@ describe('conflicts', () => {
 
   class LaggingProcess extends KillableProcess {
     override documentStore(store: DocumentStore): DocumentStore {
-      return super.documentStore(withLaggingReads(store));
+      return super.documentStore(delayStoreReads(store));
     }
   }
 

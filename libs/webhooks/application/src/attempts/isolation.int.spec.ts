@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
+import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
@@ -264,7 +264,7 @@ describe('a workspace with a large backlog', () => {
 
 describe('a large backlog', () => {
   test('waits on disk, and is delivered in order with little of it in memory', async () => {
-    const all = propertyRounds(2_000);
+    const all = choosePropertyRounds(2_000);
     webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
     await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
@@ -291,7 +291,7 @@ describe('a large backlog', () => {
   });
 
   test('of failures is delivered by retries, without loss or repetition', async () => {
-    const all = propertyRounds(1_000);
+    const all = choosePropertyRounds(1_000);
     webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
     await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;

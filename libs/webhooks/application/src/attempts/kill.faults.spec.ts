@@ -6,10 +6,10 @@ import {
   type RawReceiver,
   type TempFolder,
   eventually,
-  receivers,
+  hostileReceivers,
   startReceiver,
   simulateDelay,
-  tempFolder,
+  createTempFolder,
 } from '@tracking/testing';
 
 jest.setTimeout(120_000);
@@ -28,7 +28,7 @@ let published: Set<string>;
 let arrived: Map<string, number[]>;
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = await createTempFolder();
   children = [];
   published = new Set();
   arrived = new Map();
@@ -37,12 +37,12 @@ beforeEach(async () => {
     const id = request.headers['service-event-id'] ?? '';
     if (request.headers['service-event-type'] === 'endpoint.verification') {
       const { data } = JSON.parse(request.body.toString()) as { data: { challenge: string } };
-      return receivers.answers(200, data.challenge)(socket, request);
+      return hostileReceivers.answers(200, data.challenge)(socket, request);
     }
     count += 1;
-    if (count % 10 === 0) return receivers.answers(500)(socket, request);
+    if (count % 10 === 0) return hostileReceivers.answers(500)(socket, request);
     arrived.set(id, [...(arrived.get(id) ?? []), Date.now()]);
-    return receivers.answers(200)(socket, request);
+    return hostileReceivers.answers(200)(socket, request);
   });
 });
 afterEach(async () => {

@@ -8,7 +8,7 @@ import {
   endlessResponses,
   eventually,
   issueCertificate,
-  receivers,
+  hostileReceivers,
   startReceiver,
 } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const verifies: RawBehaviour = (socket, request) => {
   const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
-  return receivers.answers(200, data.challenge ?? 'ok')(socket, request);
+  return hostileReceivers.answers(200, data.challenge ?? 'ok')(socket, request);
 };
 async function receiver(): Promise<RawReceiver> {
   const started = await startReceiver(verifies, { tls: trusted });
@@ -68,21 +68,29 @@ describe('a real HTTPS receiver', () => {
   });
 
   test.each<[string, RawBehaviour, object, times?: number]>([
-    ['answers an error', receivers.answers(503, 'busy'), { status_code: 503, response: { body: 'busy' } }],
-    ['redirects', receivers.redirects('https://elsewhere.example.com/'), { error: { code: 'redirect_not_followed' } }],
-    ['hangs', receivers.hangs(), { error: { code: 'timeout' } }],
-    ['hangs after its headers', receivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
-    ['drips', receivers.drips(), { error: { code: 'timeout' } }],
-    ['informs without end', receivers.floods(endlessResponses.information103), { error: { code: 'invalid_response' } }],
+    ['answers an error', hostileReceivers.answers(503, 'busy'), { status_code: 503, response: { body: 'busy' } }],
+    [
+      'redirects',
+      hostileReceivers.redirects('https://elsewhere.example.com/'),
+      { error: { code: 'redirect_not_followed' } },
+    ],
+    ['hangs', hostileReceivers.hangs(), { error: { code: 'timeout' } }],
+    ['hangs after its headers', hostileReceivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
+    ['drips', hostileReceivers.drips(), { error: { code: 'timeout' } }],
+    [
+      'informs without end',
+      hostileReceivers.floods(endlessResponses.information103),
+      { error: { code: 'invalid_response' } },
+    ],
     [
       'extends a chunk without end',
-      receivers.floods(endlessResponses.chunkExtension),
+      hostileReceivers.floods(endlessResponses.chunkExtension),
       { error: { code: 'invalid_response' } },
     ],
     // Twice, because a request dropped by a reused connection is sent once more.
-    ['resets', receivers.resets(), { error: { code: 'connection_reset' } }, 2],
-    ['lies about its length', receivers.claimsMore(), { error: { code: 'connection_reset' } }],
-    ['speaks something else', receivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
+    ['resets', hostileReceivers.resets(), { error: { code: 'connection_reset' } }, 2],
+    ['lies about its length', hostileReceivers.claimsMore(), { error: { code: 'connection_reset' } }],
+    ['speaks something else', hostileReceivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
   ])('that %s is retried with the same bytes', async (_, behaviour, expected, times = 1) => {
     const bad = await receiver();
     const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
@@ -106,7 +114,7 @@ describe('a real HTTPS receiver', () => {
   test('that answers with a decompression bomb is judged by its status; 16 KiB of the answer are kept', async () => {
     const bad = await receiver();
     const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
-    bad.behave(receivers.gzipBomb(64));
+    bad.behave(hostileReceivers.gzipBomb(64));
     const event = stage.addEvent();
     await stage.publish(event);
     const { attempts } = await eventually(async () => {

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { type EventType, type PublishedEvent, STANDARD_EVENT_TYPES } from '@tracking/contracts';
-import { eventually, propertyOptions } from '@tracking/testing';
+import { eventually, createPropertyOptions } from '@tracking/testing';
 import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { createAnswer } from '../../test/fake-receivers.ts';
@@ -269,5 +269,5 @@ async function replayOf(scene: Scene): Promise<void> {
 }
 
 test('a replay sends what the naive one would, and counts each delivery once, whatever happens in between', async () => {
-  await fc.assert(fc.asyncProperty(scenes, replayOf), { ...propertyOptions(200), endOnFailure: true });
+  await fc.assert(fc.asyncProperty(scenes, replayOf), { ...createPropertyOptions(200), endOnFailure: true });
 });

@@ -1,4 +1,4 @@
-import { propertyRounds } from '@tracking/testing';
+import { choosePropertyRounds } from '@tracking/testing';
 import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
@@ -172,7 +172,7 @@ test('a pending window finds every stored delivery, in any order of events', () 
       for (const [kind, value] of taken) owner.step(kind, value);
       expect(owner.finishAll()).toBe(0);
     }),
-    { numRuns: propertyRounds(500) },
+    { numRuns: choosePropertyRounds(500) },
   );
 });
 
@@ -189,6 +189,6 @@ test('a pending window holds the deliveries that are due first', () => {
         expect(atHand).toBe(earliest);
       }
     }),
-    { numRuns: propertyRounds(500) },
+    { numRuns: choosePropertyRounds(500) },
   );
 });

@@ -1,7 +1,7 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
-import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { createDelivery, shardOf } from '@tracking/webhooks-domain';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
@@ -17,7 +17,7 @@ describe('the statistics keeper', () => {
   let engine: EmbeddedEngine;
   let running: EndpointStatistics[];
   beforeEach(async () => {
-    folder = await tempFolder();
+    folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
     running = [];
   });

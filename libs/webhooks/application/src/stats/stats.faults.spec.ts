@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
+import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
@@ -17,7 +17,7 @@ const SETTINGS = {
 /** Counts of the latest tenth of a second die with their owner. */
 const DYING = { ...SETTINGS, statsWriteMs: 100 };
 /** Owners that end in different ways, one after the other. */
-const REIGNS = propertyRounds(60);
+const REIGNS = choosePropertyRounds(60);
 
 type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
 const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];

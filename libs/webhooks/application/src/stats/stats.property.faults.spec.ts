@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
-import { eventually, propertyOptions, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, createPropertyOptions, silentLogger, createTempFolder } from '@tracking/testing';
 import { markDiscarded, createDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
@@ -207,7 +207,7 @@ class CountingRun {
 test('whichever process dies at any point, the counters match the log in the end', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (taken) => {
-      const folder = await tempFolder();
+      const folder = await createTempFolder();
       const engine = await openTestEngine(folder.path);
       const run = new CountingRun(engine);
       try {
@@ -233,6 +233,6 @@ test('whichever process dies at any point, the counters match the log in the end
         await folder.remove();
       }
     }),
-    { ...propertyOptions(100, 10), endOnFailure: true },
+    { ...createPropertyOptions(100, 10), endOnFailure: true },
   );
 });
