@@ -2,16 +2,16 @@ import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
 import { type RetryOptions, monotonicMs, pause, retry } from '@tracking/resilience';
 
 /**
- * Shortest time between two log lines about the same work. An unreachable storage engine fails thousands of attempts at
+ * Milliseconds between two log lines about the same work, because an unreachable engine fails thousands of attempts at
  * once.
  */
 const LOG_INTERVAL_MS = 5_000;
-/** Pause after work that failed for another reason than an unreachable engine. */
+/** Milliseconds of pause after work failed although every storage engine is reachable. */
 const FAILURE_PAUSE_MS = 5_000;
 
 /** Retries work while a storage engine is unreachable. */
 export class EngineRetry {
-  /** Time at which a failure of each kind of work was last logged, on the monotonic clock. */
+  /** Time of the last log line about each kind of work, on the monotonic clock. */
   private readonly loggedAt = new Map<string, number>();
 
   /** @param ended aborts when the process cannot wait any longer */

@@ -81,7 +81,7 @@ export class LogSweeper {
       countRetry: retryCounter(metrics),
       description: 'deleting old deliveries',
       intervalMs: everyMs,
-      // Events published while no process ran are recorded before the watermark is raised.
+      // Record the events that were published while no process ran before raising the watermark.
       startsWithWait: true,
       round: (ending) => this.sweep(ending),
     });
@@ -109,8 +109,8 @@ export class LogSweeper {
   }
 
   /**
-   * Deletes bodies that no delivery refers to, such as those left by a crash or by deleting an endpoint. Checks a part
-   * of all bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
+   * Deletes bodies that no delivery refers to, such as those left by a crash or by deleting an endpoint. Each run
+   * checks some of the bodies. Bodies older than the retention are never sent again, so deleting them is safe.
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
@@ -170,13 +170,13 @@ export class LogSweeper {
     await this.dependencies.watermark.raise(before);
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
-    // Deliveries for which a person requested another attempt in the meantime are kept.
+    // Keep a delivery if a user requested another attempt after the page was read.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
     await this.deleteUnreferenced([...new Set(old.map(({ payload_id }) => payload_id))]);
   }
 
-  /** Deletes those of the bodies that no delivery refers to. */
+  /** Deletes bodies that no delivery refers to. */
   private async deleteUnreferenced(payloadIds: readonly string[]): Promise<void> {
     const unneeded: string[] = [];
     for (const payload_id of payloadIds) {
@@ -208,7 +208,7 @@ export class LogSweeper {
     const page = await endpoints.listDeletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
       if (await this.isReferenced(endpoint)) continue;
-      // Delete the endpoint last: after an interruption it is found again.
+      // Delete the endpoint last, so that the next sweep finds it again after an interruption.
       await health.delete(endpoint.id);
       await endpoints.delete(endpoint);
     }

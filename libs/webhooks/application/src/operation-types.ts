@@ -65,7 +65,7 @@ export interface DeliveryFilter {
   readonly statuses?: readonly DeliveryStatus[];
   /** Error code of dead letters to include (`last_error.code`). */
   readonly reason?: string;
-  /** Bounds of the events' `created_at`, inclusive. */
+  /** Earliest and latest `created_at` of the events, both inclusive. */
   readonly since?: Timestamp;
   readonly until?: Timestamp;
 }
@@ -83,7 +83,7 @@ export interface DeadLetterFilter {
   readonly event_types?: readonly string[];
   /** Error codes to include (`last_error.code`). */
   readonly reasons?: readonly string[];
-  /** Bounds of the events' `created_at`, inclusive. */
+  /** Earliest and latest `created_at` of the events, both inclusive. */
   readonly since?: Timestamp;
   readonly until?: Timestamp;
 }
@@ -92,7 +92,7 @@ export interface SummarizeDeadLetters extends Scope {
 }
 export interface DeadLetterCount {
   readonly count: number;
-  /** False if counting stopped at a limit: there are at least this many. */
+  /** True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters. */
   readonly is_exact: boolean;
 }
 /** Counts by reason, largest first. */
@@ -109,7 +109,7 @@ export interface DeadLetterSummary extends DeadLetterCount {
 /** Command to replay or discard dead letters. `until` is the command's time by default. */
 export interface DeadLettersCommand extends WebhookCommand {
   readonly filter: DeadLetterFilter & {
-    /** Ids of the only deliveries to include. */
+    /** Ids of the deliveries to include. Other deliveries are excluded. */
     readonly delivery_ids?: readonly string[];
   };
 }
@@ -134,7 +134,7 @@ export interface ListReplays extends Scope, PageRequest {
 
 /** A replay as the API returns it. */
 export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision' | 'delivery_ids'> {
-  /** Ids of the only deliveries to include; null if the other fields select them. */
+  /** Ids of the deliveries to include. Null if the other fields of the filter select the deliveries. */
   readonly delivery_ids: readonly string[] | null;
   /** Increases with every change, including progress. */
   readonly version: number;
@@ -160,7 +160,7 @@ export interface WebhookEndpoint {
   readonly version: number;
 }
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** Signing secret, `whsec_…`. Returned only here and by `revealSecret`. */
+  /** Signing secret, `whsec_…`. Only the creation of an endpoint, a rotation and `revealSecret` return the secret. */
   readonly secret: string;
 }
 /** The secrets that currently sign requests to an endpoint. */
@@ -219,9 +219,9 @@ export interface WebhookStats {
   /** Deliveries whose schedule has attempts left. */
   readonly waiting: {
     readonly count: number;
-    /** True if counting stopped at a limit and there may be more. */
+    /** True if counting stopped at the limit, so there may be more pending deliveries. */
     readonly is_at_least: boolean;
-    /** Time at which the oldest of these deliveries was recorded. */
+    /** Time at which the oldest pending delivery was recorded. */
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
@@ -253,7 +253,9 @@ export interface WebhookAttempt {
   readonly error: DeliveryError | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
-  /** Present if the kept-alive connection was found closed and the request was sent again on a new one. */
+  /**
+   * Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection.
+   */
   readonly resent?: true;
 }
 export interface WebhookDeliveryDetail extends WebhookDelivery {

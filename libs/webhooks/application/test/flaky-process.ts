@@ -42,8 +42,7 @@ export class FlakyProcess extends KillableProcess {
         return done;
       },
       replace: async (document, guard) => {
-        // Only applies to calls that begin later, because the effect of a call in progress is visible before its
-        // response.
+        // A failure affects only calls that begin later. A call in progress has already taken effect.
         const fails = this.afterNextReplace;
         this.afterNextReplace = false;
         const done = await this.callFlaky(() => inner.replace(document, guard));

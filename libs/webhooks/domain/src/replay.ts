@@ -19,7 +19,9 @@ export const DEFAULT_REPLAYED_STATUSES: readonly ReplayedStatus[] = ['dead_lette
 
 /** Filter for the events of an endpoint that a replay covers. */
 export interface ReplayFilter {
-  /** Bounds of the events' `created_at`, inclusive. A `since` of null starts at the first event kept. */
+  /**
+   * Earliest and latest `created_at` of the events, both inclusive. A `since` of null starts at the first event kept.
+   */
   readonly since: Timestamp | null;
   readonly until: Timestamp;
   /** Event types to include; null for all. */
@@ -27,7 +29,7 @@ export interface ReplayFilter {
   readonly statuses: readonly ReplayedStatus[];
   /** Codes of `last_error` to include; null for all. Missed events have no code. */
   readonly reasons: readonly string[] | null;
-  /** Ids of the only deliveries to include; absent if the other fields select them. */
+  /** Ids of the deliveries to include. Absent if the other fields of the filter select the deliveries. */
   readonly delivery_ids?: readonly string[];
 }
 

@@ -27,8 +27,7 @@ export async function replayOrDiscardDeadLetters(
 ): Promise<DeadLettersResult> {
   const { workspace_id, environment, filter } = command;
   const { delivery_ids, ...others } = filter;
-  // Dead letters are counted first, because they are no longer dead letters after a discard. Deliveries selected by id
-  // are listed instead.
+  // Count dead letters before discarding them: a discarded delivery is no longer a dead letter.
   const counted =
     delivery_ids === undefined && (await deadLetters.summary({ workspace_id, environment, filter: others }));
   const settled = await deadLetters[action](command);

@@ -16,7 +16,10 @@ const MAX_DELIVERY_IDS = 200;
 class CountResource implements DeadLetterCount {
   @ApiProperty({ type: 'integer', description: 'Number of dead letters.', example: 120 })
   readonly count!: number;
-  @ApiProperty({ description: 'False if counting stopped at a limit: there are at least this many.', example: true })
+  @ApiProperty({
+    description: 'True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.',
+    example: true,
+  })
   readonly is_exact!: boolean;
 }
 

@@ -93,7 +93,8 @@ class AttemptResource implements WebhookAttempt {
   readonly manual!: boolean;
   @ApiProperty({
     type: Boolean,
-    description: 'Present if the kept-alive connection was found closed and the request was sent again on a new one.',
+    description:
+      'Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection.',
     required: false,
     enum: [true],
   })

@@ -61,7 +61,7 @@ class WaitingResource {
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'Time at which the oldest of these deliveries was recorded. UTC with milliseconds.',
+    description: 'Time at which the oldest pending delivery was recorded. UTC with milliseconds.',
   })
   readonly oldest_at!: string | null;
 }

@@ -59,7 +59,7 @@ export class ReplayResource extends Resource implements WebhookReplay {
   @ApiProperty({
     type: [String],
     nullable: true,
-    description: 'Ids of the only deliveries to include; null if the other fields select them.',
+    description: 'Ids of the deliveries to include. Null if the other fields of the filter select the deliveries.',
   })
   readonly delivery_ids!: readonly string[] | null;
   @ApiProperty({ description: 'Status of the replay.', enum: REPLAY_STATUSES })

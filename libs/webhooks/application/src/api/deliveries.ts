@@ -88,7 +88,7 @@ export class Deliveries implements WebhookDeliveries {
       const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
       return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
     });
-    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
+    // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     await owner.notify([delivery.endpoint_id]);
     return toDelivery(delivery);
   }
@@ -133,7 +133,7 @@ export class DeadLetters implements WebhookDeadLetters {
 
   async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'replay');
-    // Notify even if nothing changed: a repeated command may mean that the owners were not notified the first time.
+    // Notify the endpoints' owners even if nothing changed: the first notification may have been lost.
     await this.dependencies.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
@@ -145,8 +145,8 @@ export class DeadLetters implements WebhookDeadLetters {
   }
 
   /**
-   * Starts a replay or discard for each endpoint with matching dead letters. If repeated after an interruption, it
-   * returns the replays already started and starts the rest.
+   * Starts a replay or discard for each endpoint with matching dead letters. A repeated command returns the replays
+   * that it already started, and starts the missing ones.
    */
   private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
     const begun = new Map<string, ReplayDocument>();
@@ -160,7 +160,7 @@ export class DeadLetters implements WebhookDeadLetters {
         begun.set(endpoint_id, await this.startReplay(command, { endpoint_id, newest }, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        // The process that started the running replay may have ended before it notified the owner.
+        // Notify the owner again: the process that started this replay may have ended before it did.
         if (action === 'replay') await this.dependencies.owner.notify([endpoint_id]);
         refused.push({ endpoint_id, error });
       }

@@ -117,8 +117,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
     const known = await this.dependencies.store.get(command.endpoint_id);
-    // The process that deleted the endpoint may have ended before it notified the owner, which would keep sending
-    // pending deliveries.
+    // Repeat the notification: the process that deleted the endpoint may have ended before sending it.
     if (known?.deleted && isInScope(known, command)) await this.dependencies.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
@@ -133,7 +132,7 @@ export class Endpoints implements WebhookEndpoints {
     const endpoint = await this.requireSignableEndpoint(command);
     if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
     const verification = await sendChallenge(clients.cacheEndpoint(endpoint), { outbound, timeoutMs, clock, origin });
-    // The answer does not apply to a URL that was set in the meantime.
+    // Discard the challenge's result if the endpoint's URL was changed during the challenge.
     return this.update(command, (now) => (hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now));
   }
 
@@ -158,15 +157,14 @@ export class Endpoints implements WebhookEndpoints {
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
     const { box, clock } = this.dependencies;
-    // A command that changed nothing the first time may be repeated hours later. The overlap starts only when the
-    // secret is rotated.
+    // The overlap starts when the secret is rotated, which may be hours after the command was first sent.
     const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = createSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
-      // Secrets stored under a lost key no longer sign.
+      // Drop secrets that were encrypted with a lost key, because they can no longer sign requests.
       const readable = endpoint.secrets.filter(({ sealed }) => box.canOpen(sealed));
       return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
     };
@@ -184,7 +182,7 @@ export class Endpoints implements WebhookEndpoints {
     return { id, secret: newest.secret, previous_secrets };
   }
 
-  /** Returns the endpoint with the secret that the command created, also if the command is repeated. */
+  /** Returns the endpoint with the secret that the command created. A repeated command returns the same secret. */
   private revealCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
@@ -224,14 +222,14 @@ export class Endpoints implements WebhookEndpoints {
     await store.require(command, command.endpoint_id);
     const after = await store.applyCommand(command, change, isDone);
     clients.cacheEndpoint(after);
-    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
+    // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     await owner.notify([command.endpoint_id]);
     return after;
   }
 
   private applyFields(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
     const { headers, ...plain } = fields;
-    // Otherwise, a user who changes the URL could read header values that other users stored.
+    // Drop stored headers when the origin changes: a user could otherwise send them to a server of their own.
     const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
     const sealed = headers === undefined ? kept : sealHeaders(this.dependencies.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };

@@ -49,8 +49,7 @@ export class Replays implements WebhookReplays {
     if (stored === undefined) {
       await this.requireEnabled(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
-      // The log of published events lags behind the event store. The replay does not end before the log has reached
-      // this position.
+      // The replay ends only after the log of published events, which lags, has reached this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
       const which = checkFilter(filter, await this.latestEventTime(command));
@@ -82,7 +81,7 @@ export class Replays implements WebhookReplays {
     });
   }
 
-  /** Returns the command's time, or the time of the newest matching delivery if that is later. */
+  /** Returns the command's time or the creation time of the newest matching delivery, whichever is later. */
   private async latestEventTime(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
     const statuses = recordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
@@ -96,7 +95,7 @@ export class Replays implements WebhookReplays {
     try {
       return await store.add(replay);
     } catch (error) {
-      // The process that started the running replay may have ended before it notified the owner.
+      // Notify the owner again: the process that started this replay may have ended before it did.
       if (error instanceof DomainError) await owner.notify([replay.endpoint_id]);
       throw error;
     }
@@ -104,7 +103,7 @@ export class Replays implements WebhookReplays {
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.dependencies.store.applyCommand(command, change);
-    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
+    // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     if (after.action === 'discard') this.dependencies.discarding.job.wake();
     else await this.dependencies.owner.notify([after.endpoint_id]);
     return toReplay(after);
@@ -117,10 +116,10 @@ export class Replays implements WebhookReplays {
 }
 
 /**
- * Checks a filter and limits it to events up to `latest`. Later events need no replay, and a replay that included them
+ * Checks a filter and limits it to events up to `latest`. Later events need no replay. A replay that included them
  * would never end.
  * @param latest the command's time, or the time of the newest stored delivery if that is later because a clock was set
- *   back
+ * back
  * @throws validation_failed
  */
 export function checkFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {

@@ -16,7 +16,7 @@ import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
 
-/** Inputs of an attempt. */
+/** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
 export interface PreparedAttempt {
   readonly client: EndpointClient;
   readonly delivery: DeliveryDocument;
@@ -25,9 +25,9 @@ export interface PreparedAttempt {
 
 export interface AttemptResult {
   readonly finished: FinishedAttempt;
-  /** The attempt as logged. Its number is assigned when it is stored. */
+  /** The attempt as it appears in the log. The attempt number is assigned on storing. */
   readonly log: Omit<WebhookAttempt, 'number'>;
-  /** Start and end in time of this process, whose difference is not changed by a step of the wall clock. */
+  /** Start and end of the attempt, in time of this process. Setting the wall clock does not change their difference. */
   readonly processTimes: { readonly startedAt: number; readonly endedAt: number };
 }
 
@@ -96,7 +96,7 @@ export class AttemptSender {
     this.made.add(1, { outcome });
     this.seconds.observe(durationMs / 1000, { outcome });
     if (outcome === 'success' && delivery.attempts_count === 0) {
-      // The times come from the clocks of two processes, and the event's clock may be ahead.
+      // Limit the age to zero or more: the event's time is from another process, whose clock may be ahead.
       this.untilDelivered.observe(Math.max(0, ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
     }
     const { endpoint_id: endpoint, id, event_id: event } = delivery;
@@ -128,7 +128,7 @@ const FAILURE_LOG_PAUSE_MS = 60_000;
 
 interface LastLoggedResult {
   readonly isFailing: boolean;
-  /** Time of the report, on the monotonic clock. */
+  /** Time at which the last line was logged, on the monotonic clock. */
   readonly at: number;
 }
 

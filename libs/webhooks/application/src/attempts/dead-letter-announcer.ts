@@ -27,9 +27,9 @@ import {
 } from '../store/delivery-document.ts';
 import type { EndpointEvents } from './endpoint-events.ts';
 
-/** Number of dead letters in one read. Small, because each includes its event, which may be large. */
+/** Number of dead letters in one read. The number is small because every dead letter includes its event. */
 const DEAD_LETTERS_PER_READ = 50;
-/** Interval at which the job checks for dead letters of other processes. */
+/** Milliseconds between two checks for dead letters that other processes left unannounced. */
 const SWEEP_INTERVAL_MS = 5_000;
 
 interface DeadLetterAnnouncerDependencies {
@@ -83,8 +83,8 @@ export class DeadLetterAnnouncer {
   }
 
   /**
-   * Publishes dead letters. A message that is too large for the broker does not block the others; the API still lists
-   * its dead letter.
+   * Publishes dead letters. A message that is too large for the broker is skipped, so that it does not block later
+   * messages. The API still lists its dead letter.
    */
   private async publish(found: readonly DeliveryDocument[]): Promise<void> {
     const messages = await this.dependencies.messages.build(found);
@@ -107,7 +107,8 @@ export class DeadLetterAnnouncer {
   }
 
   /**
-   * Marks the dead letter as announced. Retries if other fields changed in the meantime, because it has been published.
+   * Marks the dead letter as announced. Retries if other fields of the dead letter changed in the meantime, because the
+   * message is already published.
    */
   private async storeAnnouncementTime(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;

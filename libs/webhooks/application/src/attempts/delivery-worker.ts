@@ -22,7 +22,7 @@ import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
 export interface DeliveryWorkerDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
-  /** The same collection, for writes that are repeated if a power cut loses them. */
+  /** Collection of deliveries for writes that the process repeats if a power cut loses them. */
   readonly repeatable: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Payloads;
@@ -37,32 +37,28 @@ export interface DeliveryWorkerDependencies {
   readonly policy: RetryPolicy;
   readonly random: Random;
   readonly time: ProcessTime;
-  /** Maximum age, in milliseconds, of the endpoint and delivery that an attempt is based on. */
+  /** Milliseconds after which an attempt reads its endpoint and delivery again. */
   readonly freshnessMs: number;
 }
 
-/**
- * Result of the preparation if no attempt is to be made now. Holds the delivery as stored; undefined if it no longer
- * exists.
- */
+/** Result of the preparation if no attempt is due. Contains the stored delivery; undefined if it was deleted. */
 interface SkippedAttempt {
   readonly delivery: DeliveryDocument | undefined;
 }
 
 /**
- * Thrown if the body of a delivery is not stored yet. Body and delivery are stored in parallel, and an interrupted
- * recording is repeated.
+ * Thrown if the body of a delivery is not stored yet. Bodies and deliveries are stored in parallel, so after a crash a
+ * delivery may lack its body until the event is recorded again.
  */
 export class PayloadMissing extends Error {
   override readonly name = 'PayloadMissing';
 }
 
 /**
- * Makes attempts and stores their outcomes. The way of a delivery:
- *
- *     consume ─► record ─► pending window ─► its turn ─► attempt ─► outcome ─┬─► succeeded
- *                                ▲                                           ├─► dead letter ─► other endpoints, topic
- *                                └───────────── due again later ─────────────┘
+ * Makes attempts and stores their outcomes. Stages of a delivery:
+ * ¶ consume ─► record ─► pending window ─► its turn ─► attempt ─► outcome ─┬─► succeeded
+ * ▲ ├─► dead letter ─► other endpoints, topic
+ * └───────────── due again later ─────────────┘
  */
 export class DeliveryWorker {
   constructor(private readonly dependencies: DeliveryWorkerDependencies) {}
@@ -83,7 +79,7 @@ export class DeliveryWorker {
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
     const made = await sender.send(owned, prepared);
-    // This process canceled the attempt, which does not reflect on the endpoint.
+    // A canceled attempt does not count as a failure of the endpoint, because this process caused it.
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.recordOutcome(owned, client.endpoint, delivery, made);
     answered();
@@ -96,7 +92,7 @@ export class DeliveryWorker {
     return stored;
   }
 
-  /** Gathers an attempt's inputs and rechecks that it is still due. @throws PayloadMissing */
+  /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissing */
   private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
     const { clients, payloads, time } = this.dependencies;
     const client = clients.getFreshClient(owned.id) ?? (await clients.read(owned.id));
@@ -107,26 +103,27 @@ export class DeliveryWorker {
     if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
-    // If a storage engine was unreachable for long, another process may own the shard by now and attempt this delivery
-    // too.
+    // While a storage engine was unreachable, another process may have taken over the shard.
     return owned.isOwned ? { client, delivery, body } : { delivery };
   }
 
-  /** Reads the delivery again if it has waited here for long, or was attempted before. */
+  /** Reads the delivery again if it waited in memory for long or was attempted before. */
   private async readCurrentDelivery({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
     const isUntried = delivery.attempts_count === 0;
     const isFresh = performance.now() - knownAt <= this.dependencies.freshnessMs;
     return isUntried && isFresh ? delivery : this.dependencies.deliveries.get(id);
   }
 
-  /** Records the outcome before the next attempt may begin, so that a hold takes effect in time. */
+  /**
+   * Records the outcome in memory before the endpoint's next attempt begins, so that a hold takes effect immediately.
+   */
   private recordOutcome(
     owned: OwnedEndpoint,
     attempted: EndpointDocument,
     delivery: DeliveryDocument,
     made: AttemptResult,
   ): void {
-    // The outcome at a former URL does not apply to the current one.
+    // An outcome counts only for the URL that the attempt was sent to.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
     this.dependencies.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
@@ -149,9 +146,9 @@ export class DeliveryWorker {
   }
 
   /**
-   * Stores the outcome and returns the delivery as stored afterwards; undefined if it no longer exists. If the delivery
-   * changed during the attempt (discarded, or attempted by another owner), the outcome is applied to its newer form.
-   * Retries until the outcome is stored or the process ends; the attempt is then repeated.
+   * Stores the outcome and returns the delivery as stored afterwards; undefined if it no longer exists. If the stored
+   * delivery changed during the attempt, for example because a user discarded it, the outcome is applied to the changed
+   * delivery. Retries until the outcome is stored or the process ends; the attempt is then repeated.
    * @param endpoint the endpoint after the attempt
    */
   private async storeOutcome(
@@ -164,7 +161,7 @@ export class DeliveryWorker {
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     return engines.retryUntilDone('storing an outcome', async () => {
-      // After a write with an unknown outcome, only the store shows if the write took effect.
+      // Read the delivery again: the failed write may have taken effect.
       if (tried !== undefined) current = await repeatable.get(known.id);
       while (current !== undefined) {
         if (tried !== undefined && hasSameAttempt(current, tried)) return current;
@@ -183,7 +180,7 @@ export class DeliveryWorker {
 
   /**
    * Stores an attempt in the collection of earlier attempts, before the next attempt replaces it in the delivery. After
-   * an interruption it is in both places rather than in none.
+   * an interruption between both writes, the attempt is stored twice rather than lost.
    */
   private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
     await this.dependencies.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });

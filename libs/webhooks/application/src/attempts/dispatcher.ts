@@ -39,9 +39,7 @@ export interface DispatcherDependencies {
   readonly setTimer?: SetTimer | undefined;
 }
 
-/**
- * Makes attempts that are due, endpoint by endpoint in turn. {@link OwnedEndpoints} decides which endpoints there are.
- */
+/** Starts due attempts, one endpoint after the other. {@link OwnedEndpoints} holds the endpoints. */
 export class Dispatcher implements EndpointObserver {
   private readonly scheduler: FairScheduler<OwnedEndpoint>;
   /** Endpoints whose next attempt is due later. */
@@ -52,7 +50,7 @@ export class Dispatcher implements EndpointObserver {
   private isStopping = false;
   /** Attempts in progress, including those whose outcome is not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
-  /** Endpoints that are being disabled after a 410. */
+  /** Promises that resolve when an endpoint that answered 410 is disabled. */
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
@@ -205,8 +203,8 @@ export class Dispatcher implements EndpointObserver {
   }
 
   /**
-   * Disables an endpoint that answered 410. Runs outside attempts: it needs the event store, and while that is
-   * unreachable it must not block attempts at other endpoints.
+   * Disables an endpoint that answered 410. The disabling runs separately from attempts, because an unreachable event
+   * store must not block attempts at other endpoints.
    */
   private disable(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
     const { gone, engines } = this.dependencies;

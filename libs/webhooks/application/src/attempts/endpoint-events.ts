@@ -72,8 +72,8 @@ export class FailingAlarm {
   }
 
   /**
-   * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards, so
-   * that a next owner repeats the same report or none.
+   * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards.
+   * After a crash, the next owner repeats an unfinished report with the same event id.
    */
   async raiseAlarm(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, time } = this.dependencies;
@@ -82,7 +82,7 @@ export class FailingAlarm {
     const { endpoint, since, at, reason } = report;
     owned.state.recordFailureReport(report, false);
     const isOurs = await endpoints.saveHealth(owned, time.now());
-    // The endpoint's URL may have changed in the meantime.
+    // Check the URL again, because another process may have changed the endpoint during this report.
     if (isOurs && owned.state.isForCurrentUrl(report)) {
       await events.recordFailing(endpoint, {
         since: toTimestamp(time.toStored(since)),
@@ -126,7 +126,7 @@ function createEndpointEvent(
   };
 }
 
-/** Converts a resource, whose type contains only JSON values. */
+/** Converts a resource to a JSON object. The type of a resource allows only JSON values. */
 const toJson = (resource: object | null): JsonValue => resource as JsonValue;
 
 const toTimestamp = (at: number): Timestamp => new Date(at).toISOString();

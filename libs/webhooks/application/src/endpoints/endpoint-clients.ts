@@ -15,15 +15,15 @@ import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
 import { type EndpointStore, readLogMoment } from './endpoint-store.ts';
 import { type SecretBox, type SigningKeys, createSigner, openSigningKeys, openHeaders } from './secrets.ts';
 
-/** The event that an attempt's headers identify. */
+/** Event fields that an attempt sends as request headers. */
 interface AttemptedEvent {
   readonly id: string;
   readonly type: string;
-  /** Trace context of this attempt. */
+  /** W3C trace context (`traceparent`) of this attempt. */
   readonly traceparent: string;
 }
 
-/** An endpoint with its opened secrets and headers. They are opened once, when first needed. */
+/** An endpoint with its decrypted secrets and headers. The first request decrypts both. */
 export class EndpointClient {
   private opened:
     { readonly keys: readonly SigningKeys[]; readonly headers: Readonly<Record<string, string>> } | undefined;
@@ -36,7 +36,7 @@ export class EndpointClient {
   /**
    * Builds the request of one attempt, signed with the secrets that are valid at that time.
    * @param at time of the attempt, in epoch milliseconds
-   * @throws if the stored secrets cannot be opened
+   * @throws Error if the stored secrets cannot be decrypted
    */
   request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.open());
@@ -109,8 +109,8 @@ export class GoneEndpointDisabler {
   constructor(private readonly dependencies: GoneEndpointDisablerDependencies) {}
 
   /**
-   * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns the endpoint as stored
-   * afterwards.
+   * Disables the endpoint. Does nothing if the URL was changed or the endpoint was deleted since the 410. Returns the
+   * endpoint as stored afterwards.
    * @throws Unavailable
    */
   async disable(gone: EndpointDocument): Promise<EndpointDocument> {
@@ -141,7 +141,7 @@ interface ChallengeOptions {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** The request that asked for the verification. */
+  /** Client request that caused the challenge. */
   readonly origin: RequestOrigin | undefined;
 }
 

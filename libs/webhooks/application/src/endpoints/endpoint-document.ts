@@ -43,8 +43,8 @@ export const ENDPOINTS: CollectionSpec = {
 };
 
 /**
- * Returns true if both revisions of the endpoint have the same URL, without a change in between. A URL that is set
- * again counts as another one.
+ * Returns true if both revisions of the endpoint have the same URL, without a change in between. Setting a former URL
+ * again counts as a change.
  */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
   return getUrlRevision(one) === getUrlRevision(other);
@@ -71,21 +71,19 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
 
 /**
  * Health of an endpoint, as far as it must outlive the process. Only the owner of the endpoint's shard writes it, with
- * its own clock. If the next owner's clock differs, a hold or failure lasts that much longer or shorter.
+ * its own clock. If the clocks of two owners differ, a hold or failure lasts longer or shorter by the difference.
  */
 export interface EndpointHealth {
   readonly held_until: Timestamp | null;
   /** Start of the first failed attempt since the last success. */
   readonly failing_since: Timestamp | null;
-  /** Error of that first failed attempt. */
+  /** Error of the first failed attempt since the last success. */
   readonly failing_reason?: DeliveryError | null;
   /** Time of the event that reports the failures. Stored before the other endpoints are notified. */
   readonly failing_event_at?: Timestamp | null;
   /** True if the other endpoints were notified. */
   readonly failing_told?: boolean;
-  /**
-   * Time at which the endpoint answered again after a long failure, while deliveries pending since then are being sent.
-   */
+  /** Start of the recovery: time at which the endpoint answered again after a long failure. Null outside a recovery. */
   readonly recovering_since: Timestamp | null;
 }
 

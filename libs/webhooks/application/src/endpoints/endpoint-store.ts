@@ -58,8 +58,8 @@ export class EndpointStore {
   }
 
   /**
-   * Stores an endpoint in a free slot of its scope. Returns the stored endpoint if its id already exists, because the
-   * command was repeated.
+   * Stores an endpoint in a free slot of its scope. If the id already exists, the command was repeated, and the stored
+   * endpoint is returned.
    * @throws limit_exceeded, Busy
    */
   add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
@@ -74,7 +74,7 @@ export class EndpointStore {
       try {
         return (await this.documents.insert(placed)) ? placed : undefined;
       } catch (error) {
-        // Another endpoint took the slot in the meantime.
+        // Try the next free slot: another process stored an endpoint in this one.
         if (error instanceof DuplicateKey) return undefined;
         throw error;
       }
@@ -82,8 +82,8 @@ export class EndpointStore {
   }
 
   /**
-   * Applies a change to the stored endpoint, and retries on the newer form if the endpoint changed in the meantime. A
-   * change that returns its argument writes nothing.
+   * Applies a change to the stored endpoint. If another process changed the endpoint in the meantime, applies the
+   * change again to the new version. A change that returns its argument writes nothing.
    * @throws not_found, Busy, and errors of `change`
    */
   update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
@@ -148,7 +148,7 @@ export class EndpointStore {
     });
   }
 
-  /** Removes the mark, unless the endpoint was marked again since it was read. */
+  /** Removes the backlog mark of an endpoint. Keeps a mark that was set after the endpoint was read. */
   async clearBacklog({ backlog: _mark, ...endpoint }: EndpointDocument): Promise<void> {
     const { revision } = endpoint;
     await this.documents.replace({ ...endpoint, revision: revision + 1 }, { revision });
@@ -184,7 +184,7 @@ export async function findSecretsKeyId(store: DocumentStore): Promise<string | u
   const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
   const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
-  // The key may have been used before its id was stored.
+  // Derive the key id from a stored secret: the key may have been used before its id was stored.
   const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
   const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
   const sealed = endpoint?.secrets[0]?.sealed;
@@ -192,8 +192,8 @@ export async function findSecretsKeyId(store: DocumentStore): Promise<string | u
 }
 
 /**
- * Makes the key the one in use if there is none. If several processes do so concurrently, one key wins. Returns the id
- * of the key in use if it is another one, because neither key could open secrets sealed with the other.
+ * Stores the key as the one in use if no key is. If several processes call this concurrently, one key wins. Returns the
+ * id of the key in use if it differs from this key, because a key cannot open secrets that another key sealed.
  * @param key 32 bytes, as passed to `Webhooks.start`
  * @param lost id of a lost key, which this key replaces
  */

@@ -22,7 +22,7 @@ const TAG_BYTES = 16;
  */
 export class SecretBox {
   private readonly key: KeyObject;
-  /** Identifies the key without revealing it. Part of every sealed text. */
+  /** Id derived from the key, which does not reveal the key. Every sealed text contains the id. */
   readonly keyId: string;
 
   /** @param key 32 bytes */
@@ -91,7 +91,7 @@ export function openSecret(box: SecretBox, endpointId: string, { sealed }: Store
   return box.open(sealed, secretContext(endpointId));
 }
 
-/** Keys of a secret, ready to sign. */
+/** Cryptographic keys derived from one signing secret. */
 export interface SigningKeys {
   /** Expiry in epoch milliseconds; Infinity for the newest secret. */
   readonly expiresAt: number;

@@ -37,7 +37,10 @@ export class OwnedEndpoints {
   private readonly fills = new Map<OwnedEndpoint, Promise<void>>();
   /** Promises that settle when the last write of an endpoint's health has ended. */
   private readonly saves = new WeakMap<OwnedEndpoint, Promise<unknown>>();
-  /** Number of deliveries in memory. Counted by {@link dropIdleEndpoints}; an upper estimate in between. */
+  /**
+   * Number of deliveries in memory. {@link dropIdleEndpoints} counts exactly; between two counts the number is an upper
+   * estimate.
+   */
   private waiting = 0;
 
   constructor(private readonly dependencies: OwnedEndpointsDependencies) {}
@@ -92,7 +95,7 @@ export class OwnedEndpoints {
     return Math.min(owned.room, owned.state.concurrency?.allowed ?? 0);
   }
 
-  /** Returns true if the endpoint's health or more of its deliveries should be read. */
+  /** Returns true if the endpoint's health is not read yet, or if the window has capacity for more deliveries. */
   needsRead(owned: OwnedEndpoint): boolean {
     return owned.state.concurrency === undefined || owned.wantsRefill(this.getFreeCapacity(owned));
   }
@@ -114,10 +117,10 @@ export class OwnedEndpoints {
   /**
    * Stores the health of the endpoint's current URL, as far as it must outlive the process.
    * @param now in time of this process
-   * @returns false if another process has owned the endpoint since
+   * @returns false if another process took over the endpoint in the meantime
    */
   saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
-    // One write at a time: the store might apply the newer of two concurrent writes first.
+    // Write once at a time: the store could apply concurrent writes in the wrong order.
     const saved = (this.saves.get(owned) ?? Promise.resolve()).then(() => this.writeHealth(owned, now));
     this.saves.set(
       owned,
@@ -160,7 +163,7 @@ export class OwnedEndpoints {
     }
   }
 
-  /** Reads express deliveries that the endpoint may receive, so that others do not occupy the window. */
+  /** Reads only express deliveries that the endpoint may receive. Deliveries on hold would fill the window. */
   private readExpress({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const { queues } = this.dependencies;
     return isEnabled(endpoint) ? queues.readExpress(id, limit) : queues.readSandbox(id, limit);

@@ -30,16 +30,17 @@ export interface ShardOwnerDependencies {
 export interface StoredDeliveries {
   readonly matches: readonly { readonly endpoint: EndpointDocument; readonly delivery: DeliveryDocument }[];
   /**
-   * True if no delivery was stored before. Otherwise some may already have been attempted, so each is read again before
-   * it is sent.
+   * True if all deliveries are newly stored. If false, some deliveries may already be attempted, so each is read again
+   * before its attempt.
    */
   readonly areNew: boolean;
 }
 
 /**
  * Ensures that each endpoint is attempted by one process, and that this process knows the pending work of its shards'
- * endpoints. It learns about work in three ways: deliveries that it recorded itself are handed over in memory; wake-ups
- * notify it of what other processes recorded or changed; and taking over a shard reads all of its pending work.
+ * endpoints. The process learns about work in three ways: its own recorded deliveries are handed over in memory;
+ * wake-ups report what other processes recorded or changed; and a process that takes over a shard reads all pending
+ * work of the shard.
  */
 export class ShardOwner {
   /** Acquired shards whose pending work has been read. */
@@ -60,7 +61,7 @@ export class ShardOwner {
     this.polling = this.poll();
   }
 
-  /** Takes over the deliveries of endpoints that this process owns, and wakes the owners of the others. */
+  /** Hands deliveries to the endpoints that this process owns, and wakes the owners of all other endpoints. */
   async handOver({ matches, areNew }: StoredDeliveries): Promise<void> {
     const { clients, endpoints } = this.dependencies;
     const ofOthers: string[] = [];
@@ -79,8 +80,8 @@ export class ShardOwner {
   }
 
   /**
-   * Returns false only if this process knows that the endpoint's circuit is open or that its window lacks pending
-   * deliveries.
+   * Returns true unless this process owns the endpoint and cannot send its deliveries soon: the circuit is open or the
+   * window lacks pending deliveries.
    */
   isKeepingUp(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
@@ -139,7 +140,10 @@ export class ShardOwner {
     return owned;
   }
 
-  /** Reads all pending work of newly acquired shards. Shards acquired in the meantime take another round. */
+  /**
+   * Reads all pending work of newly acquired shards. Shards that are acquired during a round are read in the next
+   * round.
+   */
   private async takeOver(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
@@ -147,7 +151,7 @@ export class ShardOwner {
       countRetry('reading pending deliveries');
       logger.warn({ reason: String(error) }, 'webhooks: could not read pending deliveries; trying again');
     };
-    // Shards are mostly acquired together, so one round reads all of them.
+    // Wait for one turn of the event loop: shards are mostly acquired together, and one round reads them all.
     await new Promise(setImmediate);
     await retry(() => this.readAcquiredShards(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
       () => undefined,
@@ -160,7 +164,7 @@ export class ShardOwner {
     while (!signal.aborted) {
       this.unknown = new Set(shards.all.filter((shard) => !this.known.has(shard)));
       if (this.unknown.size === 0) {
-        // Reset in the same turn of the event loop: a shard acquired from here on starts another round.
+        // Reset without an await in between, so that every shard acquired later starts a new round.
         this.takingOver = undefined;
         return;
       }

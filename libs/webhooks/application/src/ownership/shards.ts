@@ -103,7 +103,7 @@ function waitForAbort(...signals: readonly AbortSignal[]): Promise<void> {
 /** A wake-up: stored data of the endpoint changed, and its owner, another process, has to read it again. */
 export interface WakeUpDocument extends Document {
   readonly shard: number;
-  /** Token of the latest change. A wake-up is deleted only if its token is still the one that was read. */
+  /** Token of the latest change. The owner deletes a wake-up only if the token has not changed since it was read. */
   readonly token: string;
 }
 

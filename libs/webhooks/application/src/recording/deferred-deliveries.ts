@@ -35,7 +35,7 @@ export class DeliveryInserter {
   }
 }
 
-/** An event that has yet to be recorded for some endpoints. */
+/** A stored event whose deliveries to some endpoints are deferred. */
 export interface DeferredDocument extends Document {
   readonly about: EventFields;
   readonly endpoints: readonly { readonly id: string; readonly payload_id: string }[];
@@ -43,7 +43,7 @@ export interface DeferredDocument extends Document {
   readonly at: Timestamp;
 }
 
-/** Collection of deferred events. Ordered with the commit of the message's offset, which is written afterwards. */
+/** Collection of deferred events. A deferred event is stored before the offset of its message is committed. */
 export const DEFERRED_DELIVERIES: CollectionSpec = {
   name: 'webhook_late_records',
   indexes: [],
@@ -51,12 +51,14 @@ export const DEFERRED_DELIVERIES: CollectionSpec = {
 };
 
 const EVENTS_PER_READ = 50;
-/** Maximum number of deliveries in one write, unless a single event has more. Other deliveries wait for the write. */
+/**
+ * Maximum number of deliveries in one write. An event with more deliveries is still written at once. Other writes wait.
+ */
 const DELIVERIES_PER_WRITE = 50;
 /** Pause after a write, as a multiple of its duration. A busy process therefore pauses longer. */
 const PAUSE_FACTOR = 4;
 const MAX_PAUSE_MS = 1_000;
-/** Interval at which the job checks for events that other processes deferred. */
+/** Milliseconds between two checks for events that other processes deferred. */
 const SWEEP_INTERVAL_MS = 500;
 /**
  * Longest wait of a deferred event. While an event has waited longer, deferring stops, and all deliveries are
@@ -78,15 +80,14 @@ interface DeferredDeliveriesDependencies {
 }
 
 /**
- * Deferred deliveries: those to failing endpoints, when other endpoints of the same batch work. They are recorded in
- * spare time, so that no other delivery waits for them. Until then, one document for each event lists its endpoints.
- * The document is deleted after recording, so no crash loses a delivery.
+ * Defers deliveries to failing endpoints if other endpoints of the same batch work. Deferred deliveries are recorded in
+ * spare time, so that no other delivery waits. Until then, one document for each event lists the endpoints. The
+ * document is deleted after recording, so no crash loses a delivery.
  */
 export class DeferredDeliveries {
   readonly job: LeaderElectedJob;
   /**
-   * Time of the oldest event that this process has yet to record; undefined if there is none or another process records
-   * them.
+   * Time of the oldest deferred event. Undefined if no event is deferred or another process records deferred events.
    */
   private oldest: Timestamp | undefined;
   /** True if a deferred event has waited too long, in any process. */
@@ -111,7 +112,7 @@ export class DeferredDeliveries {
     });
   }
 
-  /** Returns true if more deliveries may be deferred. False while an event has waited too long. */
+  /** Returns true if more deliveries may be deferred; false while a deferred event has waited for too long. */
   async hasCapacity(): Promise<boolean> {
     if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
@@ -129,7 +130,7 @@ export class DeferredDeliveries {
     this.job.wake();
   }
 
-  /** Returns the age in milliseconds; 0 if nothing waits. */
+  /** Returns the age of the oldest deferred event in milliseconds; 0 if no event is deferred. */
   private computeAgeMs(since: Timestamp | undefined): number {
     return since === undefined ? 0 : Math.max(0, this.dependencies.clock().getTime() - Date.parse(since));
   }
@@ -158,11 +159,11 @@ export class DeferredDeliveries {
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
-    // Some deliveries may have been recorded before a crash.
+    // The deliveries may not be new: this job may have recorded some of them before a crash.
     const deliveries = { matches: some.flatMap((deferred) => toMatches(deferred, live)), areNew: false };
     await insertion.insert(deliveries.matches);
     await owner.handOver(deliveries);
-    // Deliveries must not stay pending for an endpoint that was deleted in the meantime, even if just recorded.
+    // Discard the recorded deliveries of endpoints that were deleted in the meantime.
     await owner.notify(ids.filter((id) => !live.has(id)));
   }
 }

@@ -45,8 +45,8 @@ interface ParkingLotDependencies {
 }
 
 /**
- * Parks messages that are not valid events, so that the others continue. Parked messages are counted by a metric,
- * published on a topic and stored in a list.
+ * Parks messages that are not valid events, so that later messages are still processed. Parked messages are counted by
+ * a metric, published on a topic and stored in a list.
  */
 export class ParkingLot {
   private readonly parked: Counter;
@@ -56,14 +56,14 @@ export class ParkingLot {
     this.parked = dependencies.metrics.counter('webhook_parked_messages_total', help);
   }
 
-  /** Parks a message under its position in its topic: once, however often it is received. */
+  /** Parks a message. The message's position in the topic is the key, so a message received again is parked once. */
   async park(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
     if ((await this.dependencies.documents.get(id)) !== undefined) return;
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
-    // The topic comes first: after an interruption it receives the message twice rather than never.
+    // Publish before storing: after an interruption, the topic receives the message twice rather than never.
     await this.publish({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.dependencies.clock().toISOString();
     if (
@@ -156,7 +156,7 @@ export class ParkedMessageUseCases implements ParkedMessages {
   }
 }
 
-/** An event with data from its message's headers. */
+/** An event, with fields that only the headers of its message contain. */
 export interface ConsumedEvent extends PublishedEvent {
   readonly place: LogPosition;
   /** Request that caused the event; undefined if the message does not identify one. */

@@ -44,13 +44,13 @@ interface RecordingPlan {
   /** Batches to store one after the other. */
   readonly batches: readonly RecordingBatch[];
   readonly deferred: readonly DeliveryDocument[];
-  /** Bodies used by deferred deliveries only. */
+  /** Bodies that only deferred deliveries use. */
   readonly deferredPayloads: readonly PayloadDocument[];
   /** Ids of endpoints with deliveries that were already recorded and are still pending. */
   readonly recordedBefore: readonly string[];
 }
 
-/** Maximum number of deliveries in one write. More would fill the store's queue for other writes. */
+/** Maximum number of deliveries in one write. Larger writes would delay other writes in the store's queue. */
 const DELIVERIES_PER_WRITE = 1_000;
 
 export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
@@ -92,8 +92,8 @@ export class Recorder {
   }
 
   /**
-   * Records the events of these messages; their offset is committed afterwards. A message that is not a valid event is
-   * parked.
+   * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
+   * event is parked.
    */
   readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
     await this.record(await this.parseMessages(messages));
@@ -108,10 +108,10 @@ export class Recorder {
     const { owner, deferred, payloads } = this.dependencies;
     const recording = await this.planRecording(await this.filterRetained(events));
     if (recording.deferredPayloads.length > 0) await payloads.store(recording.deferredPayloads);
-    // Writes requested together share one commit.
+    // Start all writes at once, so that they share one commit.
     await Promise.all([deferred.defer(recording.deferred), this.storeAll(recording.batches)]);
     this.deferred.add(recording.deferred.length);
-    // The process that recorded these deliveries may have ended before it handed them over.
+    // Notify the owners: the process that recorded these deliveries may have ended before it handed them over.
     await owner.notify(recording.recordedBefore);
   }
 
@@ -120,11 +120,9 @@ export class Recorder {
    * they are attempted while the others are still being stored. Deliveries to failing endpoints are deferred.
    */
   private async planRecording(events: readonly RecordableEvent[]): Promise<RecordingPlan> {
-    // Endpoints are read after the events were fetched, so that an endpoint enabled before one of the events is always
-    // found.
+    // Read endpoints after the events, so that every endpoint enabled before an event is found.
     const { matches, payloads } = this.matchEndpoints(events, await this.findEndpoints(events));
-    // A delivery is attempted only after its payload is stored, so deliveries without a stored payload are certainly
-    // new.
+    // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
     const known = await this.dependencies.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
@@ -144,7 +142,7 @@ export class Recorder {
   private async groupByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.classifyUrgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
-    // If no endpoint keeps up, no delivery would wait for the deferred ones.
+    // Defer only if some endpoint keeps up. Otherwise deferring would speed up no delivery.
     if (deferred.length === 0 || (first.length > 0 && (await this.dependencies.deferred.hasCapacity()))) return groups;
     return { first, rest: [...rest, ...deferred] };
   }
@@ -221,7 +219,8 @@ export class Recorder {
 }
 
 /**
- * @param payloads bodies that are not stored. Each is written with its first delivery; bodies without a delivery remain
+ * @param payloads bodies that are not stored. A body is written with its first delivery; bodies without a delivery stay
+ *   in the map
  */
 function* createBatches(
   matches: Iterable<readonly Match[]>,
@@ -249,8 +248,8 @@ function toEventFields({ workspace_id, environment, id, type, created_at, origin
 }
 
 /**
- * Measures how many published events are not recorded yet, as reported by the broker. Also works while no process
- * records.
+ * Measures how many published events are not recorded yet, as reported by the broker. The measurement also works while
+ * no process records events.
  */
 export class ConsumerLag {
   private timer: NodeJS.Timeout | undefined;

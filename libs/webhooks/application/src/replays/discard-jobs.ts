@@ -12,7 +12,7 @@ import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 /** Dead letters that one discard job handles before the next job gets its turn. */
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
-/** Interval at which the jobs check for work that other processes requested. */
+/** Milliseconds between two checks for discards that other processes requested. */
 const POLL_INTERVAL_MS = 1_000;
 /** Largest share of time that discards may use. Deliveries take priority. */
 const MAX_DISCARDING_SHARE = 0.5;
@@ -29,8 +29,8 @@ interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
 }
 
 /**
- * Discards dead letters, one page of each discard job in turn. The page is stored before its dead letters are
- * discarded, and counted afterwards, so that a process that continues after a crash counts each dead letter once.
+ * Discards dead letters, one page of each discard job in turn. A page is stored before its dead letters are discarded,
+ * and counted afterwards. A process that continues after a crash therefore counts each dead letter once.
  */
 export class DeadLetterDiscarder {
   readonly job: LeaderElectedJob;
@@ -65,7 +65,7 @@ export class DeadLetterDiscarder {
     if (taken !== undefined && taken.under_way.length > 0) await this.discard(taken);
   }
 
-  /** Takes the next page. Returns undefined if the discard was canceled in the meantime. */
+  /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
   private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.get(replay.endpoint_id);
@@ -95,7 +95,7 @@ export class DeadLetterDiscarder {
       }
       const at = clock().toISOString();
       await recounts.requestForDiscardedDeliveries([taken.endpoint_id], at);
-      // A dead letter that changes in the meantime, for example because it is announced, is found again.
+      // A dead letter that changed after the read, for example by its announcement, is read again with the next page.
       await deliveries.writeMany(
         dead.map((each) => {
           const document = toDocument(markDiscarded(each, at, taken.id));
@@ -167,7 +167,7 @@ export class BacklogDiscarder {
     const at = clock().toISOString();
     await replays.cancelRunning(endpoint.id, at);
     const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);
-    // A mark that was set again since the endpoint was read is kept.
+    // Keep a backlog mark that was set after the endpoint was read.
     if (found === 0) await endpoints.clearBacklog(endpoint);
   }
 }

@@ -9,8 +9,8 @@ import { type FoundItem, ReplaySource, type ReplaySourceDependencies } from './r
 import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
 
 /**
- * Maximum number of a replay's deliveries in progress. This many may be sent twice if the process dies, and live events
- * wait for up to this many at a time.
+ * Maximum number of a replay's deliveries in progress. If the process dies, up to this many deliveries may be sent
+ * twice. Live events wait for at most this many.
  */
 const MAX_IN_FLIGHT = 8;
 /**
@@ -39,16 +39,15 @@ export class ReplayRunner {
 }
 
 /**
- * A running replay of an endpoint that this process owns. It takes a few deliveries at a time, and the next ones when
- * the endpoint has caught up with everything due. It is thus as fast as the endpoint answers, and live events never
- * wait long.
- *
- * Taken deliveries are stored before they get a new schedule, and counted after their next attempt. After a crash, or
+ * A running replay of an endpoint that this process owns. A replay takes a few deliveries at a time, and more when the
+ * endpoint has no other due delivery. The replay is therefore as fast as the endpoint, and live events never wait for
+ * long.
+ * ¶ Taken deliveries are stored before they get a new schedule, and counted after their next attempt. After a crash, or
  * a write with an unknown outcome, the next owner finds the taken deliveries and their outcomes.
  */
 class EndpointReplay implements RunningReplay {
   private source: ReplaySource;
-  /** Taken deliveries that have not been attempted since. */
+  /** Deliveries that the replay has taken and that have not been attempted since, by id. */
   private underWay = new Map<string, TakenDelivery>();
   private done = 0;
   private failed = 0;
@@ -89,7 +88,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   recordAttempt(id: string, after: DeliveryDocument | undefined): void {
-    // An attempt that was in progress before the delivery was taken does not count.
+    // Ignore an attempt that began before the replay took the delivery.
     if (after !== undefined && after.replay_id !== this.id) return;
     this.count(id, after === undefined ? 'failed' : getReplayOutcome(after));
   }
@@ -101,11 +100,11 @@ class EndpointReplay implements RunningReplay {
       this.isCurrent = this.rereads === rereads;
       if (!this.canTakeDeliveries(this.dependencies.time.now())) return true;
     }
-    // Cleared until all steps succeed: after a failure, only the store knows the progress.
+    // Assume outdated progress until all steps succeed: after a failure, only the store has the current progress.
     this.isCurrent = false;
     const room = this.maxUnderWay - this.underWay.size;
     const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);
-    // If a storage engine was unreachable for long, another process may have continued the replay.
+    // Stop if this process lost the endpoint: another process then continues the replay.
     if (!this.owned.isOwned) return true;
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
     const isCompleted = ended && this.underWay.size === 0;
@@ -117,7 +116,7 @@ class EndpointReplay implements RunningReplay {
     });
     if (stored === undefined) return true;
     this.document = stored;
-    // More outcomes may have been counted in the meantime.
+    // Subtract only the stored outcomes, because attempts may have ended during the write.
     this.done -= done;
     this.failed -= failed;
     this.hasEnded = ended;
@@ -168,7 +167,7 @@ class EndpointReplay implements RunningReplay {
       const outcome = delivery && getReplayOutcome(delivery);
       const isOver = delivery?.replay_id !== this.id;
       this.count(id, outcome ?? (isOver ? 'failed' : undefined));
-      // A delivery that was attempted in the meantime has a newer form.
+      // Use the newest version of each delivery, because some may have been attempted in the meantime.
       if (delivery !== undefined && this.underWay.has(id)) this.owned.change(delivery, readAt);
     }
   }

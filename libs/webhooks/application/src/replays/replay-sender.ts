@@ -17,8 +17,8 @@ import { type EventLog, type FoundItem, type LoggedEventRow, matchesReplay } fro
 import type { ReplayDocument, TakenDelivery } from './replay-store.ts';
 
 /**
- * Delay after which a replayed delivery is due. It is sent earlier if nothing else is due. A live event therefore waits
- * at most for attempts in progress, and a replay at most this long if live events keep the endpoint busy.
+ * Delay after which a replayed delivery is due. A replayed delivery is sent earlier if the endpoint has no other due
+ * delivery. Live events therefore go first, and a replayed delivery waits no longer than this delay.
  */
 const REPLAY_DELAY_MS = 1_000;
 
@@ -37,11 +37,11 @@ export class ReplaySender {
   constructor(private readonly dependencies: ReplaySenderDependencies) {}
 
   /**
-   * Sends taken deliveries. Idempotent, even if another process does the same concurrently: each delivery gets its
-   * schedule once. A delivery that no longer matches the replay stays unchanged.
+   * Sends taken deliveries. Idempotent: each delivery gets its new schedule once, even if several processes call this
+   * concurrently. A delivery that no longer matches the replay stays unchanged.
    * @param found deliveries and events already in memory
    * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
-   * @throws Unavailable, also if only some were sent; Busy if none was
+   * @throws Unavailable if some deliveries may not be sent; Busy if no delivery was sent
    */
   async send(
     replay: ReplayDocument,
@@ -58,7 +58,7 @@ export class ReplaySender {
     let left = taken;
     await retryConflicts(this.dependencies.deliveries, `deliveries of replay ${replay.id}`, async () => {
       const stored = atHand ?? (await this.dependencies.queries.findByIds(left.map(({ id }) => id)));
-      // After a conflict, the deliveries in memory are outdated.
+      // Read the deliveries again after a conflict, because the ones in memory are outdated.
       atHand = undefined;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
       const missed = await this.createMissedDeliveries(
@@ -125,7 +125,7 @@ export class ReplaySender {
     });
     const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
-    // A stored body is kept, even if it would be rendered differently today.
+    // Keep a stored body, even if this version would render the event differently.
     const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();

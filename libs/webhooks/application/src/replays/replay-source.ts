@@ -21,7 +21,7 @@ export interface LoggedEventRow {
 export interface EventLogQuery {
   /** Event types to include. */
   readonly types: readonly string[];
-  /** Bounds of `created_at`, inclusive; null for none. */
+  /** Earliest and latest `created_at` of the events, both inclusive; null for no limit. */
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
   /** Position in the event store up to which events are included. */
@@ -48,7 +48,7 @@ export interface EventLog {
 }
 
 const DELIVERIES_PER_READ = 200;
-/** More than deliveries, because most events of a page were recorded. */
+/** Number of log events in one read. Larger than a page of deliveries, because most events have a delivery. */
 const EVENTS_PER_READ = 500;
 
 /** An item found by a replay: a stored delivery, or a missed event with its log position. */
@@ -113,7 +113,7 @@ export class ReplaySource {
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
-      // The next item is unknown until deliveries and events have both been read.
+      // The next item is unknown until both pages are read, because the older item of both comes first.
       if (!this.isNextKnown) break;
       if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
         this.deliveries.read.shift();
@@ -129,8 +129,8 @@ export class ReplaySource {
   }
 
   /**
-   * Reads the deliveries again and keeps those that still match. They may have been read ahead long ago, and sent or
-   * discarded by a person since.
+   * Reads the deliveries again and returns the ones that still match. A user may have retried or discarded a delivery
+   * since it was read ahead.
    */
   private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
@@ -143,9 +143,7 @@ export class ReplaySource {
     });
   }
 
-  /**
-   * Moves the cursor past items that were read and do not match, unless matching items before them are not taken yet.
-   */
+  /** Moves the cursor past non-matching items, but not past a matching item that is not taken yet. */
   private advanceCursor(): ReplayCursor {
     const past = <C>({ read, next }: ReadAhead<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
@@ -215,7 +213,7 @@ export class ReplaySource {
     const { replay, events } = this;
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
-    // Older events may have been recorded; the log no longer shows it.
+    // Skip events older than the watermark: the log of their deliveries is deleted.
     const before = await this.dependencies.watermark.read();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
@@ -240,21 +238,24 @@ export function recordedStatuses(statuses: readonly ReplayedStatus[]): readonly 
 }
 
 /**
- * Returns the upper bound of `created_at` for the log; null if the replay has no earlier `until`. Positions in the log
- * then decide, because clocks may differ.
+ * Returns the upper bound of `created_at` for the log; null if the replay has no earlier `until`. Without an earlier
+ * `until`, log positions limit the replay, because clocks may differ.
  */
 function getLogEndTime({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
-/** Missed events have no reason, so a filter by reason excludes them. */
+/**
+ * Returns true if the replay includes missed events. A filter by reason excludes them, because missed events have no
+ * reason.
+ */
 function includesMissedEvents({ statuses, reasons }: Replay): boolean {
   return statuses.includes('missed') && reasons === null;
 }
 
 /**
  * Returns true if the delivery has a selected status, type and reason. Sandbox events are never replayed. Deliveries
- * that this replay already sent are excluded too: it would find them again if a missed event was recorded late.
+ * that this replay already sent are excluded, because a missed event may be recorded late and then match again.
  */
 export function matchesReplay({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
   const { event_type, last_error, sandbox, replay_id } = delivery;

@@ -38,8 +38,8 @@ export interface ReplayDocument extends Document, Replay {
   readonly log_head?: Position;
   readonly cursor: ReplayCursor;
   /**
-   * Deliveries taken by the replay. Stored before they get their new schedule, so that a next owner finds those that
-   * did not get it.
+   * Deliveries taken by the replay. The list is stored before the deliveries get a new schedule, so that the next owner
+   * can complete the work.
    */
   readonly under_way: readonly TakenDelivery[];
   /** Id of the last command that changed the replay; absent if none has since its creation. */
@@ -60,9 +60,7 @@ export const REPLAYS: CollectionSpec = {
   ],
 };
 
-/**
- * The same collection for progress, which is written with every page and rebuilt from the deliveries after a power cut.
- */
+/** Collection of replays for progress writes. After a power cut, lost progress is rebuilt from the deliveries. */
 export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
 
 /** Creates the document of a new replay. */
@@ -101,7 +99,7 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 }
 
 const REPLAYS_PER_SWEEP = 100;
-/** Higher than the number of endpoints in a scope, deleted ones included. */
+/** Limit on the replays of one command. Higher than the number of endpoints in a scope, including deleted endpoints. */
 const MAX_REPLAYS_PER_COMMAND = 5_000;
 const OLDEST_FIRST = { fields: SORT_FIELDS } as const;
 const NEWEST_FIRST = { fields: SORT_FIELDS, descending: true } as const;
@@ -110,14 +108,14 @@ export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
 /** The stored replays. Only one runs for an endpoint at a time: a unique index refuses a second one. */
 export class ReplayStore {
-  /** @param progress the same collection, for writes that are repeated if they are lost */
+  /** @param progress collection of replays for writes that are repeated after a power cut */
   constructor(
     private readonly documents: Collection<ReplayDocument>,
     private readonly progress: Collection<ReplayDocument>,
   ) {}
 
   /**
-   * Stores a replay. Returns the stored replay if its id already exists, because the command was repeated. @throws
+   * Stores a replay. If the id already exists, the command was repeated, and the stored replay is returned. @throws
    * replay_running
    */
   async add(document: ReplayDocument): Promise<ReplayDocument> {
@@ -143,7 +141,7 @@ export class ReplayStore {
     { limit, after }: PageRequest,
   ): Promise<ItemPage<ReplayDocument>> {
     const scope = { workspace_id, environment };
-    // All replays of an endpoint are in the same scope.
+    // No filter by scope is needed: all replays of an endpoint are in the endpoint's scope.
     const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
     const read = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
@@ -173,8 +171,8 @@ export class ReplayStore {
   }
 
   /**
-   * Applies a command's change to the stored replay, and retries on the newer form if the replay changed in the
-   * meantime. A repeated command changes nothing.
+   * Applies a command's change to the stored replay. If another process changed the replay in the meantime, applies the
+   * change again to the new version. A repeated command changes nothing.
    * @throws PreconditionFailed, replay_running, Busy
    */
   applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
@@ -217,7 +215,8 @@ export class ReplayStore {
   }
 
   /**
-   * Stores the outcomes of the taken deliveries, even if the replay was canceled. No-op if another process already did.
+   * Stores the outcomes of the taken deliveries, even if the replay was canceled. No-op if another process already
+   * stored these outcomes.
    */
   async storeOutcomes(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
     for (;;) {
@@ -228,7 +227,7 @@ export class ReplayStore {
     }
   }
 
-  /** Deletes replays that ended before this time. A replay that is resumed in the meantime is kept. */
+  /** Deletes replays that ended before this time. A replay that was resumed after the page was read is kept. */
   async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {

@@ -127,8 +127,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
 
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
   private computeFreeAttempts({ attempts }: RunningAttempts): number {
-    // The last of these attempts starts beside attempts + room - 1 others and leaves free - room, which is at least the
-    // root of attempts + free - left - 1 = share of left.
+    // The result follows from the largest share that is allowed at the start of the last of these attempts.
     const part = LARGE_SHARE_FACTOR / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);

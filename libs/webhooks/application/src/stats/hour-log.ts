@@ -51,7 +51,7 @@ export interface RecountDocument extends Document {
   readonly hour: Timestamp;
   readonly part: RecountedPart;
   readonly shard: number;
-  /** Token of the latest request. A request is deleted only if its token is still the one that was read. */
+  /** Token of the latest request. The owner deletes a request only if the token has not changed since it was read. */
   readonly token: string;
 }
 

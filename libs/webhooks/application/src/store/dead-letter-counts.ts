@@ -12,7 +12,7 @@ interface DeadLetterKind {
 export interface DeadLetterGroup extends DeadLetterKind {
   /** Number of dead letters, from 1. */
   readonly count: number;
-  /** False if counting stopped at a limit: there are at least this many. */
+  /** True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters. */
   readonly is_exact: boolean;
 }
 interface DeadLetterGroups {

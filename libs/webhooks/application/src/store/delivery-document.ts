@@ -139,8 +139,7 @@ function queueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
-  // Deliveries recorded together are attempted in the order of their events. The earlier of the two times is used, so
-  // that a clock of the event's process that is ahead does not delay the delivery.
+  // Use the earlier time, so that an event whose clock is ahead does not delay its delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };

@@ -95,14 +95,13 @@ export class DeliveryQueries {
     const direction = descending ? -1 : 1;
     const sort = { fields: SORT_FIELDS, descending };
     const resume = after === undefined ? {} : { after };
-    // No delivery was recorded before its event, so older ones are skipped. A following ascending page is already past
-    // them.
+    // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
     const find = (part: Filter) =>
       this.deliveries.find({ filter: { ...indexConditions(filter), ...within, ...part }, sort, limit, ...resume });
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
-      // All deliveries of an endpoint are in the same scope.
+      // No filter by scope is needed: all deliveries of an endpoint are in the endpoint's scope.
       if (endpoint_id !== undefined) return find({ endpoint_id, status });
       const ofScopes = scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
       return (await Promise.all(ofScopes)).flat();
