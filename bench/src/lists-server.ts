@@ -38,7 +38,7 @@ const began = performance.now();
 const readModels = await ReadModels.start({ eventStore, documentStore: rowStore, leases, clock, logger, metrics });
 await readModels.ready;
 const head = await eventStore.head();
-if (head !== undefined) await readModels.allReached(head, 3_600_000);
+if (head !== undefined) await readModels.waitForAllReadModels(head, 3_600_000);
 await writeFile(join(DATA_DIR, 'rows-seconds'), ((performance.now() - began) / 1_000).toFixed(1));
 
 const settings = {

@@ -94,7 +94,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const deletedDocuments = new DeletedDocuments({
     ...storage,
     objects,
-    deletedSince: (place, limit) => documents.deletedSince(place, limit),
+    deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
   void readModels.ready.then(() => deletedDocuments.job.start());
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());

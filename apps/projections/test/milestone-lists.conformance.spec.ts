@@ -1,6 +1,6 @@
 import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { createConnectionSubject, describeWithMongo } from '@tracking/distributed/testing';
-import { milestoneListsSuite } from '@tracking/read-models/testing';
+import { defineMilestoneListTests } from '@tracking/read-models/testing';
 import { MongoQueryRecorder } from './mongo-query-recorder.ts';
 
 describeWithMongo('lists of milestones in MongoDB', () => {
@@ -14,7 +14,7 @@ describeWithMongo('lists of milestones in MongoDB', () => {
     });
     afterAll(() => subject.close());
 
-    milestoneListsSuite(() => new MongoDocumentStore(connection));
+    defineMilestoneListTests(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
     it('use the index that they name', async () => {

@@ -1,6 +1,6 @@
 import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { createConnectionSubject, describeWithMongo } from '@tracking/distributed/testing';
-import { shipmentListsSuite } from '@tracking/read-models/testing';
+import { defineShipmentListTests } from '@tracking/read-models/testing';
 import { MongoQueryRecorder } from './mongo-query-recorder.ts';
 
 describeWithMongo('lists of shipments in MongoDB', () => {
@@ -14,7 +14,7 @@ describeWithMongo('lists of shipments in MongoDB', () => {
     });
     afterAll(() => subject.close());
 
-    shipmentListsSuite(() => new MongoDocumentStore(connection));
+    defineShipmentListTests(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
     it('use the indexes that they name', async () => {

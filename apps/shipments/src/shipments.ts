@@ -67,7 +67,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   });
   void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());
-  const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
+  const readModelsReached = (position: Position, timeoutMs: number) =>
+    readModels.waitForAllReadModels(position, timeoutMs);
   const publisher = Publisher.start({
     ...following,
     documentStore,

@@ -112,7 +112,7 @@ export async function startFeatures(
     passive: isPassive,
   });
   shutdown.add('webhooks', () => webhooks.stop());
-  const readModelsReached = (position: Position, waitMs: number) => readModels.allReached(position, waitMs);
+  const readModelsReached = (position: Position, waitMs: number) => readModels.waitForAllReadModels(position, waitMs);
   const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
@@ -138,7 +138,7 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
   });
   const deleted = new DeletedDocuments({
     ...parts,
-    deletedSince: (place, limit) => documents.deletedSince(place, limit),
+    deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
   return {
     start(): void {

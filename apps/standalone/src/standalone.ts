@@ -118,7 +118,7 @@ export async function startStandalone(
   // The last write of each API key is not kept across restarts. The first request must therefore see all writes
   // acknowledged before.
   const head = await eventStore.head();
-  while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_TIMEOUT_MS))) {
+  while (head !== undefined && !(await readModels.waitForAllReadModels(head, CATCH_UP_TIMEOUT_MS))) {
     logger.info({}, 'catching up before the first request');
   }
   // Nest's own `listen` would also log the error that is thrown here.

@@ -62,7 +62,8 @@ describe('administration API', () => {
       readModels: {
         list: () => readModels.list(),
         rebuild: (name) => readModels.rebuild(name),
-        parked: () => (overridden.parked ?? readModels.parked.bind(readModels))(),
+        listParkedShipments: () =>
+          (overridden.listParkedShipments ?? readModels.listParkedShipments.bind(readModels))(),
         retryParked: (id) => (overridden.retryParked ?? readModels.retryParked.bind(readModels))(id),
       },
       logger,
@@ -399,7 +400,7 @@ describe('administration API', () => {
       attempts: 2,
     };
     overridden = {
-      parked: () => Promise.resolve([{ ...parked, partition: 'shipment-', retry: false }]),
+      listParkedShipments: () => Promise.resolve([{ ...parked, partition: 'shipment-', retry: false }]),
       retryParked: (id) => Promise.resolve(id === parked.id ? 'parked' : 'not_found'),
     };
     expect(await call('GET', '/administration/parked')).toEqual({ status: 200, body: { data: [parked] } });

@@ -13,7 +13,7 @@ export interface AdministrationDependencies {
   readonly idempotency: IdempotencyClaims;
   /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;
-  readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
+  readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'listParkedShipments' | 'retryParked'>;
   /** Import and export of events; without it, the routes for them do not exist. */
   readonly events?: EventTransfer;
   /** Requests checks of the shipments of workspaces after an import. */

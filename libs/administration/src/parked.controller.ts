@@ -35,7 +35,7 @@ export class ParkedController {
   }
 
   private async shipments(): Promise<readonly ParkedShipment[]> {
-    const parked = await this.readModels.parked();
+    const parked = await this.readModels.listParkedShipments();
     return parked.map(({ id, read_model, generation, stream, revision, event_type, error, parked_at, attempts }) => {
       return { id, read_model, generation, stream, revision, event_type, error, parked_at, attempts };
     });

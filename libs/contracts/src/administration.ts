@@ -100,7 +100,7 @@ export interface ParkedMessage {
 }
 
 /**
- * Outcome of retrying a parked shipment. `applied`: none of its events waits any longer. `parked`: the retry failed.
+ * Outcome of retrying a parked shipment. `applied`: none of its events waits any longer. `listParkedShipments`: the retry failed.
  * `requested`: the process that projects the shipment has not retried yet.
  */
 export interface ParkedRetry {

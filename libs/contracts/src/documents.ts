@@ -48,14 +48,14 @@ export const DOCUMENT_CONTENT_TYPES = [
 ] as const;
 export type DocumentContentType = (typeof DOCUMENT_CONTENT_TYPES)[number];
 
-const MIB = 1_048_576;
+const BYTES_PER_MIB = 1_048_576;
 const HOUR_MS = 3_600_000;
 
 export const DOCUMENT_LIMITS = {
   /** Maximum size in bytes of a document that is sent with its fields. */
-  multipartBytes: 25 * MIB,
+  multipartBytes: 25 * BYTES_PER_MIB,
   /** Maximum size in bytes of a document that is sent to an upload URL. */
-  presignedBytes: 250 * MIB,
+  presignedBytes: 250 * BYTES_PER_MIB,
   /** Milliseconds for which an upload URL is valid. */
   uploadUrlMs: HOUR_MS / 4,
   /** Age in milliseconds at which a pending document expires. */

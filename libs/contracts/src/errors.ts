@@ -176,11 +176,11 @@ export class PreconditionFailed extends DomainError {
  * @param version version of the resource; null if the resource does not exist
  * @throws PreconditionFailed
  */
-export function requireVersion(version: number | null, expected: ExpectedVersions | undefined): void {
-  if (!isExpected(version, expected)) throw new PreconditionFailed(version);
+export function requireExpectedVersion(version: number | null, expected: ExpectedVersions | undefined): void {
+  if (!matchesExpectedVersion(version, expected)) throw new PreconditionFailed(version);
 }
 
-function isExpected(version: number | null, expected: ExpectedVersions | undefined): boolean {
+function matchesExpectedVersion(version: number | null, expected: ExpectedVersions | undefined): boolean {
   if (expected === undefined) return true;
   if (expected === 'none') return version === null;
   return version !== null && (expected === 'any' || expected.includes(version));

@@ -6,7 +6,7 @@ import {
   type Shipment,
   type ShipmentFields,
   type Timestamp,
-  withAllFields,
+  addMissingFields,
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
@@ -17,8 +17,8 @@ const HOUR_MS = 3_600_000;
 
 const SHIPMENT_TOKEN = 'sandbox2sandbox2sandbox2aa';
 const SHIPMENT_ID = `shp_${SHIPMENT_TOKEN}`;
-const CONTAINER = 'CSQU3054383';
-const DEPARTURE_MILESTONE = {
+const SAMPLE_CONTAINER_NUMBER = 'CSQU3054383';
+const SAMPLE_DEPARTURE = {
   id: `mst_${SHIPMENT_TOKEN}1`,
   code: 'vessel_departed',
   label: 'Vessel departed',
@@ -55,18 +55,18 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
     atd: time(-94),
     ata: null,
   } as const;
-  const last_milestone = { ...DEPARTURE_MILESTONE, occurred_at: time(-94) };
+  const last_milestone = { ...SAMPLE_DEPARTURE, occurred_at: time(-94) };
   const shipment = {
     ...voyage,
     id: SHIPMENT_ID,
     external_id: 'PO-SANDBOX-1',
     status: 'in_transit',
-    status_milestone_id: DEPARTURE_MILESTONE.id,
+    status_milestone_id: SAMPLE_DEPARTURE.id,
     load_type: 'fcl',
     house_bill: 'HBL-SANDBOX-1',
     master_bill: 'MEDUSANDBOX1',
     booking_number: 'BKG-SANDBOX-1',
-    container_numbers: [CONTAINER],
+    container_numbers: [SAMPLE_CONTAINER_NUMBER],
     shipper: { name: 'Sandbox Export Ltd', external_id: 'SUP-1' },
     consignee: { name: 'Sandbox Import B.V.', external_id: 'CUS-1' },
     references: [{ type: 'purchase_order', value: 'PO-SANDBOX-1' }],
@@ -74,12 +74,12 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
     legs: [{ ...voyage, vessel: 'MSC SANDBOX', voyage: '123W' }],
     containers: [
       {
-        number: CONTAINER,
+        number: SAMPLE_CONTAINER_NUMBER,
         valid_check_digit: true,
         size_type: null,
         seal_number: null,
         status: 'in_transit',
-        status_milestone_id: DEPARTURE_MILESTONE.id,
+        status_milestone_id: SAMPLE_DEPARTURE.id,
         last_milestone,
         discharged_at: null,
         available_at: null,
@@ -99,12 +99,12 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
     version: 7,
     url: `${appUrl}/shipments/${SHIPMENT_ID}`,
   } satisfies Omit<Shipment, keyof ShipmentFields> & Partial<ShipmentFields>;
-  return withAllFields<typeof shipment>(shipment) as typeof shipment;
+  return addMissingFields<typeof shipment>(shipment) as typeof shipment;
 }
 
 function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
-    ...DEPARTURE_MILESTONE,
+    ...SAMPLE_DEPARTURE,
     shipment_id: SHIPMENT_ID,
     sequence: 55,
     classifier: 'actual',
@@ -113,7 +113,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
     source: 'carrier',
     reason_code: null,
     external_id: null,
-    container_number: CONTAINER,
+    container_number: SAMPLE_CONTAINER_NUMBER,
     vessel: 'MSC SANDBOX',
     voyage: '123W',
     note: null,

@@ -80,13 +80,13 @@ export type EndpointEventType = keyof typeof ENDPOINT_EVENTS;
 export type EventType = ShipmentEventType | EndpointEventType;
 
 /** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
-const TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
-export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
+const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
+export const EVENT_TYPES = Object.keys(PUBLIC_EVENT_TYPES) as readonly EventType[];
 /** Types of the events in the event log, which can be listed, streamed and replayed. */
 export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
 export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
 /** Types that `["*"]` on an endpoint includes. */
-export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].standard);
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => PUBLIC_EVENT_TYPES[type].standard);
 
 export function isEndpointEvent(type: string): boolean {
   return Object.hasOwn(ENDPOINT_EVENTS, type);
@@ -94,13 +94,13 @@ export function isEndpointEvent(type: string): boolean {
 
 /** Trigger of a type, as half a sentence of the documentation: "a shipment is created". */
 export function describeTrigger(type: EventType): string {
-  return TYPES[type].trigger;
+  return PUBLIC_EVENT_TYPES[type].trigger;
 }
 
 /** Data of a sandbox event. */
 export function sandboxData(type: EventType, samples: EventSamples): JsonObject {
   const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
-  const data = TYPES[type].sandbox(samples);
+  const data = PUBLIC_EVENT_TYPES[type].sandbox(samples);
   return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
 }
 
@@ -175,7 +175,9 @@ export class PayloadVersions {
   constructor(private readonly descriptors: readonly ApiVersionDescriptor[]) {
     this.names = descriptors.map(({ name }) => name as ApiVersion);
     const isInOrder = this.names.every((name, index) => index === 0 || name > (this.names[index - 1] ?? ''));
-    const isChain = descriptors.every(({ downgrade }, index) => (downgrade === undefined) === this.isNewest(index));
+    const isChain = descriptors.every(
+      ({ downgrade }, index) => (downgrade === undefined) === this.isNewestVersion(index),
+    );
     if (descriptors.length === 0 || !isInOrder || !isChain)
       throw new RangeError(
         'payload versions must be sorted from oldest to newest, each but the newest with a conversion',
@@ -191,7 +193,7 @@ export class PayloadVersions {
   }
 
   /** Returns the version with the name; undefined if there is none. */
-  find(name: JsonValue | undefined): ApiVersion | undefined {
+  findVersion(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);
   }
 
@@ -199,12 +201,12 @@ export class PayloadVersions {
    * Returns the version in which an event is sent to an endpoint of a version: that version, or an older one if the
    * event was published before that version existed.
    */
-  versionFor({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
+  selectVersion({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
     return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
   }
 
   /** Returns `data` of the event in the version in which it was created, or in an older one. */
-  dataInVersion(
+  downgradeData(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,
   ) {
@@ -213,7 +215,7 @@ export class PayloadVersions {
     return steps.reduce<JsonObject>((newer, { downgrade }) => downgrade?.(type, newer) ?? newer, data);
   }
 
-  private isNewest(index: number): boolean {
+  private isNewestVersion(index: number): boolean {
     return index === this.descriptors.length - 1;
   }
 }

@@ -23,23 +23,23 @@ const HOURS_PER_DAY = 24;
 
 /** Default settings of every rule. */
 export const DEFAULT_EXCEPTION_SETTINGS = {
-  eta_slip: rule('medium', { after_hours: 24, by_mode: { air: 4, road: 4 } }),
-  departure_overdue: rule('medium', { after_hours: 12 }),
-  arrival_overdue: rule('medium', { after_hours: 12 }),
-  no_update: rule('low', {
+  eta_slip: createDefaultRule('medium', { after_hours: 24, by_mode: { air: 4, road: 4 } }),
+  departure_overdue: createDefaultRule('medium', { after_hours: 12 }),
+  arrival_overdue: createDefaultRule('medium', { after_hours: 12 }),
+  no_update: createDefaultRule('low', {
     after_hours: 7 * HOURS_PER_DAY,
     by_mode: { air: 2 * HOURS_PER_DAY, road: 2 * HOURS_PER_DAY, rail: 3 * HOURS_PER_DAY, courier: 2 * HOURS_PER_DAY },
   }),
-  missed_connection: rule('high', { after_hours: 12 }),
-  customs_hold: rule('high'),
-  demurrage_risk: rule('high', { after_hours: 4 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
-  detention_risk: rule('medium', { after_hours: 10 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
-  missing_document: rule('medium', { before_hours: 3 * HOURS_PER_DAY }),
-  document_rejected: rule('medium'),
-  delivery_failed: rule('medium'),
-  milestone_conflict: rule('low'),
-  movement_after_cancel: rule('high'),
-  invalid_container_number: rule('low'),
+  missed_connection: createDefaultRule('high', { after_hours: 12 }),
+  customs_hold: createDefaultRule('high'),
+  demurrage_risk: createDefaultRule('high', { after_hours: 4 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
+  detention_risk: createDefaultRule('medium', { after_hours: 10 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
+  missing_document: createDefaultRule('medium', { before_hours: 3 * HOURS_PER_DAY }),
+  document_rejected: createDefaultRule('medium'),
+  delivery_failed: createDefaultRule('medium'),
+  milestone_conflict: createDefaultRule('low'),
+  movement_after_cancel: createDefaultRule('high'),
+  invalid_container_number: createDefaultRule('low'),
 } as const satisfies Readonly<Record<string, ExceptionSettings>>;
 
 /** A type of exception that a rule opens. */
@@ -128,7 +128,7 @@ export interface ShipmentException {
   readonly resolved_at: Timestamp | null;
 }
 
-function rule(
+function createDefaultRule(
   severity: Severity,
   hours: Partial<Pick<ExceptionSettings, 'after_hours' | 'by_mode' | 'before_hours'>> = {},
 ): ExceptionSettings {

@@ -41,7 +41,7 @@ export interface HistoryEntry {
 export type EtaSource = MilestoneSource | 'client';
 
 /** Origin of an estimated arrival. */
-export interface EtaSetBy {
+export interface EtaOrigin {
   readonly source: EtaSource;
   /** Id of the milestone that set the ETA; null if a client set it. */
   readonly milestone_id: string | null;
@@ -50,7 +50,7 @@ export interface EtaSetBy {
 }
 
 /** A change of a shipment's `eta`. */
-export interface EtaChange extends EtaSetBy {
+export interface EtaChange extends EtaOrigin {
   readonly eta: Timestamp | null;
   readonly previous_eta: Timestamp | null;
   /**
@@ -159,7 +159,7 @@ export interface ExplainedTime {
 }
 
 /** Ways to resolve an exception; each alone is enough. */
-export const RESOLVED_BY = [
+export const RESOLUTION_TRIGGERS = [
   'milestone',
   'correction',
   'field_changed',
@@ -170,7 +170,7 @@ export const RESOLVED_BY = [
   'document_approved',
 ] as const;
 export interface ResolvedBy {
-  readonly by: (typeof RESOLVED_BY)[number];
+  readonly by: (typeof RESOLUTION_TRIGGERS)[number];
   /**
    * Milestone codes of which any one resolves the exception, for `milestone`. The milestone names the exception's
    * container, or none.

@@ -113,7 +113,7 @@ export interface Session {
 }
 
 /** Owner of a request's credentials, with their permissions. */
-export interface CredentialsHolder {
+export interface CredentialsOwner {
   /** The user; null for a key of a service account. */
   readonly user: Pick<User, 'id' | 'name' | 'email'> | null;
   /** The service account; null for a user's key or a session. */
@@ -196,7 +196,7 @@ export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; r
  */
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
-interface Authority {
+interface Credentials {
   /** Id of the key or session, unique among both. Rate limits and read-your-writes use this id. */
   readonly credential_id: string;
   readonly workspace_id: string;
@@ -205,19 +205,19 @@ interface Authority {
 }
 
 /** A system that uses a key of its service account. */
-interface ServiceAccountKeyPrincipal extends Authority {
+interface ServiceAccountKeyPrincipal extends Credentials {
   readonly type: 'service_account_key';
   readonly actor: { readonly type: 'service_account'; readonly id: string };
 }
 
 /** A person's program that uses one of the person's keys. */
-interface UserKeyPrincipal extends Authority {
+interface UserKeyPrincipal extends Credentials {
   readonly type: 'user_key';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }
 
 /** A person who is signed in with a browser. */
-export interface SessionPrincipal extends Authority {
+export interface SessionPrincipal extends Credentials {
   readonly type: 'session';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }

@@ -60,7 +60,7 @@ export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_ex
   readonly ends: true | undefined;
 }
 
-const ROAD_AND_COURIER = ['road', 'courier'] as const;
+const ROAD_AND_COURIER_MODES = ['road', 'courier'] as const;
 
 const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
   O: ['ocean'],
@@ -129,7 +129,7 @@ const CATALOG_ROWS: readonly CatalogRow[] = [
   [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.', { movement: 'journey', status_lcl: 'in_transit', container_time: 'gated_out_at' }],
   [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.', { movement: 'journey' }],
   [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', { movement: 'delivery', opens_exception: 'delivery_failed', clears: 'import' }],
-  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD_AND_COURIER, container_time: 'delivered_at' }],
+  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD_AND_COURIER_MODES, container_time: 'delivered_at' }],
   [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.', { movement: 'delivery', status_lcl: 'arrived' }],
   [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.', { movement: 'delivery', ends: true, status_lcl: null, container_time: 'empty_returned_at' }],
   [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.', { movement: 'delivery', ends: true }],
@@ -162,7 +162,7 @@ export function findMilestoneCode(code: string): MilestoneCode | undefined {
   return MILESTONE_CODES_BY_CODE.get(code);
 }
 
-const NO_RULES: MilestoneRules = {
+const NO_MILESTONE_RULES: MilestoneRules = {
   status: null,
   opens_exception: null,
   status_by_mode: undefined,
@@ -179,13 +179,13 @@ const NO_RULES: MilestoneRules = {
   ends: undefined,
 };
 // Rules by code, all objects of the same shape, because every write reads the rules of every milestone of a timeline.
-const RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
-  CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_RULES, ...rules, status }]),
+const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
+  CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_MILESTONE_RULES, ...rules, status }]),
 );
 
 /** Returns the rules of a code; empty rules for an unknown code. */
-export function milestoneRules(code: string): MilestoneRules {
-  return RULES_BY_CODE.get(code) ?? NO_RULES;
+export function findMilestoneRules(code: string): MilestoneRules {
+  return MILESTONE_RULES_BY_CODE.get(code) ?? NO_MILESTONE_RULES;
 }
 
 /** Codes of the catalog that a code of another standard can mean. */
@@ -195,7 +195,7 @@ export interface ForeignMilestoneCode {
   readonly codes: readonly string[];
 }
 
-const STANDARDS = [
+const MILESTONE_CODE_STANDARDS = [
   ['DCSA', 'dcsa'],
   ['X12 315', 'x12_315'],
   ['X12 214', 'x12_214'],
@@ -209,7 +209,7 @@ const STANDARDS = [
 export function convertMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
   if (wanted === '') return [];
-  return STANDARDS.flatMap(([standard, column]) => {
+  return MILESTONE_CODE_STANDARDS.flatMap(([standard, column]) => {
     const found = MILESTONE_CATALOG.filter((entry) => {
       const foreign = entry[column]?.toUpperCase();
       return foreign === wanted || foreign?.startsWith(`${wanted} `);

@@ -190,7 +190,7 @@ export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
 }[ShipmentFilterName];
 
 /** Returns the names of the filters of these kinds, sorted by kind in this order, then in the order of the table. */
-export function shipmentFiltersOfKinds<Kind extends ShipmentFilterKind>(
+export function listShipmentFilters<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[];

@@ -139,7 +139,7 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
 
 /** Appends the missing fields, empty, to a record that was stored before these fields existed. */
-export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
+export function addMissingFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
   const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
   if (missing.length === 0) return some as T & ShipmentFields;
   return {
@@ -173,8 +173,8 @@ export interface Shipment extends ShipmentRecord {
   readonly url: string;
 }
 
-export const CLASSIFIERS = ['actual', 'estimated', 'planned'] as const;
-export type Classifier = (typeof CLASSIFIERS)[number];
+export const MILESTONE_CLASSIFIERS = ['actual', 'estimated', 'planned'] as const;
+export type Classifier = (typeof MILESTONE_CLASSIFIERS)[number];
 
 export const MILESTONE_SOURCES = [
   'manual',

@@ -7,7 +7,7 @@ import { type Collections, type ReadModel, type ReadModelRow, rowsCollection } f
 import { type Generations, type GenerationsDocument, modelVersionOf } from './generations.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
-const STALE_MS = 1_000;
+const POINTER_MAX_AGE_MS = 1_000;
 
 export interface ActiveRowsOptions {
   readonly partitions: readonly Partition[];
@@ -35,24 +35,24 @@ export class ActiveRows<R extends ReadModelRow> {
   ) {
     const partitions = parts.partitions.map(({ key }) => key);
     const elsewhere = {
-      checkpoints: () => this.checkpoints(),
-      refreshPointer: () => this.followPointer(),
-      nextPoll: () => parts.checkpoints.nextPoll(),
+      checkpoints: () => this.readCheckpoints(),
+      refreshPointer: () => this.refreshStalePointer(),
+      waitForNextPoll: () => parts.checkpoints.waitForNextPoll(),
     };
     this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
   }
 
   /** Returns the rows of the queried generation. @throws Unavailable */
-  async rows(): Promise<Collection<R>> {
-    await this.followPointer();
+  async openActiveRows(): Promise<Collection<R>> {
+    await this.refreshStalePointer();
     const { generation } = this.progress;
     if (generation === undefined)
       throw new Unavailable('read models', 'the queried generation is not known yet; retry later');
-    return this.rowsOfGeneration(generation);
+    return this.openRowsOfGeneration(generation);
   }
 
   /** Returns the rows of the given generation. @throws Unavailable */
-  rowsOfGeneration(generation: number): Promise<Collection<R>> {
+  openRowsOfGeneration(generation: number): Promise<Collection<R>> {
     const version = this.pointer && modelVersionOf(this.pointer, generation);
     return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
   }
@@ -65,7 +65,7 @@ export class ActiveRows<R extends ReadModelRow> {
   }
 
   /** Time before which rows have expired, even if they are not deleted yet; undefined for models without retention. */
-  retainedSince(): Timestamp | undefined {
+  retentionStart(): Timestamp | undefined {
     return this.parts.retainedSince?.();
   }
 
@@ -73,36 +73,36 @@ export class ActiveRows<R extends ReadModelRow> {
    * Refreshes a stale pointer in the background. If the queried generation may be deleted by now, the caller waits for
    * the refresh.
    */
-  private async followPointer(): Promise<void> {
+  private async refreshStalePointer(): Promise<void> {
     // Wall-clock time, because it advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
-    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refresh();
-    else if (age > STALE_MS) this.refresh().catch(() => undefined);
+    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshPointer();
+    else if (age > POINTER_MAX_AGE_MS) this.refreshPointer().catch(() => undefined);
   }
 
   /** Reads the current generation pointer and applies it to later queries. @throws Unavailable */
-  refresh(): Promise<GenerationsDocument> {
-    this.refreshing ??= this.read().finally(() => (this.refreshing = undefined));
+  refreshPointer(): Promise<GenerationsDocument> {
+    this.refreshing ??= this.readPointer().finally(() => (this.refreshing = undefined));
     return this.refreshing;
   }
 
   /** Checkpoints of all living generations. @throws Unavailable */
-  checkpoints(): Promise<readonly CheckpointDocument[]> {
-    return this.parts.checkpoints.checkpointsOf(this.model.name);
+  readCheckpoints(): Promise<readonly CheckpointDocument[]> {
+    return this.parts.checkpoints.readCheckpointsOf(this.model.name);
   }
 
   /** Returns true if every partition of the generation once contained all stored events. @throws Unavailable */
-  async isComplete(generation: number): Promise<boolean> {
+  async isGenerationComplete(generation: number): Promise<boolean> {
     const complete = new Set<string>();
-    for (const checkpoint of await this.checkpoints()) {
+    for (const checkpoint of await this.readCheckpoints()) {
       if (checkpoint.generation === generation && checkpoint.complete) complete.add(checkpoint.partition);
     }
     return this.parts.partitions.every(({ key }) => complete.has(key));
   }
 
   /** Returns the lowest checkpoint of all partitions of the generation. @throws Unavailable */
-  async minPosition(generation: number): Promise<Position | undefined> {
-    const checkpoints = await this.checkpoints();
+  async findMinPosition(generation: number): Promise<Position | undefined> {
+    const checkpoints = await this.readCheckpoints();
     const positions: Position[] = [];
     for (const { key } of this.parts.partitions) {
       const position = checkpoints.find((each) => each.generation === generation && each.partition === key)?.position;
@@ -112,8 +112,8 @@ export class ActiveRows<R extends ReadModelRow> {
     return positions.sort()[0];
   }
 
-  private async read(): Promise<GenerationsDocument> {
-    const pointer = await this.parts.generations.pointerOf(this.model);
+  private async readPointer(): Promise<GenerationsDocument> {
+    const pointer = await this.parts.generations.readPointer(this.model);
     this.refreshedAt = Date.now();
     this.pointer = pointer;
     await this.progress.setPointer(pointer.active, pointer.retiring);

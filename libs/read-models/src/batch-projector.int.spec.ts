@@ -1,17 +1,17 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME, token } from '../test/shipment-events.ts';
-import { World } from '../test/world.ts';
+import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
+import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopes } from './batch-projector.ts';
 import { type MilestoneRow, milestonesModel } from './milestones.ts';
 import { type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
 describe('projecting a batch of events of events', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     rows = await world.engine.documentStore.collection<ReadModelRow>(rowsCollection(shipmentsModel, 1));
   });
   afterEach(() => world.close());
@@ -30,12 +30,12 @@ describe('projecting a batch of events of events', () => {
   }
 
   async function history(): Promise<readonly StoredEvent[]> {
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await world.writer.change(1, { house_bill: 'HB-1' });
     await world.writer.change(1, { house_bill: 'HB-2' });
-    return world.engine.eventStore.read(world.writer.stream(1));
+    return world.engine.eventStore.read(world.writer.streamName(1));
   }
-  const stored = () => rows.get(`shp_${token(1)}`);
+  const stored = () => rows.get(`shp_${createToken(1)}`);
 
   it('writes each row once, in its state after the whole batch', async () => {
     await (await projector()).handle(await history());
@@ -45,14 +45,16 @@ describe('projecting a batch of events of events', () => {
   it('keeps only a few large rows in memory', async () => {
     const COUNT = 70;
     const heavy: ReadModel = { ...shipmentsModel, weight: () => 500 } as unknown as ReadModel;
-    for (let n = 1; n <= COUNT; n += 1) await world.writer.create(n);
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.createShipment(n);
     const created = await Promise.all(
-      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.stream(n + 1))),
+      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.streamName(n + 1))),
     );
     await (await projector()).handle(created.flat());
     for (let n = 1; n <= COUNT; n += 1) await world.writer.change(n, { house_bill: 'HB' });
     const changed = await Promise.all(
-      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.stream(n + 1), { from: 1 })),
+      Array.from({ length: COUNT }, (_, n) =>
+        world.engine.eventStore.read(world.writer.streamName(n + 1), { from: 1 }),
+      ),
     );
     const sizes = { read: 0, written: 0 };
     const watched: Pick<Collection<ReadModelRow>, 'getMany' | 'writeMany'> = {
@@ -73,7 +75,7 @@ describe('projecting a batch of events of events', () => {
     }).handle(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
-    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${token(n + 1)}`));
+    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createToken(n + 1)}`));
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
   });
 
@@ -93,16 +95,16 @@ describe('projecting a batch of events of events', () => {
     const events = await history();
     await (await projector()).handle(events);
     await world.writer.change(1, { house_bill: 'HB-3' });
-    const [last] = (await world.engine.eventStore.read(world.writer.stream(1))).slice(-1);
+    const [last] = (await world.engine.eventStore.read(world.writer.streamName(1))).slice(-1);
     await (await projector()).handle([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
   });
 
   it('reads the first event of a stream once to find its scope', async () => {
-    await world.writer.create(1);
-    await world.writer.record(1, 'a');
-    await world.writer.record(1, 'b');
-    const [, ...events] = await world.engine.eventStore.read(world.writer.stream(1));
+    await world.writer.createShipment(1);
+    await world.writer.recordMilestone(1, 'a');
+    await world.writer.recordMilestone(1, 'b');
+    const [, ...events] = await world.engine.eventStore.read(world.writer.streamName(1));
     let reads = 0;
     const { eventStore } = world.engine;
     const counted: EventStore = {
@@ -121,6 +123,9 @@ describe('projecting a batch of events of events', () => {
     expect(reads).toBe(1);
     const found = await world.engine.documentStore.collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
     const stored = await found.find({ filter: {}, limit: 9 });
-    expect(stored.map(({ workspace_id, environment }) => ({ workspace_id, environment }))).toEqual([ACME, ACME]);
+    expect(stored.map(({ workspace_id, environment }) => ({ workspace_id, environment }))).toEqual([
+      ACME_LIVE,
+      ACME_LIVE,
+    ]);
   });
 });

@@ -18,9 +18,9 @@ import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
 
 /** Events folded per turn of the event loop. They take a few milliseconds. */
-const EVENTS_PER_TURN = 200;
+const MAX_EVENTS_BETWEEN_YIELDS = 200;
 /** Maximum number of rows per read. A row can have 1 MB. */
-const ROWS_PER_READ = 32;
+const MAX_ROWS_PER_READ = 32;
 /** Total weight of the rows in memory after which they are written and dropped. One unit is about 1,000 characters. */
 const MAX_ROW_WEIGHT = 4_000;
 
@@ -56,19 +56,19 @@ export class BatchProjector implements EventHandler {
     const isKept = (after: ReadModelRow) => retainedSince === undefined || model.retainedFrom!(after) >= retainedSince;
     const rows = new RowsInMemory(this.parts);
     for (const [index, { stored, projected, reads }] of decoded.entries()) {
-      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
+      if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
       const following = () => decoded.slice(index + 1).flatMap((next) => next.reads);
-      if (!rows.hasRead(reads)) await rows.read(reads, following());
+      if (!rows.hasReadRows(reads)) await rows.read(reads, following());
       try {
         for (const after of model.apply(projected, rows.get).filter(isKept)) rows.set(after);
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (rows.weight > MAX_ROW_WEIGHT) await rows.write();
+      if (rows.weight > MAX_ROW_WEIGHT) await rows.writeChangedRows();
     }
-    await rows.write();
+    await rows.writeChangedRows();
     return [...failures.values()];
   }
 
@@ -78,7 +78,7 @@ export class BatchProjector implements EventHandler {
     failures: Map<string, EventFailure>,
   ): Promise<readonly DecodedEvent[]> {
     const { model, scopes } = this.parts;
-    const scopeOf = model.scoped ? await scopes.scopesOf(events) : undefined;
+    const scopeOf = model.scoped ? await scopes.findScopes(events) : undefined;
     const decoded: DecodedEvent[] = [];
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
@@ -113,7 +113,7 @@ class RowsInMemory {
     this.updateWeight(row);
   }
 
-  hasRead(ids: readonly string[]): boolean {
+  hasReadRows(ids: readonly string[]): boolean {
     return ids.every((id) => this.known.has(id));
   }
 
@@ -128,7 +128,7 @@ class RowsInMemory {
       else this.present.set(id, cached);
     };
     for (const id of needed) lookUp(id);
-    for (const id of later) if (missing.size < ROWS_PER_READ) lookUp(id);
+    for (const id of later) if (missing.size < MAX_ROWS_PER_READ) lookUp(id);
     if (missing.size === 0) return;
     for (const row of await this.parts.rows.getMany([...missing])) {
       this.present.set(row.id, row);
@@ -137,7 +137,7 @@ class RowsInMemory {
   }
 
   /** Writes the changed rows and clears the buffer. */
-  async write(): Promise<void> {
+  async writeChangedRows(): Promise<void> {
     const { model, rows, cache } = this.parts;
     const changed = [...this.changed.values()];
     if (changed.length > 0) await rows.writeMany(changed.map(upsertIfNewer));
@@ -181,7 +181,7 @@ export class StreamScopes {
    * streams whose first event has no scope.
    * @throws Unavailable
    */
-  async scopesOf(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
+  async findScopes(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
     const scopes = new Map<string, Scope>();
     const unknown = new Set<string>();
     for (const { stream, revision, ...rest } of events) {
@@ -204,14 +204,14 @@ export class StreamScopes {
   }
 
   private rememberScope(scopes: Map<string, Scope>, first: StoredEvent): void {
-    const scope = readScope(first);
+    const scope = parseScope(first);
     if (!scope) return;
     scopes.set(first.stream, scope);
     this.remembered.set(first.stream, scope);
   }
 }
 
-function readScope(first: StoredEvent): Scope | undefined {
+function parseScope(first: StoredEvent): Scope | undefined {
   try {
     const event = toShipmentEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;
@@ -251,7 +251,7 @@ export class ProjectionMetrics {
     this.countRetry = retryCounter(metrics);
   }
 
-  of(readModel: string): SubscriptionMetrics {
+  forReadModel(readModel: string): SubscriptionMetrics {
     const labels = { read_model: readModel };
     return {
       recordBatch: (events, seconds) => {

@@ -1,51 +1,51 @@
 import { eventually } from '@tracking/testing';
-import { World, waitUntilCaughtUp } from '../test/world.ts';
-import { withFaults } from '../test/faulty-store.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
+import { injectFaults } from '../test/faulty-store.ts';
 import { CheckpointPoller } from './projection-progress.ts';
 import { Collections } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
 describe('polling the checkpoints of other processes', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let reads: number;
   let poller: CheckpointPoller;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     reads = 0;
-    const counted = withFaults(world.engine.documentStore, (operation) => {
+    const counted = injectFaults(world.engine.documentStore, (operation) => {
       if (operation === 'read') reads += 1;
       return 'works';
     });
     poller = new CheckpointPoller(new Collections(counted), READ_MODEL_NAMES);
-    await poller.checkpointsOf('shipments');
+    await poller.readCheckpointsOf('shipments');
   });
   afterEach(() => world.close());
 
   it('reads once for all read models that ask at the same time, and returns each its own checkpoints', async () => {
     const models = await world.start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(models);
     await eventually(async () => {
       for (const name of READ_MODEL_NAMES)
-        expect(await poller.checkpointsOf(name)).toMatchObject([{ subscriber: name, complete: true }]);
+        expect(await poller.readCheckpointsOf(name)).toMatchObject([{ subscriber: name, complete: true }]);
     });
     reads = 0;
-    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.checkpointsOf(name)));
+    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.readCheckpointsOf(name)));
     expect(found.map(([first]) => first?.subscriber)).toEqual(READ_MODEL_NAMES);
     expect(reads).toBe(1);
-    await poller.checkpointsOf('shipments');
+    await poller.readCheckpointsOf('shipments');
     expect(reads).toBe(2);
   });
 
   it('reads once for callers that began to wait at different times', async () => {
-    const early = poller.nextPoll();
-    await poller.checkpointsOf('shipments');
+    const early = poller.waitForNextPoll();
+    await poller.readCheckpointsOf('shipments');
     reads = 0;
     const look = async (moment: Promise<void>, name: string) => {
       await moment;
-      return poller.checkpointsOf(name);
+      return poller.readCheckpointsOf(name);
     };
-    await Promise.all([look(early, 'shipments'), look(poller.nextPoll(), 'milestones')]);
+    await Promise.all([look(early, 'shipments'), look(poller.waitForNextPoll(), 'milestones')]);
     expect(reads).toBe(1);
   });
 });

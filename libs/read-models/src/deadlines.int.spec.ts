@@ -1,51 +1,52 @@
-import { ACME, ACME_TEST, OTHER, token } from '../test/shipment-events.ts';
-import { waitUntilCaughtUp, expectEqualToRebuild, World } from '../test/world.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import type { DueShipment } from './deadlines.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number) => `shp_${token(n)}`;
+const id = (n: number) => `shp_${createToken(n)}`;
 const ids = (rows: readonly { readonly id: string }[]) => rows.map((row) => row.id);
 
 describe('queries of deadlines', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
   });
   afterEach(() => world.close());
 
   it('return only due shipments, the longest overdue first', async () => {
-    for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
-    for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.check(n, at(minute));
+    for (const [n, scope] of [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, ACME_LIVE, ACME_LIVE].entries())
+      await world.writer.createShipment(n, {}, scope);
+    for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.recordCheck(n, at(minute));
     await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
-    expect(await deadlines.due(at(9), 10)).toEqual([]);
-    expect(await deadlines.due(at(30), 10)).toEqual([
+    expect(await deadlines.listDueShipments(at(9), 10)).toEqual([]);
+    expect(await deadlines.listDueShipments(at(30), 10)).toEqual([
       { id: id(1), ...ACME_TEST, due_at: at(10) },
-      { id: id(2), ...OTHER, due_at: at(20) },
-      { id: id(0), ...ACME, due_at: at(30) },
+      { id: id(2), ...OTHER_WORKSPACE, due_at: at(20) },
+      { id: id(0), ...ACME_LIVE, due_at: at(30) },
     ]);
-    await world.writer.check(2, at(50));
-    await world.writer.check(0, null);
+    await world.writer.recordCheck(2, at(50));
+    await world.writer.recordCheck(0, null);
     await waitUntilCaughtUp(models);
-    expect(ids(await deadlines.due(at(59), 10))).toEqual([1, 3, 2].map(id));
+    expect(ids(await deadlines.listDueShipments(at(59), 10))).toEqual([1, 3, 2].map(id));
     await expectEqualToRebuild(models);
   });
 
   it('continue after the last shipment of a page, even with equal due times', async () => {
     const expected: string[] = [];
     for (let n = 0; n < 7; n += 1) {
-      await world.writer.create(n);
-      await world.writer.check(n, at(n < 5 ? 10 : 11));
+      await world.writer.createShipment(n);
+      await world.writer.recordCheck(n, at(n < 5 ? 10 : 11));
       expected.push(id(n));
     }
     await waitUntilCaughtUp(models);
     const found: string[] = [];
     for (let after: DueShipment | undefined; ;) {
-      const page = await models.queries.deadlines.due(at(59), 2, after);
+      const page = await models.queries.deadlines.listDueShipments(at(59), 2, after);
       if (page.length === 0) break;
       found.push(...ids(page));
       after = page.at(-1);
@@ -54,23 +55,24 @@ describe('queries of deadlines', () => {
   });
 
   it('return the open shipments of a workspace, live and test, page by page', async () => {
-    for (const [n, scope] of [ACME, OTHER, ACME_TEST, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
+    for (const [n, scope] of [ACME_LIVE, OTHER_WORKSPACE, ACME_TEST, ACME_LIVE, ACME_LIVE].entries())
+      await world.writer.createShipment(n, {}, scope);
     await world.writer.change(3, { status: 'completed' });
     await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
-    expect(await deadlines.nextWorkspace(undefined)).toBe('wsp_acme');
-    expect(await deadlines.nextWorkspace('wsp_acme')).toBe('wsp_other');
-    expect(await deadlines.nextWorkspace('wsp_other')).toBeUndefined();
-    expect(await deadlines.ofWorkspace('wsp_acme', undefined, 2)).toEqual([
-      { id: id(0), ...ACME },
+    expect(await deadlines.findNextWorkspace(undefined)).toBe('wsp_acme');
+    expect(await deadlines.findNextWorkspace('wsp_acme')).toBe('wsp_other');
+    expect(await deadlines.findNextWorkspace('wsp_other')).toBeUndefined();
+    expect(await deadlines.listUnsettledShipments('wsp_acme', undefined, 2)).toEqual([
+      { id: id(0), ...ACME_LIVE },
       { id: id(2), ...ACME_TEST },
     ]);
-    expect(ids(await deadlines.ofWorkspace('wsp_acme', id(2), 2))).toEqual([id(4)]);
-    expect(await deadlines.ofWorkspace('wsp_acme', id(4), 2)).toEqual([]);
-    expect(ids(await deadlines.ofWorkspace('wsp_other', undefined, 2))).toEqual([id(1)]);
+    expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([id(4)]);
+    expect(await deadlines.listUnsettledShipments('wsp_acme', id(4), 2)).toEqual([]);
+    expect(ids(await deadlines.listUnsettledShipments('wsp_other', undefined, 2))).toEqual([id(1)]);
     await world.writer.change(3, { status: 'delivered' });
     await waitUntilCaughtUp(models);
-    expect(ids(await deadlines.ofWorkspace('wsp_acme', id(2), 2))).toEqual([3, 4].map(id));
+    expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([3, 4].map(id));
     await expectEqualToRebuild(models);
   });
 });

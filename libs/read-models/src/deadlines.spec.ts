@@ -1,21 +1,24 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, newEvent, shipmentRecord, token } from '../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../test/shipment-events.ts';
 import { type DeadlineRow, deadlinesModel } from './deadlines.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${token(1)}`;
-const id = `shp_${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
+const id = `shp_${createToken(1)}`;
 const MONDAY = '2026-03-02T08:00:00.000Z';
 const TUESDAY = '2026-03-03T08:00:00.000Z';
 
 function event(revision: number, next: string | null, body: { type: string; data: object }): ProjectedEvent {
-  const stored = { ...newEvent(body, next), stream, revision, position: String(revision) };
+  const stored = { ...createEvent(body, next), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
 const sent = { etd: null, eta: null, legs: [] };
 const created = (next: string | null, status: ShipmentStatus = 'pending') =>
-  event(0, next, { type: 'shipment.created.v1', data: { ...ACME, shipment: shipmentRecord(1, { status }), sent } });
+  event(0, next, {
+    type: 'shipment.created.v1',
+    data: { ...ACME_LIVE, shipment: createShipmentRecord(1, { status }), sent },
+  });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
 /** The event in the form that an import stores. */
@@ -37,12 +40,12 @@ function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)
 
 describe('rows of deadlines', () => {
   it('a new shipment has the time of its next check', () => {
-    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
+    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME_LIVE, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
   });
 
   it('a shipment that only events can change has no due time', () => {
     const [row] = writes(created(null));
-    expect(row).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
+    expect(row).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 0 });
     expect(row).not.toHaveProperty('due_at');
   });
 
@@ -52,7 +55,7 @@ describe('rows of deadlines', () => {
       imported(updated(1, TUESDAY)),
       updated(2, TUESDAY),
     );
-    expect(first).toEqual({ id, ...ACME, ...GOING_ON, revision: 0 });
+    expect(first).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 0 });
     expect(second).toBeUndefined();
     expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
   });
@@ -60,7 +63,7 @@ describe('rows of deadlines', () => {
   it('an ended imported shipment with a pending check is not over until it is checked', () => {
     const waiting = [created(MONDAY), updated(1, MONDAY, status('pending', 'completed'))].map(imported);
     const [, second, third] = writes(...waiting, updated(2, TUESDAY));
-    expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: false, revision: 1 });
+    expect(second).toEqual({ id, ...ACME_LIVE, ended: true, has_open_exceptions: false, over: false, revision: 1 });
     expect(third).toMatchObject({ due_at: TUESDAY, over: true });
     const [, done] = writes(...[created(null), updated(1, null, status('pending', 'completed'))].map(imported));
     expect(done?.over).toBe(true);
@@ -80,7 +83,7 @@ describe('rows of deadlines', () => {
   it('the row follows a new due time and its removal', () => {
     const [, second, third] = writes(created(MONDAY), updated(1, TUESDAY), updated(2, null));
     expect(second?.due_at).toBe(TUESDAY);
-    expect(third).toEqual({ id, ...ACME, ...GOING_ON, revision: 2 });
+    expect(third).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 2 });
   });
 
   it.each(['cancelled', 'completed', 'returned'] as const)('a shipment that is %s is over until that changes', (to) => {
@@ -90,9 +93,9 @@ describe('rows of deadlines', () => {
       updated(2, null),
       updated(3, MONDAY, status(to, 'pending')),
     );
-    expect(second).toEqual({ id, ...ACME, ended: true, has_open_exceptions: false, over: true, revision: 1 });
+    expect(second).toEqual({ id, ...ACME_LIVE, ended: true, has_open_exceptions: false, over: true, revision: 1 });
     expect(third).toBeUndefined();
-    expect(fourth).toEqual({ id, ...ACME, due_at: MONDAY, ...GOING_ON, revision: 3 });
+    expect(fourth).toEqual({ id, ...ACME_LIVE, due_at: MONDAY, ...GOING_ON, revision: 3 });
   });
 
   it.each(['delivered', 'in_transit'] as const)('a shipment that is %s is not over', (to) => {

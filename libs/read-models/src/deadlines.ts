@@ -45,11 +45,11 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`event ${event.type} has no shipment`);
     const due_at = nextCheckTime(event.metadata);
-    const ended = isEndedAfter(event, before);
+    const ended = isShipmentEndedAfter(event, before);
     const has_open_exceptions = hasOpenExceptionsAfter(event, before);
     const over = ended && !has_open_exceptions && !hasImportedCheck(event.metadata);
     const state = { ended, has_open_exceptions, over };
-    if (before && hasSameState(before, { due_at, ...state })) return [];
+    if (before && isSameState(before, { due_at, ...state })) return [];
     const { revision } = event;
     return [{ id, ...pickScope(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
@@ -57,7 +57,7 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
 
 type DeadlineState = Pick<DeadlineRow, 'ended' | 'has_open_exceptions' | 'over'>;
 
-function hasSameState(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
+function isSameState(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
   return (
     before.ended === after.ended &&
     before.has_open_exceptions === after.has_open_exceptions &&
@@ -71,8 +71,8 @@ function hasImportedCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
 
-function isEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
-  const status = newStatusOf(event);
+function isShipmentEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
+  const status = readNewStatus(event);
   return status === undefined ? (before?.ended ?? false) : TERMINAL_STATUSES.includes(status);
 }
 
@@ -81,7 +81,7 @@ function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: DeadlineR
   return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 
-function newStatusOf({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
+function readNewStatus({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
   if (type === 'shipment.created.v1') return data.shipment.status;
   return type === 'shipment.changed.v1' ? data.changes.status?.to : undefined;
 }
@@ -106,8 +106,8 @@ export class DeadlineQueries {
    * @param after last shipment of the previous page
    * @throws Unavailable
    */
-  async due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
-    const rows = await this.active.rows();
+  async listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+    const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: { due_at: { lte: until } },
       sort: { fields: ['due_at', 'id'] },
@@ -125,8 +125,8 @@ export class DeadlineQueries {
    * @param after id of the previous workspace
    * @throws Unavailable
    */
-  async nextWorkspace(after: string | undefined): Promise<string | undefined> {
-    const rows = await this.active.rows();
+  async findNextWorkspace(after: string | undefined): Promise<string | undefined> {
+    const rows = await this.active.openActiveRows();
     const [first] = await rows.find({
       filter: after === undefined ? {} : { workspace_id: { gt: after } },
       sort: { fields: ['workspace_id', 'over', 'id'] },
@@ -140,12 +140,12 @@ export class DeadlineQueries {
    * @param after id of the last shipment of the previous page
    * @throws Unavailable
    */
-  async ofWorkspace(
+  async listUnsettledShipments(
     workspaceId: string,
     after: string | undefined,
     limit: number,
   ): Promise<readonly UnsettledShipment[]> {
-    const rows = await this.active.rows();
+    const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: { workspace_id: workspaceId, over: false },
       sort: { fields: ['id'] },

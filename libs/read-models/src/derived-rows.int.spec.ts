@@ -14,24 +14,24 @@ import type {
 } from '@tracking/shipments-domain';
 import { choosePropertyRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
-import { ACME, token } from '../test/shipment-events.ts';
-import { randomFrom } from '../test/faulty-store.ts';
-import { World, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
+import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
+import { createSeededRandom } from '../test/faulty-store.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
 const anywhere: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
-const random = randomFrom(42);
+const random = createSeededRandom(42);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
 /** Client commands, decided and appended by the command handlers. */
 class Handler {
   readonly states = new Map<number, ShipmentState>();
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: ReadModelsTestBed) {}
 
   async handle(n: number, command: ShipmentCommand): Promise<void> {
     const before = this.states.get(n);
     let ids = 0;
-    const newId = (kind: string) => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+    const newId = (kind: string) => `${kind}_${createToken(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
     const { events, nextCheckAt } = decide(command, before, {
       places: anywhere,
       settings: DEFAULT_RULE_SETTINGS,
@@ -53,7 +53,7 @@ class Handler {
       revision: first + index,
     }));
     await this.world.engine.eventStore.append(
-      this.world.writer.stream(n),
+      this.world.writer.streamName(n),
       first === 0 ? 'no_stream' : first - 1,
       stored.map(({ type, data, metadata: { actor, ...rest } }) => ({
         id: randomUUID(),
@@ -92,7 +92,7 @@ function command(minute: number) {
   return {
     id: randomUUID(),
     at: new Date(Date.parse('2026-06-01T00:00:00.000Z') + minute * 60_000).toISOString(),
-    ...ACME,
+    ...ACME_LIVE,
     actor: { type: 'service_account', id: 'sva_1' } as const,
     request_id: 'req_1',
     traceparent: null,
@@ -104,7 +104,7 @@ function upsert(n: number, minute: number): UpsertShipment {
   return {
     ...command(minute),
     type: 'UpsertShipment',
-    shipment_id: `shp_${token(n)}`,
+    shipment_id: `shp_${createToken(n)}`,
     fields: {
       external_id: `PO-${n}`,
       mode: 'ocean',
@@ -120,7 +120,7 @@ function upsert(n: number, minute: number): UpsertShipment {
 
 function cancelOrReopen(n: number, minute: number): CancelShipment | ReopenShipment {
   const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
-  return { ...command(minute), type, shipment_id: `shp_${token(n)}` };
+  return { ...command(minute), type, shipment_id: `shp_${createToken(n)}` };
 }
 
 function record(n: number, minute: number, state: ShipmentState): RecordMilestone {
@@ -128,7 +128,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   return {
     ...command(minute),
     type: 'RecordMilestone',
-    shipment_id: `shp_${token(n)}`,
+    shipment_id: `shp_${createToken(n)}`,
     milestone: {
       code: one(CODES),
       occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
@@ -149,7 +149,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
 /** Reference to any milestone of the shipment. Retracting or moving an estimate restores an earlier one. */
 function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState): CorrectMilestone | RetractMilestone {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
-  const about = { ...command(minute), shipment_id: `shp_${token(n)}`, milestone_id };
+  const about = { ...command(minute), shipment_id: `shp_${createToken(n)}`, milestone_id };
   if (random() < 0.5) return { ...about, type: 'RetractMilestone' };
   const location = one([null, 'NLRTM', 'CNSHA']);
   return {
@@ -169,9 +169,9 @@ function refused(error: unknown): void {
 }
 
 describe('rows projected from client commands', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
   });
   afterEach(() => world.close());
 
@@ -190,13 +190,16 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.get(ACME, `shp_${token(n)}`);
+      const shown = await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
-      const { items } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, { ...query, classifiers });
+      const { items } = await models.queries.milestones.list(ACME_LIVE, `shp_${createToken(n)}`, {
+        ...query,
+        classifiers,
+      });
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
-      const ofShipment = { filter: { shipment_id: `shp_${token(n)}` }, sort: 'opened_at', limit: 500 } as const;
-      const listed = await models.queries.exceptions.list(ACME, ofShipment);
+      const ofShipment = { filter: { shipment_id: `shp_${createToken(n)}` }, sort: 'opened_at', limit: 500 } as const;
+      const listed = await models.queries.exceptions.list(ACME_LIVE, ofShipment);
       expect(listed.items).toEqual([...exceptions].sort(byOpening));
     }
     const superseded = [...handler.states.values()]
@@ -210,7 +213,7 @@ describe('rows projected from client commands', () => {
     const all = [...handler.states.values()].flatMap(({ exceptions }) => exceptions);
     expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(choosePropertyRounds(10));
     expect(all.filter(({ status }) => status === 'open').length).toBeGreaterThan(0);
-    expect(await models.parked()).toEqual([]);
+    expect(await models.listParkedShipments()).toEqual([]);
     await expectEqualToRebuild(models);
   });
 });

@@ -1,35 +1,39 @@
-import { ACME, ACME_TEST, documentRecord, OTHER, token } from '../test/shipment-events.ts';
-import { waitUntilCaughtUp, expectEqualToRebuild, World } from '../test/world.ts';
+import { ACME_LIVE, ACME_TEST, createDocumentRecord, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import type { DeletedDocument, DocumentListQuery } from './documents.ts';
 import type { SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number, letter: string) => `doc_${token(n)}${letter}`;
+const id = (n: number, letter: string) => `doc_${createToken(n)}${letter}`;
 
 describe('queries of documents', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let n = 0;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
   });
   afterAll(() => world.close());
   beforeEach(async () => {
     n += 1;
-    await world.writer.create(n);
+    await world.writer.createShipment(n);
   });
 
   const add = (letter: string, fields = {}) =>
-    world.writer.document(n, documentRecord(n, letter, fields), `o-${n}-${letter}`);
+    world.writer.recordDocument(n, createDocumentRecord(n, letter, fields), `o-${n}-${letter}`);
 
   async function list(query: Partial<DocumentListQuery> = {}): Promise<string[][]> {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 100, ...query, after });
+      const page = await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n)}`, {
+        limit: 100,
+        ...query,
+        after,
+      });
       all.push(page.items.map((document) => document.id.slice(-1)));
       if (!page.next) return all;
       // Query in the form that the HTTP edge passes.
@@ -66,38 +70,44 @@ describe('queries of documents', () => {
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     await waitUntilCaughtUp(models);
-    const { items } = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 10 });
-    const rejected = documentRecord(n, 'a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
-    expect(items).toEqual([documentRecord(n, 'b', { created_at: at(2) }), rejected]);
+    const { items } = await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n)}`, { limit: 10 });
+    const rejected = createDocumentRecord(n, 'a', {
+      created_at: at(1),
+      status: 'rejected',
+      rejection_reason: 'blurred',
+    });
+    expect(items).toEqual([createDocumentRecord(n, 'b', { created_at: at(2) }), rejected]);
   });
 
   it('return one document with its object and shipment version, only in its own scope', async () => {
     await add('a');
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
-    const found = { document: documentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
-    expect(await documents.get(ACME, id(n, 'a'))).toEqual(found);
+    const found = { document: createDocumentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
+    expect(await documents.get(ACME_LIVE, id(n, 'a'))).toEqual(found);
     expect(await documents.get(ACME_TEST, id(n, 'a'))).toBeUndefined();
-    expect(await documents.get(OTHER, id(n, 'a'))).toBeUndefined();
-    expect(await documents.get(ACME, id(n, 'b'))).toBeUndefined();
+    expect(await documents.get(OTHER_WORKSPACE, id(n, 'a'))).toBeUndefined();
+    expect(await documents.get(ACME_LIVE, id(n, 'b'))).toBeUndefined();
   });
 
   it('return nothing of another scope', async () => {
     await add('a');
     expect(await list()).toEqual([['a']]);
     const nothing = { items: [], next: undefined };
-    for (const scope of [ACME_TEST, OTHER]) {
-      expect(await models.queries.documents.list(scope, `shp_${token(n)}`, { limit: 10 })).toEqual(nothing);
+    for (const scope of [ACME_TEST, OTHER_WORKSPACE]) {
+      expect(await models.queries.documents.list(scope, `shp_${createToken(n)}`, { limit: 10 })).toEqual(nothing);
     }
-    expect(await models.queries.documents.list(ACME, `shp_${token(n + 1_000)}`, { limit: 10 })).toEqual(nothing);
+    expect(await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n + 1_000)}`, { limit: 10 })).toEqual(
+      nothing,
+    );
   });
 });
 
 describe('deleted documents', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
   });
@@ -105,22 +115,22 @@ describe('deleted documents', () => {
 
   it('of all scopes are listed in deletion order, page by page, if they have bytes', async () => {
     const expected: DeletedDocument[] = [];
-    for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) {
-      await world.writer.create(n, {}, scope);
-      await world.writer.document(n, documentRecord(n, 'a'), `o-${n}`, at(0));
-      await world.writer.document(n, documentRecord(n, 'b'), `o-${n}-stays`, at(0));
+    for (const [n, scope] of [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, ACME_LIVE, ACME_LIVE].entries()) {
+      await world.writer.createShipment(n, {}, scope);
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'a'), `o-${n}`, at(0));
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'b'), `o-${n}-stays`, at(0));
       const deleted_at = n < 3 ? at(20) : at(25 - n);
-      await world.writer.document(n, documentRecord(n, 'a', { status: 'deleted' }), `o-${n}`, deleted_at);
-      await world.writer.document(n, documentRecord(n, 'c', { status: 'deleted' }), null, at(20));
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'a', { status: 'deleted' }), `o-${n}`, deleted_at);
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'c', { status: 'deleted' }), null, at(20));
       expected.push({ id: id(n, 'a'), object_id: `o-${n}`, deleted_at });
     }
     expected.sort((one, other) => (one.deleted_at + one.id < other.deleted_at + other.id ? -1 : 1));
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
-    expect(await documents.deletedSince(undefined, 10)).toEqual(expected);
+    expect(await documents.listDeletedSince(undefined, 10)).toEqual(expected);
     const found: DeletedDocument[] = [];
     for (let place: DeletedDocument | undefined; ;) {
-      const page = await documents.deletedSince(place, 2);
+      const page = await documents.listDeletedSince(place, 2);
       if (page.length === 0) break;
       found.push(...page);
       place = page.at(-1);
@@ -129,7 +139,7 @@ describe('deleted documents', () => {
     // A cursor that matches no document.
     const since = expected.filter(({ deleted_at }) => deleted_at >= at(22));
     expect(since).toHaveLength(1);
-    expect(await documents.deletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
+    expect(await documents.listDeletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
     await expectEqualToRebuild(models);
   });
 });

@@ -1,15 +1,20 @@
 import type { DocumentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, documentRecord, milestone, newEvent, token } from '../test/shipment-events.ts';
+import { ACME_LIVE, createDocumentRecord, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
 import { type DocumentRow, documentsModel } from './documents.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
 const DELETED_AT = '2026-03-05T10:00:00.000Z';
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = { ...newEvent({ type, data }, null, new Date(DELETED_AT)), stream, revision, position: `${revision}` };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+  const stored = {
+    ...createEvent({ type, data }, null, new Date(DELETED_AT)),
+    stream,
+    revision,
+    position: `${revision}`,
+  };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
 }
 
 function fold(...events: readonly ProjectedEvent[]): readonly DocumentRow[] {
@@ -18,8 +23,8 @@ function fold(...events: readonly ProjectedEvent[]): readonly DocumentRow[] {
   return [...rows.values()];
 }
 
-const pending = documentRecord(1, 'a', { status: 'pending_upload', uploaded_at: null });
-const whole = documentRecord(1, 'a');
+const pending = createDocumentRecord(1, 'a', { status: 'pending_upload', uploaded_at: null });
+const whole = createDocumentRecord(1, 'a');
 const deleted: DocumentRecord = { ...whole, status: 'deleted' };
 const requested = event(1, 'document.requested.v1', { stored: { document: pending, object_id: null } });
 const uploaded = event(2, 'document.uploaded.v1', {
@@ -32,7 +37,7 @@ describe('rows of documents', () => {
   it('a requested document has a row with its shipment and scope, without bytes', () => {
     expect(fold(requested)).toEqual([
       {
-        ...ACME,
+        ...ACME_LIVE,
         id: pending.id,
         shipment_id: pending.shipment_id,
         document: pending,
@@ -59,7 +64,7 @@ describe('rows of documents', () => {
   });
 
   it('a replacement changes both documents', () => {
-    const other = documentRecord(1, 'b', { replaces_document_id: whole.id });
+    const other = createDocumentRecord(1, 'b', { replaces_document_id: whole.id });
     const replaced = { ...whole, replaced_by_document_id: other.id };
     const data = {
       stored: { document: other, object_id: 'obj-b' },
@@ -80,7 +85,7 @@ describe('rows of documents', () => {
   });
 
   it('deleting a replacement restores the replaced document', () => {
-    const former = documentRecord(1, 'b');
+    const former = createDocumentRecord(1, 'b');
     const stored = { document: deleted, object_id: 'obj-a' };
     const restored = { document: former, object_id: 'obj-b' };
     const data = { stored, restored, previous: whole, documents_count: 1 };
@@ -108,7 +113,7 @@ describe('rows of documents', () => {
   });
 
   it('an event that changes no document writes nothing', () => {
-    const recorded = { milestone: milestone(1, 'a'), supersedes: [], last: { containers: [] } };
+    const recorded = { milestone: createMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     const object = { id: 'obj-a', size_bytes: 1, sha256: 'ab'.repeat(32), content_type: 'text/plain' };
     expect(fold(event(2, 'document.received.v1', { document_id: pending.id, object }))).toEqual([]);

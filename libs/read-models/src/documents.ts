@@ -93,11 +93,11 @@ export interface DeletedDocument {
 
 /** Queries of documents. For read-your-writes, wait with `ReadModelProgress`. */
 export class DocumentQueries {
-  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'rows'>) {}
+  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows'>) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
   async get(scope: Scope, id: string): Promise<FoundDocument | undefined> {
-    const row = await (await this.active.rows()).get(id);
+    const row = await (await this.active.openActiveRows()).get(id);
     if (!row || !isInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };
@@ -109,7 +109,7 @@ export class DocumentQueries {
    */
   async list(scope: Scope, shipmentId: string, query: DocumentListQuery): Promise<QueryPage<DocumentRecord>> {
     const { statuses, types, limit, after } = query;
-    const rows = await this.active.rows();
+    const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: {
         ...scopeFilter(scope),
@@ -136,11 +136,11 @@ export class DocumentQueries {
    * @param place last document of the previous page; without it, the list starts at the beginning
    * @throws Unavailable
    */
-  async deletedSince(
+  async listDeletedSince(
     place: Pick<DeletedDocument, 'deleted_at' | 'id'> | undefined,
     limit: number,
   ): Promise<readonly DeletedDocument[]> {
-    const rows = await this.active.rows();
+    const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: { deleted_at: { gte: place?.deleted_at ?? '' } },
       sort: { fields: DELETION_ORDER },

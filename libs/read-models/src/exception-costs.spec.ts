@@ -1,13 +1,13 @@
 import { EXCEPTION_TYPES } from '@tracking/contracts';
 import { VisitCountingRows } from '../test/counted-rows.ts';
-import { exceptionRow } from '../test/listed-exceptions.ts';
-import { day, seededRandom } from '../test/listed-shipments.ts';
-import { ACME, exception, token } from '../test/shipment-events.ts';
+import { createExceptionRow } from '../test/listed-exceptions.ts';
+import { toDay, createSeededRandom } from '../test/listed-shipments.ts';
+import { ACME_LIVE, createException, createToken } from '../test/shipment-events.ts';
 import { type ExceptionListFilter, ExceptionQueries, exceptionsModel, type ExceptionSort } from './exceptions.ts';
 
 const OPEN = 1_000;
 const RESOLVED = 100_000;
-const random = seededRandom(5);
+const random = createSeededRandom(5);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
 /**
@@ -19,13 +19,13 @@ const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
   const isOpen = n % 101 === 0;
   const isAcknowledged = n % 1_010 === 0;
   const type = one(['eta_slip', 'no_update', 'customs_hold', 'demurrage_risk'] as const);
-  return exceptionRow(
-    exception(Math.floor(n / 10), `-${n}`, {
+  return createExceptionRow(
+    createException(Math.floor(n / 10), `-${n}`, {
       status: !isOpen ? 'resolved' : isAcknowledged ? 'acknowledged' : 'open',
       type,
       severity: isOpen ? one(['low', 'medium', 'high', 'critical']) : one(['low', 'medium', 'high']),
       assignee: type === 'eta_slip' || (isOpen && !isAcknowledged) ? null : `clerk ${n % 10}`,
-      opened_at: day((300 * n) / (OPEN + RESOLVED)),
+      opened_at: toDay((300 * n) / (OPEN + RESOLVED)),
     }),
   );
 });
@@ -34,7 +34,7 @@ const WORK: ExceptionListFilter = { status: ['open', 'acknowledged'] };
 
 describe('rows visited per page, with 1,000 open among 100,000 resolved exceptions', () => {
   const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
-  const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) });
+  const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) });
 
   // A page of 50 reads 51 entries in each range.
   it.each<[string, ExceptionListFilter, ExceptionSort, number, number]>([
@@ -66,14 +66,20 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
     ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-opened_at', 4_000, 0],
     ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-severity', 4_000, 0],
     ['a type that is mostly somebody’s', { type: ['no_update'], unassigned: true }, '-opened_at', 4_000, 10],
-    ['a shipment’s', { shipment_id: `shp_${token(77)}` }, '-opened_at', 10, 10],
-    ['a shipment’s', { shipment_id: `shp_${token(77)}` }, '-severity', 4 * 10, 10],
-    ['a shipment’s to do of a type', { ...WORK, shipment_id: `shp_${token(77)}`, type: ['lost'] }, 'opened_at', 10, 0],
-    ['a day', { opened_from: day(10), opened_to: day(11) }, '-opened_at', 3 * 51, 50],
-    ['a time of which there are none', { opened_from: day(400) }, '-severity', 0, 0],
+    ['a shipment’s', { shipment_id: `shp_${createToken(77)}` }, '-opened_at', 10, 10],
+    ['a shipment’s', { shipment_id: `shp_${createToken(77)}` }, '-severity', 4 * 10, 10],
+    [
+      'a shipment’s to do of a type',
+      { ...WORK, shipment_id: `shp_${createToken(77)}`, type: ['lost'] },
+      'opened_at',
+      10,
+      0,
+    ],
+    ['a day', { opened_from: toDay(10), opened_to: toDay(11) }, '-opened_at', 3 * 51, 50],
+    ['a time of which there are none', { opened_from: toDay(400) }, '-severity', 0, 0],
   ])('filter %s: %j by %s visits at most %d', async (_title, filter, sort, most, found) => {
     rows.visits = 0;
-    const page = await queries.list(ACME, { filter, sort, limit: 50 });
+    const page = await queries.list(ACME_LIVE, { filter, sort, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items.length).toBeGreaterThanOrEqual(found);
     else expect(page.items).toEqual([]);
@@ -83,7 +89,7 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
     const filter: ExceptionListFilter = { assignee: 'clerk 0', type: ['eta_slip'] };
     let pages = 0;
     for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
-      const { items, next } = await queries.list(ACME, { filter, sort: 'opened_at', limit: 50, after });
+      const { items, next } = await queries.list(ACME_LIVE, { filter, sort: 'opened_at', limit: 50, after });
       expect(items).toEqual([]);
       pages += 1;
       if (next === undefined) break;

@@ -1,19 +1,24 @@
 import { VisitCountingRows } from '../test/counted-rows.ts';
-import { expectedExceptions, EXCEPTION_FILTERS, exceptionRows, readExceptions } from '../test/listed-exceptions.ts';
-import { titleOf } from '../test/listed-shipments.ts';
-import { ACME } from '../test/shipment-events.ts';
+import {
+  selectExpectedExceptions,
+  EXCEPTION_FILTERS,
+  createExceptionRows,
+  readExceptions,
+} from '../test/listed-exceptions.ts';
+import { describeFilter } from '../test/listed-shipments.ts';
+import { ACME_LIVE } from '../test/shipment-events.ts';
 import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsModel } from './exceptions.ts';
-import type { WalkBounds } from './walked-ranges.ts';
+import type { ScanBounds } from './walked-ranges.ts';
 
-const ROWS = exceptionRows(240);
-const OWN = ROWS.filter((row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment).map(
-  (row) => row.exception,
-);
+const ROWS = createExceptionRows(240);
+const OWN = ROWS.filter(
+  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+).map((row) => row.exception);
 const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
   EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
 );
 /** Bounds with one scan per page, and bounds with many small scans. */
-const BOUNDS: readonly [string, WalkBounds][] = [
+const BOUNDS: readonly [string, ScanBounds][] = [
   ['few rows', { visit: 2_000, stretches: 2, bytes: 60_000 }],
   ['many rows', { visit: 20, stretches: 2, bytes: 8_000 }],
 ];
@@ -29,11 +34,11 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
         rows.visits = 0;
       });
-      expect(ids).toEqual(expectedExceptions(OWN, filter, sort).map(({ id }) => id));
+      expect(ids).toEqual(selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id));
     }
   }
 
-  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
+  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [describeFilter(filter), filter] as const)])(
     'filtered by %s',
     (_filter, filter) => expectRight(filter, 7),
   );

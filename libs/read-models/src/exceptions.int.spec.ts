@@ -2,15 +2,15 @@ import type { ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
 import {
-  expectedExceptions,
+  selectExpectedExceptions,
   EXCEPTION_FILTERS,
-  exceptionRows,
-  listedException,
+  createExceptionRows,
+  createRandomException,
   readExceptions,
 } from '../test/listed-exceptions.ts';
-import { seededRandom, titleOf } from '../test/listed-shipments.ts';
-import { ACME, exception, OTHER, token } from '../test/shipment-events.ts';
-import { waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, World } from '../test/world.ts';
+import { createSeededRandom, describeFilter } from '../test/listed-shipments.ts';
+import { ACME_LIVE, createException, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, ReadModelsTestBed } from '../test/world.ts';
 import {
   EXCEPTION_SORTS,
   type ExceptionListFilter,
@@ -22,28 +22,28 @@ import { rowsCollection, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 describe('lists of stored exceptions', () => {
-  const ROWS = exceptionRows(160);
-  const OWN = ROWS.filter((row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment).map(
-    (row) => row.exception,
-  );
+  const ROWS = createExceptionRows(160);
+  const OWN = ROWS.filter(
+    (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+  ).map((row) => row.exception);
   const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
     EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
   );
   const LITTLE_AT_A_TIME = { visit: 30, stretches: 2, bytes: 30_000 };
-  let world: World;
+  let world: ReadModelsTestBed;
   let rows: Collection<ExceptionRow>;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     rows = await world.engine.documentStore.collection<ExceptionRow>(rowsCollection(exceptionsModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
   afterAll(() => world.close());
 
-  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
+  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [describeFilter(filter), filter] as const)])(
     'filtered by %s',
     async (_title, filter) => {
       for (const sort of EXCEPTION_SORTS) {
-        const expected = expectedExceptions(OWN, filter, sort).map(({ id }) => id);
+        const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
         expect(await readExceptions(rows, { filter, sort, limit: 30 })).toEqual(expected);
         expect(await readExceptions(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
       }
@@ -55,37 +55,39 @@ describe('lists of stored exceptions', () => {
       const filter = PAIRS[turn] as ExceptionListFilter;
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
-      const expected = expectedExceptions(OWN, filter, sort).map(({ id }) => id);
+      const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
       expect(await readExceptions(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
     }
   });
 });
 
 describe('queries of exceptions', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start({ graceMs: 100 });
     await models.ready;
   });
   afterEach(() => world.close());
 
   it('return only exceptions of their own scope', async () => {
-    await world.writer.create(1);
-    const of = exception(1, 'a');
+    await world.writer.createShipment(1);
+    const of = createException(1, 'a');
     await world.writer.open(1, of);
     await waitUntilCaughtUp(models);
     const { exceptions } = models.queries;
     const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
-    expect(await exceptions.list(ACME, query)).toEqual({ items: [of], next: undefined });
+    expect(await exceptions.list(ACME_LIVE, query)).toEqual({ items: [of], next: undefined });
     const empty = { items: [], next: undefined };
-    expect(await exceptions.list(OTHER, query)).toEqual(empty);
-    expect(await exceptions.list(OTHER, { ...query, filter: { shipment_id: of.shipment_id } })).toEqual(empty);
+    expect(await exceptions.list(OTHER_WORKSPACE, query)).toEqual(empty);
+    expect(await exceptions.list(OTHER_WORKSPACE, { ...query, filter: { shipment_id: of.shipment_id } })).toEqual(
+      empty,
+    );
   });
 
   it('pages neither skip nor repeat an unchanged exception while others open, change and resolve', async () => {
-    const random = seededRandom(3);
+    const random = createSeededRandom(3);
     const all = new Map<string, ShipmentException>();
     const touched = new Set<string>();
     const put = async (n: number, of: ShipmentException, isNew: boolean) => {
@@ -94,22 +96,22 @@ describe('queries of exceptions', () => {
       await (isNew ? world.writer.open(n, of) : world.writer.changeException(n, of));
     };
     for (let n = 0; n < 12; n += 1) {
-      await world.writer.create(n);
-      for (let of = 4 * n; of < 4 * n + 4; of += 1) await put(n, listedException(of, random), true);
+      await world.writer.createShipment(n);
+      for (let of = 4 * n; of < 4 * n + 4; of += 1) await put(n, createRandomException(of, random), true);
     }
     let next = 48;
     const change = async () => {
       if (random() < 0.3) {
         const shipment = next % 12;
-        const opened = listedException(next, random);
-        const id = `exc_${token(shipment)}-new${next}`;
-        await put(shipment, { ...opened, id, shipment_id: `shp_${token(shipment)}` }, true);
+        const opened = createRandomException(next, random);
+        const id = `exc_${createToken(shipment)}-new${next}`;
+        await put(shipment, { ...opened, id, shipment_id: `shp_${createToken(shipment)}` }, true);
         next += 1;
         return;
       }
       const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
-      const { status, severity, assignee } = listedException(0, random);
-      const shipment = Array.from({ length: 12 }, (_, n) => n).find((n) => one.shipment_id === `shp_${token(n)}`);
+      const { status, severity, assignee } = createRandomException(0, random);
+      const shipment = Array.from({ length: 12 }, (_, n) => n).find((n) => one.shipment_id === `shp_${createToken(n)}`);
       // A resolution changes no other exception.
       const others = status === 'resolved' ? {} : { severity, assignee };
       await put(shipment ?? 0, { ...one, status, ...others }, false);
@@ -125,10 +127,10 @@ describe('queries of exceptions', () => {
       for (const sort of EXCEPTION_SORTS) {
         await waitUntilCaughtUp(models);
         touched.clear();
-        const before = expectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
+        const before = selectExpectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const page = await models.queries.exceptions.list(ACME, { filter, sort, limit: 5, after });
+          const page = await models.queries.exceptions.list(ACME_LIVE, { filter, sort, limit: 5, after });
           seen.push(...page.items.map(({ id }) => id));
           if (page.next === undefined) break;
           after = page.next;
@@ -144,21 +146,22 @@ describe('queries of exceptions', () => {
   });
 
   it('pages continue after a rebuild', async () => {
-    const random = seededRandom(4);
-    const all = Array.from({ length: 24 }, (_, n) => listedException(n, random));
+    const random = createSeededRandom(4);
+    const all = Array.from({ length: 24 }, (_, n) => createRandomException(n, random));
     for (let n = 0; n < 6; n += 1) {
-      await world.writer.create(n);
+      await world.writer.createShipment(n);
       for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.open(n, of);
     }
     await waitUntilCaughtUp(models);
     for (const sort of EXCEPTION_SORTS) {
-      const list = (after?: SortValues) => models.queries.exceptions.list(ACME, { filter: {}, sort, limit: 9, after });
+      const list = (after?: SortValues) =>
+        models.queries.exceptions.list(ACME_LIVE, { filter: {}, sort, limit: 9, after });
       const first = await list();
       await rebuildAndWait(models, 'exceptions');
       const second = await list(first.next);
       const ids = [...first.items, ...second.items].map(({ id }) => id);
       expect(ids).toEqual(
-        expectedExceptions(all, {}, sort)
+        selectExpectedExceptions(all, {}, sort)
           .slice(0, 18)
           .map(({ id }) => id),
       );

@@ -1,13 +1,13 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, exception, milestone, newEvent, token } from '../test/shipment-events.ts';
+import { ACME_LIVE, createException, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
 import { type ExceptionRow, exceptionsModel } from './exceptions.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
 }
 
 function fold(...events: readonly ProjectedEvent[]): readonly ExceptionRow[] {
@@ -16,7 +16,7 @@ function fold(...events: readonly ProjectedEvent[]): readonly ExceptionRow[] {
   return [...rows.values()];
 }
 
-const hold = exception(1, 'a');
+const hold = createException(1, 'a');
 const opened = event(1, 'exception.opened.v1', { exception: hold, open_exceptions_count: 1 });
 const annsNow = { ...hold, status: 'acknowledged', assignee: 'ann', severity: 'critical' } as const;
 const updated = event(2, 'exception.updated.v1', { exception: annsNow, previous: hold, note: null });
@@ -36,7 +36,7 @@ describe('rows of exceptions', () => {
   it('an opened exception has a row with its shipment and scope', () => {
     expect(fold(opened)).toEqual([
       {
-        ...ACME,
+        ...ACME_LIVE,
         id: hold.id,
         shipment_id: hold.shipment_id,
         exception: hold,
@@ -69,15 +69,15 @@ describe('rows of exceptions', () => {
   });
 
   it('another exception has its own row', () => {
-    const other = event(4, 'exception.opened.v1', { exception: exception(1, 'b'), open_exceptions_count: 1 });
+    const other = event(4, 'exception.opened.v1', { exception: createException(1, 'b'), open_exceptions_count: 1 });
     expect(fold(opened, resolved, other).map(({ exception: { id, status } }) => [id, status])).toEqual([
       [hold.id, 'resolved'],
-      [exception(1, 'b').id, 'open'],
+      [createException(1, 'b').id, 'open'],
     ]);
   });
 
   it('an event about no exception writes nothing', () => {
-    const recorded = { milestone: milestone(1, 'a'), supersedes: [], last: { containers: [] } };
+    const recorded = { milestone: createMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     expect(fold(event(1, 'exception.conditions_ended.v1', { exception_ids: [hold.id] }))).toEqual([]);
   });

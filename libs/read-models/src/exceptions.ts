@@ -20,7 +20,7 @@ import {
   pickScope,
   type SortValues,
 } from './read-model.ts';
-import { type ListPart, PAGE_BYTES, readPageOfParts, type WalkBounds, walkRanges } from './walked-ranges.ts';
+import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRanges } from './walked-ranges.ts';
 
 /** Row of one exception, with separate fields for filters and sorting. */
 export interface ExceptionRow extends ReadModelRow, Scope {
@@ -29,13 +29,13 @@ export interface ExceptionRow extends ReadModelRow, Scope {
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** `UNASSIGNED` without an assignee, because indexes of some engines do not distinguish null from absent. */
+  /** `UNASSIGNED_VALUE` without an assignee, because indexes of some engines do not distinguish null from absent. */
   readonly assignee: string;
   readonly opened_at: Timestamp;
 }
 
 /** Assignee of unassigned exceptions. Clients cannot send it, because a client's text is never blank. */
-export const UNASSIGNED = '';
+export const UNASSIGNED_VALUE = '';
 
 const OPENING_ORDER = ['opened_at', 'id'];
 
@@ -86,7 +86,7 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
         status,
         type,
         severity,
-        assignee: assignee ?? UNASSIGNED,
+        assignee: assignee ?? UNASSIGNED_VALUE,
         opened_at,
       },
     ];
@@ -103,12 +103,12 @@ export interface ExceptionListQuery {
 }
 
 /** Bounds of a whole page. The parts of the list share them. */
-const EXCEPTION_LIST_BOUNDS: WalkBounds = { visit: 2_000, stretches: 2, bytes: PAGE_BYTES };
+const EXCEPTION_LIST_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
 
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ExceptionRow>, 'rows'>,
+    private readonly active: Pick<ActiveRows<ExceptionRow>, 'openActiveRows'>,
     private readonly bounds = EXCEPTION_LIST_BOUNDS,
   ) {}
 
@@ -119,13 +119,13 @@ export class ExceptionQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, { filter, sort, limit, after }: ExceptionListQuery): Promise<QueryPage<ShipmentException>> {
-    const rows = await this.active.rows();
-    const parts = toListParts(scope, filter, sort, after);
+    const rows = await this.active.openActiveRows();
+    const parts = splitIntoListParts(scope, filter, sort, after);
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
     const bytes = this.bounds.bytes / parts.length;
-    const page = await readPageOfParts(parts, limit, (part, wanted) =>
-      walkRanges(rows, part, wanted, { visit, stretches, bytes }),
+    const page = await readPageFromParts(parts, limit, (part, wanted) =>
+      scanRanges(rows, part, wanted, { visit, stretches, bytes }),
     );
     return { items: page.rows.map(({ exception }) => exception), next: page.next };
   }
@@ -153,7 +153,7 @@ export const EXCEPTION_SORTS = ['-opened_at', 'opened_at', '-severity'] as const
 export type ExceptionSort = (typeof EXCEPTION_SORTS)[number];
 
 /** Maximum number of ranges that one page reads. */
-const MAX_RANGES = 24;
+const MAX_INDEX_RANGES = 24;
 const SEVERITIES_DESCENDING = [...SEVERITIES].reverse();
 
 /** Index fields before the time, with the requested values. Each combination of values is one range. */
@@ -166,7 +166,7 @@ interface IndexRanges {
 }
 
 /** Splits the list into ranges of an index. Sorted by severity, the list has one part per severity. */
-function toListParts(
+function splitIntoListParts(
   scope: Scope,
   filter: ExceptionListFilter,
   sort: ExceptionSort,
@@ -175,38 +175,38 @@ function toListParts(
   if (filter.unassigned === true && filter.assignee !== undefined) return [];
   if (sort !== '-severity') {
     const toSortValues = (values: readonly unknown[]) => values as SortValues;
-    return [{ ...toListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
+    return [{ ...createListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
   }
   const begun = SEVERITIES_DESCENDING.findIndex((severity) => severity === after?.[0]);
   const left = SEVERITIES_DESCENDING.filter((_, at) => at >= begun);
   return left
     .filter((severity) => filter.severity?.includes(severity) ?? true)
     .map((severity) => ({
-      ...toListPart(scope, { ...filter, severity: [severity] }, false),
+      ...createListPart(scope, { ...filter, severity: [severity] }, false),
       after: severity === after?.[0] ? after.slice(1) : undefined,
       toSortValues: (values) => [severity, ...values] as SortValues,
     }));
 }
 
-function toListPart(
+function createListPart(
   scope: Scope,
   filter: ExceptionListFilter,
   descending: boolean,
 ): Omit<ListPart, 'after' | 'toSortValues'> {
   const { index, ranges } = chooseIndexRanges(filter);
-  const conditions = { ...scopeFilter(scope), ...toConditions(filter) };
+  const conditions = { ...scopeFilter(scope), ...toRowFilter(filter) };
   const filters = ranges.map((range) => ({ ...conditions, ...range }));
   return { index, filters, sort: { fields: ['opened_at', 'id'], descending } };
 }
 
-/** Chooses the index with the fewest non-matching rows among those with at most `MAX_RANGES` ranges. */
+/** Chooses the index with the fewest non-matching rows among those with at most `MAX_INDEX_RANGES` ranges. */
 function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
   if (filter.shipment_id !== undefined) return { index: 'by_shipment', ranges: [{}] };
   const { assignee, unassigned, type, severity } = filter;
   const status = EXCEPTION_STATUSES.filter((each) => filter.status?.includes(each) ?? true);
   const by = (index: string, ranged: RangeFields): IndexRanges[] => [
-    ...(severity ? [{ index: `${index}_severity`, ranges: combinations({ ...ranged, severity }) }] : []),
-    { index, ranges: combinations(ranged) },
+    ...(severity ? [{ index: `${index}_severity`, ranges: combineFieldValues({ ...ranged, severity }) }] : []),
+    { index, ranges: combineFieldValues(ranged) },
   ];
   const ways = [
     ...(assignee === undefined ? [] : by('by_assignee', { status })),
@@ -215,17 +215,17 @@ function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
     ...by('by_status', { status }),
   ];
   // Chooses the first with few enough ranges. The last one always qualifies.
-  return ways.reduceRight((best, way) => (way.ranges.length <= MAX_RANGES ? way : best));
+  return ways.reduceRight((best, way) => (way.ranges.length <= MAX_INDEX_RANGES ? way : best));
 }
 
-function combinations(ranged: RangeFields): readonly Filter[] {
+function combineFieldValues(ranged: RangeFields): readonly Filter[] {
   return Object.entries(ranged).reduce<readonly Filter[]>(
     (all, [field, values = []]) => all.flatMap((one) => values.map((value) => ({ ...one, [field]: value }))),
     [{}],
   );
 }
 
-function toConditions(filter: ExceptionListFilter): Filter {
+function toRowFilter(filter: ExceptionListFilter): Filter {
   const { status, type, severity, shipment_id, opened_from, opened_to } = filter;
   const bounds = { ...(opened_from && { gte: opened_from }), ...(opened_to && { lte: opened_to }) };
   const conditions: Readonly<Record<string, FilterCondition | undefined>> = {
@@ -242,5 +242,5 @@ function toConditions(filter: ExceptionListFilter): Filter {
 
 function assigneeCondition({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
   if (assignee !== undefined || unassigned === undefined) return assignee;
-  return unassigned ? UNASSIGNED : { ne: UNASSIGNED };
+  return unassigned ? UNASSIGNED_VALUE : { ne: UNASSIGNED_VALUE };
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { DocumentRecord, JsonObject, Milestone, ShipmentException, ShipmentRecord } from '@tracking/contracts';
-import { World, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 import type { ReadModels } from './read-models.ts';
 
 const GOLDEN = new URL('../../shipments/domain/src/golden/', import.meta.url);
@@ -30,8 +30,8 @@ const idOf = (revision: number) => `00000000-0000-4000-8000-${String(revision).p
 const SCOPE = { workspace_id: 'wsp_1', environment: 'test' } as const;
 
 describe('read models of every event version ever stored', () => {
-  let world: World;
-  beforeEach(async () => void (world = await World.open()));
+  let world: ReadModelsTestBed;
+  beforeEach(async () => void (world = await ReadModelsTestBed.open()));
   afterEach(() => world.close());
 
   async function append(events: readonly Stored[]): Promise<void> {
@@ -49,7 +49,7 @@ describe('read models of every event version ever stored', () => {
       await append(piece);
       await waitUntilCaughtUp(models);
     }
-    expect(await models.parked()).toEqual([]);
+    expect(await models.listParkedShipments()).toEqual([]);
     return models;
   }
 

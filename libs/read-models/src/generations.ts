@@ -1,6 +1,6 @@
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { CHECKPOINTS, PARKED, deleteEarlierGenerations } from '@tracking/subscriptions';
-import { type Collections, generationOf, type ReadModel } from './read-model.ts';
+import { CHECKPOINTS, PARKED_STREAMS, deleteEarlierGenerations } from '@tracking/subscriptions';
+import { type Collections, parseGeneration, type ReadModel } from './read-model.ts';
 
 /** Pointer to the generations of a read model. It alone decides which generation is queried. */
 export interface GenerationsDocument extends Document {
@@ -19,7 +19,7 @@ export interface GenerationsDocument extends Document {
 }
 
 /** Durable, because a requested rebuild is recorded nowhere else. */
-const POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
+const GENERATION_POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
 
 /**
  * Manages the generations of every read model with one guarded write per step, so that a crash cannot leave a half-done
@@ -29,27 +29,27 @@ export class Generations {
   constructor(private readonly collections: Collections) {}
 
   /** @throws Unavailable */
-  async pointerOf(model: ReadModel): Promise<GenerationsDocument> {
-    const pointers = await this.pointers();
+  async readPointer(model: ReadModel): Promise<GenerationsDocument> {
+    const pointers = await this.openPointers();
     const known = await pointers.get(model.name);
     if (known) return known;
     // If the pointer was lost, generations that it left are not used.
     const left = (await this.collections.store.collectionNames(`${model.name}.`)).map((name) =>
-      generationOf(model, name),
+      parseGeneration(model, name),
     );
     const active = Math.max(0, ...left.map((generation) => generation ?? 0)) + 1;
     const model_version = model.version;
     await pointers.insert({ id: model.name, active, building: null, retiring: null, model_version, version: 1 });
-    return (await pointers.get(model.name)) ?? this.pointerOf(model);
+    return (await pointers.get(model.name)) ?? this.readPointer(model);
   }
 
   /** Starts the next generation, or returns the one being built. @throws Unavailable */
-  async build(model: ReadModel): Promise<number> {
+  async startGeneration(model: ReadModel): Promise<number> {
     for (;;) {
-      const now = await this.pointerOf(model);
+      const now = await this.readPointer(model);
       if (now.building !== null) return now.building;
       const building = now.active + 1;
-      if (await this.change(now, { building, model_version: model.version })) return building;
+      if (await this.updatePointer(now, { building, model_version: model.version })) return building;
     }
   }
 
@@ -58,19 +58,19 @@ export class Generations {
    * of an earlier version is abandoned.
    * @returns true if a generation was started
    */
-  async renew(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
+  async replaceOutdatedGeneration(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
     if (now.model_version >= model.version) return false;
-    return this.change(now, { building: newestGeneration(now) + 1, model_version: model.version });
+    return this.updatePointer(now, { building: newestGeneration(now) + 1, model_version: model.version });
   }
 
   /** Makes the built generation active. @returns false if another process did it first */
-  async swap(now: GenerationsDocument): Promise<boolean> {
+  async activateBuiltGeneration(now: GenerationsDocument): Promise<boolean> {
     if (now.building === null) return false;
-    return this.change(now, { active: now.building, building: null, retiring: now.active });
+    return this.updatePointer(now, { active: now.building, building: null, retiring: now.active });
   }
 
-  async retire(now: GenerationsDocument): Promise<boolean> {
-    return this.change(now, { retiring: null });
+  async finishRetirement(now: GenerationsDocument): Promise<boolean> {
+    return this.updatePointer(now, { retiring: null });
   }
 
   /**
@@ -79,20 +79,20 @@ export class Generations {
    * @param ending aborts the sweep; the next sweep drops the rest
    * @throws Unavailable
    */
-  async sweep(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
+  async dropDeadGenerations(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
     const oldest = now.retiring ?? now.active;
     for (const name of await this.collections.store.collectionNames(`${model.name}.`)) {
-      const generation = generationOf(model, name);
+      const generation = parseGeneration(model, name);
       if (generation !== undefined && generation < oldest) await this.collections.drop(name, ending);
       if (ending.aborted) return;
     }
-    for (const spec of [CHECKPOINTS, PARKED]) {
+    for (const spec of [CHECKPOINTS, PARKED_STREAMS]) {
       await deleteEarlierGenerations(this.collections.store, spec, model.name, oldest);
     }
   }
 
-  private async change(now: GenerationsDocument, change: Partial<GenerationsDocument>): Promise<boolean> {
-    const pointers = await this.pointers();
+  private async updatePointer(now: GenerationsDocument, change: Partial<GenerationsDocument>): Promise<boolean> {
+    const pointers = await this.openPointers();
     const after = { ...now, ...change, version: now.version + 1 };
     const living = [after.active, after.retiring].filter((generation) => generation !== null);
     const former = living.filter((generation) => modelVersionOf(now, generation) !== after.model_version);
@@ -100,8 +100,8 @@ export class Generations {
     return pointers.replace({ ...after, made_by }, { version: now.version });
   }
 
-  private pointers(): Promise<Collection<GenerationsDocument>> {
-    return this.collections.open(POINTERS);
+  private openPointers(): Promise<Collection<GenerationsDocument>> {
+    return this.collections.open(GENERATION_POINTERS);
   }
 }
 

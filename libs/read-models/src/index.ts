@@ -29,6 +29,6 @@ export {
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './shipments/list-conditions.ts';
-export { wordsOf } from './shipments/shipment-terms.ts';
+export { splitIntoWords } from './shipments/shipment-terms.ts';
 export type { PossibleDuplicate } from './shipments/possible-duplicates.ts';
 export type { ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';

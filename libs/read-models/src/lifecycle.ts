@@ -60,7 +60,7 @@ export class Lifecycle {
     this.wake();
     // Measured outside of a step, because a step can wait for its store.
     this.timer = setInterval(() => {
-      this.measure();
+      this.recordMetrics();
       this.wake();
     }, STEP_INTERVAL_MS);
     return this.ready.promise;
@@ -93,7 +93,7 @@ export class Lifecycle {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
-        await this.step();
+        await this.runStep();
       } catch (error) {
         this.reportFailure(error);
       }
@@ -103,25 +103,25 @@ export class Lifecycle {
   /** Reports a failed step. The store is unavailable, and the next step does the same work. */
   private reportFailure(error: unknown): void {
     const { name } = this.active.model;
-    this.parts.metrics.of(name).recordFailure();
+    this.parts.metrics.forReadModel(name).recordFailure();
     this.parts.logger.warn(
       { read_model: name, error: describeError(error) },
       'read model maintenance failed; retrying within a second',
     );
   }
 
-  private async step(): Promise<void> {
-    const now = await this.active.refresh();
+  private async runStep(): Promise<void> {
+    const now = await this.active.refreshPointer();
     const living = this.projectableGenerations(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
     for (const generation of [...this.projections.keys()]) {
       if (!living.includes(generation)) await this.stopProjecting(generation);
     }
-    if (await this.parts.generations.renew(this.active.model, now)) this.again = true;
-    await this.swapIfDue(now);
+    if (await this.parts.generations.replaceOutdatedGeneration(this.active.model, now)) this.again = true;
+    await this.activateIfCaughtUp(now);
     await this.retireIfDue(now);
-    this.sweepIfDue(now);
-    if (!this.isReady && (await this.active.isComplete(now.active))) {
+    this.startSweepIfDue(now);
+    if (!this.isReady && (await this.active.isGenerationComplete(now.active))) {
       this.isReady = true;
       this.ready.resolve();
     }
@@ -144,9 +144,10 @@ export class Lifecycle {
   }
 
   /** Swaps one generation at a time: while one retires, the built one waits. */
-  private async swapIfDue(now: GenerationsDocument): Promise<void> {
-    if (now.building === null || now.retiring !== null || !(await this.active.isComplete(now.building))) return;
-    if (await this.parts.generations.swap(now)) {
+  private async activateIfCaughtUp(now: GenerationsDocument): Promise<void> {
+    if (now.building === null || now.retiring !== null || !(await this.active.isGenerationComplete(now.building)))
+      return;
+    if (await this.parts.generations.activateBuiltGeneration(now)) {
       this.parts.logger.info({ read_model: now.id, generation: now.building }, 'read model generation swapped');
     }
     this.again = true;
@@ -161,7 +162,7 @@ export class Lifecycle {
       if (left < STEP_INTERVAL_MS) setTimeout(() => this.wake(), left).unref();
       return;
     }
-    if (await this.parts.generations.retire(now)) this.replaced.delete(now.retiring);
+    if (await this.parts.generations.finishRetirement(now)) this.replaced.delete(now.retiring);
     this.again = true;
   }
 
@@ -169,24 +170,24 @@ export class Lifecycle {
    * Sweeps after every change of the pointer and once a minute, because a runner elsewhere may write a row after a
    * drop.
    */
-  private sweepIfDue(now: GenerationsDocument): void {
+  private startSweepIfDue(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
     // Runs outside of the step, because dropping a large generation takes long and other steps are due meanwhile.
-    this.sweeping ??= this.sweep(now).finally(() => (this.sweeping = undefined));
+    this.sweeping ??= this.dropDeadGenerations(now).finally(() => (this.sweeping = undefined));
   }
 
-  private async sweep(now: GenerationsDocument): Promise<void> {
+  private async dropDeadGenerations(now: GenerationsDocument): Promise<void> {
     const { signal } = this.ending;
     try {
-      await this.parts.generations.sweep(this.active.model, now, signal);
+      await this.parts.generations.dropDeadGenerations(this.active.model, now, signal);
       if (!signal.aborted) this.sweptVersion = now.version;
     } catch (error) {
       this.reportFailure(error);
     }
   }
 
-  private measure(): void {
+  private recordMetrics(): void {
     const { metrics } = this.parts;
     const labels = { read_model: this.active.model.name };
     const { generation } = this.active.progress;
@@ -205,10 +206,10 @@ export class Lifecycle {
       documentStore: collections.store,
       subscriber: { name: model.name, generation },
       createHandler: () => this.createProjector(generation),
-      metrics: metrics.of(model.name),
+      metrics: metrics.forReadModel(model.name),
       listener: {
         onAcquired: (partition, position) => progress.addLocalPartition(generation, partition, position),
-        onAdvanced: (partition, position) => progress.advance(generation, partition, position),
+        onAdvanced: (partition, position) => progress.recordHandledPosition(generation, partition, position),
         onReleased: (partition) => progress.removeLocalPartition(generation, partition),
         onCompleted: () => this.wake(),
       },
@@ -220,10 +221,10 @@ export class Lifecycle {
   private async createProjector(generation: number): Promise<EventHandler> {
     const { scopes, cachedRows } = this.parts;
     const { model } = this.active;
-    const rows = await this.active.rowsOfGeneration(generation);
+    const rows = await this.active.openRowsOfGeneration(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
-    const retainedSince = () => this.active.retainedSince();
+    const retainedSince = () => this.active.retentionStart();
     return new BatchProjector({ model, rows, cache, scopes, retainedSince });
   }
 

@@ -1,10 +1,10 @@
-import { milestoneListsSuite } from '../test/milestone-lists-suite.ts';
-import { World } from '../test/world.ts';
+import { defineMilestoneListTests } from '../test/milestone-lists-suite.ts';
+import { ReadModelsTestBed } from '../test/world.ts';
 
 describe('lists of milestones', () => {
-  let world: World;
-  beforeAll(async () => void (world = await World.open()));
+  let world: ReadModelsTestBed;
+  beforeAll(async () => void (world = await ReadModelsTestBed.open()));
   afterAll(() => world.close());
 
-  milestoneListsSuite(() => world.engine.documentStore);
+  defineMilestoneListTests(() => world.engine.documentStore);
 });

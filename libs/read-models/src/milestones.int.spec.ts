@@ -1,30 +1,30 @@
 import type { Classifier } from '@tracking/contracts';
-import { ACME, OTHER, token } from '../test/shipment-events.ts';
-import { waitUntilCaughtUp, World } from '../test/world.ts';
+import { ACME_LIVE, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { waitUntilCaughtUp, ReadModelsTestBed } from '../test/world.ts';
 import type { MilestoneListQuery } from './milestones.ts';
 import type { SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 describe('queries of milestones', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let n = 0;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
   });
   afterAll(() => world.close());
   beforeEach(async () => {
     n += 1;
-    await world.writer.create(n);
+    await world.writer.createShipment(n);
   });
 
   async function list(query: Partial<MilestoneListQuery> = {}): Promise<string[][]> {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, {
+      const { items, next } = await models.queries.milestones.list(ACME_LIVE, `shp_${createToken(n)}`, {
         classifiers: ['actual'],
         include_superseded: false,
         include_retracted: false,
@@ -40,11 +40,11 @@ describe('queries of milestones', () => {
 
   it('return milestones in timeline order, page by page', async () => {
     const at = (hour: number) => `2026-03-02T0${hour}:00:00.000Z`;
-    await world.writer.record(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
-    await world.writer.record(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
-    await world.writer.record(n, 'c', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
-    await world.writer.record(n, 'b', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
-    await world.writer.record(n, 'a', { occurred_at: at(1), sequence: 9, recorded_at: at(7) });
+    await world.writer.recordMilestone(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
+    await world.writer.recordMilestone(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
+    await world.writer.recordMilestone(n, 'c', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.recordMilestone(n, 'b', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.recordMilestone(n, 'a', { occurred_at: at(1), sequence: 9, recorded_at: at(7) });
     const expected = ['a', 'b', 'c', 'd', 'e'];
     expect(await list()).toEqual([expected]);
     expect(await list({ limit: 2 })).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
@@ -54,7 +54,10 @@ describe('queries of milestones', () => {
   it('return only the requested classifiers and container', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated', 'planned'];
     for (const [index, classifier] of classifiers.entries()) {
-      await world.writer.record(n, String.fromCharCode(97 + index), { classifier, container_number: `C${index % 2}` });
+      await world.writer.recordMilestone(n, String.fromCharCode(97 + index), {
+        classifier,
+        container_number: `C${index % 2}`,
+      });
     }
     expect(await list()).toEqual([['a']]);
     expect(await list({ classifiers })).toEqual([['a', 'b', 'c']]);
@@ -65,9 +68,9 @@ describe('queries of milestones', () => {
 
   it('omit superseded and retracted milestones unless requested', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated'];
-    await world.writer.record(n, 'a', { classifier: 'estimated' });
-    await world.writer.record(n, 'b', { classifier: 'estimated' }, [`mst_${token(n)}a`]);
-    await world.writer.record(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
+    await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
+    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createToken(n)}a`]);
+    await world.writer.recordMilestone(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
     expect(await list({ classifiers })).toEqual([['b']]);
     expect(await list({ classifiers, include_superseded: true })).toEqual([['a', 'b']]);
     expect(await list({ classifiers, include_retracted: true })).toEqual([['b', 'c']]);
@@ -75,13 +78,16 @@ describe('queries of milestones', () => {
   });
 
   it('return nothing of another scope', async () => {
-    await world.writer.record(n, 'a');
+    await world.writer.recordMilestone(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
-    expect(await models.queries.milestones.list(OTHER, `shp_${token(n)}`, query)).toEqual({
+    expect(await models.queries.milestones.list(OTHER_WORKSPACE, `shp_${createToken(n)}`, query)).toEqual({
       items: [],
       next: undefined,
     });
-    expect(await models.queries.milestones.list(ACME, 'shp_unknown', query)).toEqual({ items: [], next: undefined });
+    expect(await models.queries.milestones.list(ACME_LIVE, 'shp_unknown', query)).toEqual({
+      items: [],
+      next: undefined,
+    });
   });
 });

@@ -1,16 +1,16 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, milestone, newEvent, token } from '../test/shipment-events.ts';
+import { ACME_LIVE, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
 import { type MilestoneRow, milestonesModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
 const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
 }
-const estimate = (id: string) => milestone(1, id, { classifier: 'estimated' });
+const estimate = (id: string) => createMilestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
 const second = event(2, 'milestone.recorded.v1', { milestone: estimate('b'), supersedes: [estimate('a').id], last });
 
@@ -24,8 +24,8 @@ describe('rows of milestones', () => {
   it('a milestone has a row with its shipment and scope', () => {
     expect([...fold(first).values()]).toEqual([
       expect.objectContaining({
-        ...ACME,
-        shipment_id: `shp_${token(1)}`,
+        ...ACME_LIVE,
+        shipment_id: `shp_${createToken(1)}`,
         revision: 1,
         superseded: false,
         retracted: false,

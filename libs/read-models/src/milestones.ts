@@ -99,7 +99,7 @@ export class MilestoneQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
-    return readMilestonePage(await this.active.rows(), scope, shipmentId, query);
+    return readMilestonePage(await this.active.openActiveRows(), scope, shipmentId, query);
   }
 }
 

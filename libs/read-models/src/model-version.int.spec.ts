@@ -1,6 +1,6 @@
-import { partition } from '@tracking/subscriptions';
+import { createPartition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
-import { World, waitUntil } from '../test/world.ts';
+import { ReadModelsTestBed, waitUntilTrue } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { CheckpointPoller } from './projection-progress.ts';
 import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
@@ -25,10 +25,10 @@ function model(version: number): ReadModel<Made> {
 }
 
 describe('a changed version of a read model', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let stops: (() => Promise<void>)[];
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     stops = [];
   });
   afterEach(async () => {
@@ -41,67 +41,67 @@ describe('a changed version of a read model', () => {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [model(version).name]);
-    const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
+    const parts = { partitions: [createPartition(['shipment-'])], collections, generations, graceMs: 100 };
     const active = new ActiveRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
-      ...world.parts(),
+      ...world.readModelsOptions(),
       ...parts,
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
-    const by = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.by;
+    const by = async (n: number) => (await (await active.openActiveRows()).get(world.writer.streamName(n)))?.by;
     return {
       lifecycle,
       generations,
       by,
-      generation: () => generations.pointerOf(model(version)),
-      rebuild: () => generations.build(model(version)),
+      generation: () => generations.readPointer(model(version)),
+      rebuild: () => generations.startGeneration(model(version)),
     };
   }
 
   it('rebuilds its rows once, without a request', async () => {
     const before = start(1);
-    await world.writer.create(1);
-    await waitUntil(async () => (await before.by(1)) === 1);
+    await world.writer.createShipment(1);
+    await waitUntilTrue(async () => (await before.by(1)) === 1);
     await before.lifecycle.stop();
 
     const after = start(2);
-    await waitUntil(async () => (await after.by(1)) === 2);
-    await world.writer.create(2);
-    await waitUntil(async () => (await after.by(2)) === 2);
-    await waitUntil(async () => (await after.generation()).retiring === null);
+    await waitUntilTrue(async () => (await after.by(1)) === 2);
+    await world.writer.createShipment(2);
+    await waitUntilTrue(async () => (await after.by(2)) === 2);
+    await waitUntilTrue(async () => (await after.generation()).retiring === null);
     expect(await after.generation()).toMatchObject({ active: 2, building: null, model_version: 2 });
     await after.lifecycle.stop();
     const again = start(2);
-    await waitUntil(async () => (await again.by(2)) === 2);
+    await waitUntilTrue(async () => (await again.by(2)) === 2);
     expect(await again.generation()).toMatchObject({ active: 2, building: null });
   });
 
   it('is not touched by processes of the previous version that run beside it', async () => {
     const before = start(1);
-    await world.writer.create(1);
-    await waitUntil(async () => (await before.by(1)) === 1);
+    await world.writer.createShipment(1);
+    await waitUntilTrue(async () => (await before.by(1)) === 1);
     // Pointer in the state that a process of the next version writes while it builds.
-    expect(await before.generations.renew(model(2), await before.generation())).toBe(true);
+    expect(await before.generations.replaceOutdatedGeneration(model(2), await before.generation())).toBe(true);
     before.lifecycle.wake();
-    for (let n = 2; n <= 20; n += 1) await world.writer.create(n);
-    await waitUntil(async () => (await before.by(20)) === 1);
+    for (let n = 2; n <= 20; n += 1) await world.writer.createShipment(n);
+    await waitUntilTrue(async () => (await before.by(20)) === 1);
 
     const after = start(2);
-    await waitUntil(async () => (await after.by(20)) === 2);
+    await waitUntilTrue(async () => (await after.by(20)) === 2);
     for (let n = 1; n <= 20; n += 1) expect(await after.by(n)).toBe(2);
-    await waitUntil(async () => (await before.by(20)) === 2);
+    await waitUntilTrue(async () => (await before.by(20)) === 2);
   });
 
   it('is replaced by an earlier version after a rebuild', async () => {
     const after = start(2);
-    await world.writer.create(1);
-    await waitUntil(async () => (await after.by(1)) === 2);
+    await world.writer.createShipment(1);
+    await waitUntilTrue(async () => (await after.by(1)) === 2);
     await after.lifecycle.stop();
     const before = start(1);
     await before.rebuild();
-    await waitUntil(async () => (await before.by(1)) === 1);
+    await waitUntilTrue(async () => (await before.by(1)) === 1);
   });
 });

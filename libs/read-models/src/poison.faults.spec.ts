@@ -1,7 +1,7 @@
-import { ParkedStreams, partition } from '@tracking/subscriptions';
+import { ParkedStreams, createPartition } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
-import { token, Writer } from '../test/shipment-events.ts';
-import { waitUntil, World } from '../test/world.ts';
+import { createToken, ShipmentEventWriter } from '../test/shipment-events.ts';
+import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 import { Generations } from './generations.ts';
@@ -33,12 +33,12 @@ function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
 }
 
 describe('an event that cannot be applied', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let faults: Map<string, number>;
   let lines: LogLine[];
   let stops: (() => Promise<void>)[];
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     faults = new Map();
     lines = [];
     stops = [];
@@ -52,12 +52,12 @@ describe('an event that cannot be applied', () => {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
-    const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
+    const parts = { partitions: [createPartition(['shipment-'])], collections, generations, graceMs: 100 };
     const active = new ActiveRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
-      ...world.parts(),
+      ...world.readModelsOptions(),
       ...parts,
-      leases: world.nextLeases(),
+      leases: world.createLeasesOfNextProcess(),
       logger: createRecordingLogger(lines),
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
@@ -65,7 +65,8 @@ describe('an event that cannot be applied', () => {
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
     const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryParked());
-    const revisions = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.revisions;
+    const revisions = async (n: number) =>
+      (await (await active.openActiveRows()).get(world.writer.streamName(n)))?.revisions;
     const shown = (position: string) => active.progress.reached(position, 5_000);
     return { lifecycle, parked, revisions, shown };
   }
@@ -73,18 +74,18 @@ describe('an event that cannot be applied', () => {
   const changes = (n: number) => world.writer.change(n, { house_bill: 'HB' });
 
   it('parks the stream, keeps its earlier rows, and continues with all other streams', async () => {
-    faults.set(world.writer.stream(1), 1);
+    faults.set(world.writer.streamName(1), 1);
     const { parked, revisions, shown } = start();
-    for (const n of [1, 2]) await world.writer.create(n);
+    for (const n of [1, 2]) await world.writer.createShipment(n);
     for (const n of [1, 2]) await changes(n);
     for (const n of [1, 2]) await changes(n);
-    await shown(await world.writer.create(3));
+    await shown(await world.writer.createShipment(3));
     expect([await revisions(1), await revisions(2), await revisions(3)]).toEqual([[0], [0, 1, 2], [0]]);
     expect(await parked.list()).toEqual([
       expect.objectContaining({
         subscriber: 'seen',
         generation: 1,
-        stream: world.writer.stream(1),
+        stream: world.writer.streamName(1),
         revision: 1,
         event_type: 'shipment.changed.v1',
         error: 'TypeError: a fault',
@@ -96,7 +97,7 @@ describe('an event that cannot be applied', () => {
       {
         level: 'error',
         fields: expect.objectContaining({
-          stream: world.writer.stream(1),
+          stream: world.writer.streamName(1),
           revision: 1,
           error: 'TypeError: a fault',
           request_id: expect.stringMatching(/^req_/),
@@ -108,22 +109,22 @@ describe('an event that cannot be applied', () => {
   });
 
   it('is isolated within one append and one batch', async () => {
-    faults.set(world.writer.stream(1), 2);
-    await world.writer.create(1);
+    faults.set(world.writer.streamName(1), 2);
+    await world.writer.createShipment(1);
     const body = { type: 'shipment.changed.v1', data: { changes: {} } };
-    await world.writer.append(1, body, body, body);
+    await world.writer.appendBodies(1, body, body, body);
     const { revisions, parked, shown } = start();
-    await shown(await world.writer.create(2));
+    await shown(await world.writer.createShipment(2));
     expect(await revisions(1)).toEqual([0, 1]);
     expect(await parked.list()).toMatchObject([{ revision: 2 }]);
   });
 
   it('is retried on request, with all events that waited behind it', async () => {
-    faults.set(world.writer.stream(1), 1);
+    faults.set(world.writer.streamName(1), 1);
     const { parked, revisions, shown } = start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     for (let times = 0; times < 5; times += 1) await changes(1);
-    await shown(await world.writer.create(2));
+    await shown(await world.writer.createShipment(2));
     const [document] = await parked.list();
     expect(await parked.retry(document?.id ?? '')).toBe('parked');
     expect(await parked.list()).toMatchObject([{ attempts: 2, retry: false }]);
@@ -138,9 +139,9 @@ describe('an event that cannot be applied', () => {
   });
 
   it('does not lose or repeat new events that arrive during the retry', async () => {
-    faults.set(world.writer.stream(1), 1);
+    faults.set(world.writer.streamName(1), 1);
     const { parked, revisions, shown } = start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await shown(await changes(1));
     const [document] = await parked.list();
     const writing = (async () => {
@@ -154,36 +155,36 @@ describe('an event that cannot be applied', () => {
   });
 
   it('stays parked across a restart and is then retried, because the code may have changed', async () => {
-    faults.set(world.writer.stream(1), 1);
+    faults.set(world.writer.streamName(1), 1);
     const first = start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await first.shown(await changes(1));
     await first.lifecycle.stop();
 
     const second = start();
-    await waitUntil(async () => (await second.parked.list())[0]?.attempts === 2);
+    await waitUntilTrue(async () => (await second.parked.list())[0]?.attempts === 2);
     await second.shown(await changes(1));
     expect(await second.revisions(1)).toEqual([0]);
     await second.lifecycle.stop();
 
     faults.clear();
     const third = start();
-    await waitUntil(async () => (await third.parked.list()).length === 0);
+    await waitUntilTrue(async () => (await third.parked.list()).length === 0);
     expect(await third.revisions(1)).toEqual([0, 1, 2]);
   });
 
   it('parks the stream if no version of this code knows the event', async () => {
     const models = await world.start();
-    await world.writer.create(1);
-    await world.writer.append(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
-    const position = await world.writer.create(2);
-    expect(await models.allReached(position, 5_000)).toBe(true);
-    const parked = await models.parked();
+    await world.writer.createShipment(1);
+    await world.writer.appendBodies(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
+    const position = await world.writer.createShipment(2);
+    expect(await models.waitForAllReadModels(position, 5_000)).toBe(true);
+    const parked = await models.listParkedShipments();
     expect(parked.map(({ id, error }) => [id, error])).toEqual(
       [...READ_MODEL_NAMES]
         .sort()
         .map((name) => [
-          `${name}.1.shipment-${token(1)}`,
+          `${name}.1.shipment-${createToken(1)}`,
           'UnknownEventType: unknown type of shipment event: shipment.teleported.v1',
         ]),
     );
@@ -194,13 +195,13 @@ describe('an event that cannot be applied', () => {
   });
 
   it('is forgotten with its generation', async () => {
-    faults.set(world.writer.stream(1), 0);
+    faults.set(world.writer.streamName(1), 0);
     const { parked, shown } = start();
-    await shown(await new Writer(world.engine.eventStore).create(1));
+    await shown(await new ShipmentEventWriter(world.engine.eventStore).createShipment(1));
     expect(await parked.list()).toHaveLength(1);
     faults.clear();
     const collections = new Collections(world.engine.documentStore);
-    await new Generations(collections).build(seenModel(faults));
-    await waitUntil(async () => (await parked.list()).length === 0);
+    await new Generations(collections).startGeneration(seenModel(faults));
+    await waitUntilTrue(async () => (await parked.list()).length === 0);
   });
 });

@@ -7,7 +7,7 @@ const NOW = 0;
 const LONG = 5_000;
 
 /** Stub of other processes in which only checkpoints change. */
-const still = { refreshPointer: () => Promise.resolve(), nextPoll: () => setImmediate() };
+const still = { refreshPointer: () => Promise.resolve(), waitForNextPoll: () => setImmediate() };
 
 function local(
   partitions: readonly string[],
@@ -36,9 +36,9 @@ describe('the progress of a read model', () => {
   it('equals that of its slowest partition', async () => {
     const progress = local(['a', 'b']);
     await progress.setPointer(1, null);
-    progress.advance(1, 'a', '0009');
+    progress.recordHandledPosition(1, 'a', '0009');
     expect(progress.handledPosition()).toBeUndefined();
-    progress.advance(1, 'b', '0005');
+    progress.recordHandledPosition(1, 'b', '0005');
     expect(progress.handledPosition()).toBe('0005');
     expect(await progress.reached('0005', NOW)).toBe(true);
     expect(await progress.reached('0006', NOW)).toBe(false);
@@ -51,10 +51,10 @@ describe('the progress of a read model', () => {
     const waits = ['0003', '0001', '0002'].map((position) =>
       progress.reached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
     );
-    progress.advance(1, 'a', '0002');
+    progress.recordHandledPosition(1, 'a', '0002');
     await Promise.all([waits[1], waits[2]]);
     expect(told).toEqual(['0001 true', '0002 true']);
-    progress.advance(1, 'a', '0003');
+    progress.recordHandledPosition(1, 'a', '0003');
     await Promise.all(waits);
     expect(told).toHaveLength(3);
   });
@@ -73,7 +73,7 @@ describe('the progress of a read model', () => {
     await progress.setPointer(1, null);
     const waits = [progress.reached('0001', LONG), progress.reached('0001', LONG)];
     await expect(progress.reached('0001', LONG)).rejects.toThrow(Busy);
-    progress.advance(1, 'a', '0001');
+    progress.recordHandledPosition(1, 'a', '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
     expect(await progress.reached('0001', LONG)).toBe(true);
   });
@@ -81,22 +81,22 @@ describe('the progress of a read model', () => {
   it('switches to the next generation only if it is as far as the queried one', async () => {
     const progress = local(['a', 'b'], [1, 2]);
     await progress.setPointer(1, null);
-    for (const each of ['a', 'b']) progress.advance(1, each, '0009');
-    progress.advance(2, 'a', '0009');
-    progress.advance(2, 'b', '0008');
+    for (const each of ['a', 'b']) progress.recordHandledPosition(1, each, '0009');
+    progress.recordHandledPosition(2, 'a', '0009');
+    progress.recordHandledPosition(2, 'b', '0008');
 
     await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
     // The old generation does not advance meanwhile; reads wait for the new one.
-    for (const each of ['a', 'b']) progress.advance(1, each, '0010');
+    for (const each of ['a', 'b']) progress.recordHandledPosition(1, each, '0010');
     expect(await progress.reached('0009', NOW)).toBe(true);
     expect(await progress.reached('0010', NOW)).toBe(false);
     const waiting = progress.reached('0010', LONG);
 
-    progress.advance(2, 'b', '0009');
+    progress.recordHandledPosition(2, 'b', '0009');
     expect(progress.generation).toBe(2);
     expect(progress.handledPosition()).toBe('0009');
-    for (const each of ['a', 'b']) progress.advance(2, each, '0010');
+    for (const each of ['a', 'b']) progress.recordHandledPosition(2, each, '0010');
     expect(await waiting).toBe(true);
   });
 
@@ -110,7 +110,7 @@ describe('the progress of a read model', () => {
   it('switches immediately if the queried generation is deleted', async () => {
     const progress = local(['a'], [1, 2]);
     await progress.setPointer(1, null);
-    progress.advance(1, 'a', '0009');
+    progress.recordHandledPosition(1, 'a', '0009');
     await progress.setPointer(2, null);
     expect(progress.generation).toBe(2);
   });

@@ -4,8 +4,8 @@ import {
   type CheckpointDocument,
   CHECKPOINTS,
   type HandledPosition,
-  handledPositionOf,
-  logPositionOf,
+  toHandledPosition,
+  toLogPosition,
 } from '@tracking/subscriptions';
 import type { Collections } from './read-model.ts';
 
@@ -21,7 +21,7 @@ interface RemoteProgress {
   /** Refreshes the generation pointer if it is stale. @throws Unavailable */
   refreshPointer(): Promise<void>;
   /** Resolves when the next poll is due. */
-  nextPoll(): Promise<void>;
+  waitForNextPoll(): Promise<void>;
 }
 
 /**
@@ -63,20 +63,20 @@ export class ProjectionProgress {
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
-    if (!gone && !this.isLocal()) await this.readCheckpoints();
+    if (!gone && !this.hasAllPartitionsLocally()) await this.readCheckpoints();
     this.switchIfCaughtUp(gone);
   }
 
   addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
     this.local.add(`${generation}/${partition}`);
-    if (place !== undefined) this.advance(generation, partition, place);
+    if (place !== undefined) this.recordHandledPosition(generation, partition, place);
   }
 
   removeLocalPartition(generation: number, partition: string): void {
     this.local.delete(`${generation}/${partition}`);
   }
 
-  advance(generation: number, partition: string, place: HandledPosition): void {
+  recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
     // The progress of the old generation is frozen while the new one catches up.
     if (this.queried !== undefined && generation < (this.next ?? this.queried)) return;
     const places = this.known.get(generation) ?? new Map<string, HandledPosition>();
@@ -104,7 +104,7 @@ export class ProjectionProgress {
    * Unavailable
    */
   async currentHandledPosition(): Promise<HandledPosition | undefined> {
-    if (!this.isLocal()) await this.refresh();
+    if (!this.hasAllPartitionsLocally()) await this.refresh();
     return this.handledPosition();
   }
 
@@ -115,7 +115,7 @@ export class ProjectionProgress {
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.hasReached(position)) return true;
     // If another read is waiting already, its next poll is early enough for this one.
-    if (!this.isLocal() && (timeoutMs <= 0 || !this.watching)) {
+    if (!this.hasAllPartitionsLocally() && (timeoutMs <= 0 || !this.watching)) {
       await this.refresh().catch(() => undefined);
       if (this.hasReached(position)) return true;
     }
@@ -132,7 +132,7 @@ export class ProjectionProgress {
           resolve(reached);
         },
       };
-      this.enqueue(waiter);
+      this.addWaitingRead(waiter);
       void this.pollWhileWaiting();
     });
   }
@@ -147,7 +147,7 @@ export class ProjectionProgress {
     return reached !== undefined && reached >= position;
   }
 
-  private isLocal(): boolean {
+  private hasAllPartitionsLocally(): boolean {
     const generation = this.next ?? this.queried;
     return this.partitions.every((partition) => this.local.has(`${generation}/${partition}`));
   }
@@ -159,7 +159,7 @@ export class ProjectionProgress {
     const made = this.known.get(next);
     for (const [partition, position] of this.known.get(queried) ?? []) {
       // Events that the queried generation handled late have their log positions in the next one.
-      if (!force && (made?.get(partition) ?? '') < logPositionOf(position)) return;
+      if (!force && (made?.get(partition) ?? '') < toLogPosition(position)) return;
     }
     this.queried = next;
     this.next = undefined;
@@ -167,7 +167,7 @@ export class ProjectionProgress {
     this.wake();
   }
 
-  private enqueue(waiter: WaitingRead): void {
+  private addWaitingRead(waiter: WaitingRead): void {
     let at = this.waiters.length;
     while (at > 0 && (this.waiters[at - 1]?.position ?? '') > waiter.position) at -= 1;
     this.waiters.splice(at, 0, waiter);
@@ -185,8 +185,8 @@ export class ProjectionProgress {
     if (this.watching) return;
     this.watching = true;
     while (this.waiters.length > 0) {
-      await this.remote.nextPoll();
-      if (!this.isLocal()) await this.refresh().catch(() => undefined);
+      await this.remote.waitForNextPoll();
+      if (!this.hasAllPartitionsLocally()) await this.refresh().catch(() => undefined);
     }
     this.watching = false;
   }
@@ -199,8 +199,9 @@ export class ProjectionProgress {
   private async readCheckpoints(): Promise<void> {
     for (const checkpoint of await this.remote.checkpoints()) {
       const { generation, partition } = checkpoint;
-      const place = handledPositionOf(checkpoint);
-      if (place !== undefined && this.partitions.includes(partition)) this.advance(generation, partition, place);
+      const place = toHandledPosition(checkpoint);
+      if (place !== undefined && this.partitions.includes(partition))
+        this.recordHandledPosition(generation, partition, place);
     }
   }
 }
@@ -222,13 +223,13 @@ export class CheckpointPoller {
   /**
    * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws Unavailable
    */
-  async checkpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
+  async readCheckpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
     this.looking ??= this.readAllCheckpoints().finally(() => (this.looking = undefined));
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
 
   /** Resolves at the same time for all waiting reads, so that they share one poll. */
-  nextPoll(): Promise<void> {
+  waitForNextPoll(): Promise<void> {
     return (this.pausing ??= pause(POLL_INTERVAL_MS).finally(() => (this.pausing = undefined)));
   }
 

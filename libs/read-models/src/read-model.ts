@@ -76,7 +76,7 @@ export function rowsCollection(model: ReadModel, generation: number, version = m
 }
 
 /** Parses the name of a read model's collection into the model and the generation. */
-export function generationOf(model: ReadModel, collectionName: string): number | undefined {
+export function parseGeneration(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
 }

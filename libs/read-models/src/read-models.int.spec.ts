@@ -1,7 +1,13 @@
 import { CHECKPOINTS } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
-import { ACME, OTHER, token } from '../test/shipment-events.ts';
-import { World, waitUntilCaughtUp, waitUntil, expectEqualToRebuild, rebuildAndWait } from '../test/world.ts';
+import { ACME_LIVE, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import {
+  ReadModelsTestBed,
+  waitUntilCaughtUp,
+  waitUntilTrue,
+  expectEqualToRebuild,
+  rebuildAndWait,
+} from '../test/world.ts';
 import { UnknownReadModel } from './read-models.ts';
 import type { ReadModels } from './read-models.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
@@ -14,30 +20,30 @@ const ALL = {
 } as const;
 
 async function externalIds(models: ReadModels): Promise<(string | null)[]> {
-  const { items } = await models.queries.shipments.list(ACME, { filter: {}, limit: 1_000 });
+  const { items } = await models.queries.shipments.list(ACME_LIVE, { filter: {}, limit: 1_000 });
   return items.map(({ external_id }) => external_id);
 }
 
 describe('read models over the embedded engines', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
   });
   afterEach(() => world.close());
 
   it('contain events written before and after the start', async () => {
-    await world.writer.create(1, { external_id: 'one' });
+    await world.writer.createShipment(1, { external_id: 'one' });
     const models = await world.start();
     await models.ready;
-    const position = await world.writer.create(2, { external_id: 'two' });
+    const position = await world.writer.createShipment(2, { external_id: 'two' });
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
-    expect(await models.queries.shipments.get(ACME, `shp_${token(2)}`)).toMatchObject({
+    expect(await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(2)}`)).toMatchObject({
       position,
       record: { version: 1 },
     });
-    expect(await models.queries.shipments.get(OTHER, `shp_${token(2)}`)).toBeUndefined();
+    expect(await models.queries.shipments.get(OTHER_WORKSPACE, `shp_${createToken(2)}`)).toBeUndefined();
   });
 
   it('are ready on an empty store and show its first event', async () => {
@@ -53,7 +59,7 @@ describe('read models over the embedded engines', () => {
         parked,
       ]),
     ).toEqual(READ_MODEL_NAMES.map((name) => [name, 1, null, true, 0]));
-    const position = await world.writer.create(1);
+    const position = await world.writer.createShipment(1);
     expect(await models.progress.reached('milestones', position, WAIT)).toBe(true);
   });
 
@@ -61,56 +67,58 @@ describe('read models over the embedded engines', () => {
     const models = await world.start();
     await models.ready;
     for (let n = 1; n <= 20; n += 1) {
-      const position = await world.writer.create(n);
+      const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
-      expect((await models.queries.shipments.get(ACME, `shp_${token(n)}`))?.position).toBe(position);
+      expect((await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(n)}`))?.position).toBe(position);
     }
     const next = 'f'.repeat(16);
     expect(await models.progress.reached('shipments', next, 10)).toBe(false);
   });
 
   it('continue where they stopped', async () => {
-    const first = await world.start({ leases: world.nextLeases() });
-    await world.writer.create(1);
+    const first = await world.start({ leases: world.createLeasesOfNextProcess() });
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(first);
     await first.stop();
     await world.writer.change(1, { house_bill: 'HB' });
-    await world.writer.record(1, 'a');
-    const second = await world.start({ leases: world.nextLeases() });
+    await world.writer.recordMilestone(1, 'a');
+    const second = await world.start({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
-    expect((await second.queries.shipments.get(ACME, `shp_${token(1)}`))?.record).toMatchObject({
+    expect((await second.queries.shipments.get(ACME_LIVE, `shp_${createToken(1)}`))?.record).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
-    expect((await second.queries.milestones.list(ACME, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toHaveLength(
-      1,
-    );
+    expect(
+      (await second.queries.milestones.list(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+    ).toHaveLength(1);
   });
 
   it('know the scope of a stream whose first event is long past', async () => {
-    const first = await world.start({ leases: world.nextLeases() });
-    await world.writer.create(1, {}, OTHER);
+    const first = await world.start({ leases: world.createLeasesOfNextProcess() });
+    await world.writer.createShipment(1, {}, OTHER_WORKSPACE);
     await waitUntilCaughtUp(first);
     await first.stop();
-    const second = await world.start({ leases: world.nextLeases() });
+    const second = await world.start({ leases: world.createLeasesOfNextProcess() });
     await second.ready;
-    await world.writer.record(1, 'a');
+    await world.writer.recordMilestone(1, 'a');
     await waitUntilCaughtUp(second);
-    expect((await second.queries.milestones.list(OTHER, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toHaveLength(
-      1,
-    );
-    expect((await second.queries.milestones.list(ACME, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toEqual([]);
+    expect(
+      (await second.queries.milestones.list(OTHER_WORKSPACE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+    ).toHaveLength(1);
+    expect(
+      (await second.queries.milestones.list(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+    ).toEqual([]);
   });
 
   it('project partitions in parallel', async () => {
     const partitions = ['abcdefgh', 'ijklmnop', 'qrstuvwx', 'yz234567'].map((first) =>
       [...first].map((character) => `shipment-${character}`),
     );
-    for (let n = 0; n < 100; n += 1) await world.writer.create(n);
+    for (let n = 0; n < 100; n += 1) await world.writer.createShipment(n);
     const models = await world.start({ partitions });
     await models.ready;
     await waitUntilCaughtUp(models);
-    const position = await world.writer.create(100);
+    const position = await world.writer.createShipment(100);
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await externalIds(models)).toHaveLength(101);
     await expectEqualToRebuild(models);
@@ -120,11 +128,11 @@ describe('read models over the embedded engines', () => {
     const metrics = new RecordedMetrics();
     const value = (name: string, model: string) => metrics.value(`read_model_${name}{read_model="${model}"}`);
     const models = await world.start({ metrics });
-    await world.writer.create(1);
-    await world.writer.record(1, 'a');
-    await world.writer.append(1, { type: 'shipment.unknown.v1', data: {} });
+    await world.writer.createShipment(1);
+    await world.writer.recordMilestone(1, 'a');
+    await world.writer.appendBodies(1, { type: 'shipment.unknown.v1', data: {} });
     await waitUntilCaughtUp(models);
-    await waitUntil(() => value('parked_streams', 'shipments') === 1);
+    await waitUntilTrue(() => value('parked_streams', 'shipments') === 1);
     for (const model of ['shipments', 'milestones']) {
       expect(value('events_projected_total', model)).toBe(3);
       expect(value('batch_seconds', model)).toBeGreaterThan(0);
@@ -136,18 +144,18 @@ describe('read models over the embedded engines', () => {
   it('refuse unknown names', async () => {
     const models = await world.start();
     await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
-    await expect(models.digest('nothing')).rejects.toThrow(UnknownReadModel);
+    await expect(models.digestRows('nothing')).rejects.toThrow(UnknownReadModel);
   });
 
   describe('a rebuild', () => {
     it('continues during reads and writes, and never returns older data', async () => {
       const models = await world.start({ graceMs: 100 });
-      for (let n = 0; n < 50; n += 1) await world.writer.create(n, { external_id: String(n) });
+      for (let n = 0; n < 50; n += 1) await world.writer.createShipment(n, { external_id: String(n) });
       let created = 50;
       let done = false;
       const writing = (async () => {
         for (; !done; created += 1) {
-          const position = await world.writer.create(created, { external_id: String(created) });
+          const position = await world.writer.createShipment(created, { external_id: String(created) });
           expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
           expect(await externalIds(models)).toContain(String(created));
         }
@@ -173,11 +181,11 @@ describe('read models over the embedded engines', () => {
     }, 20_000);
 
     it('leaves nothing of the previous generation', async () => {
-      await world.writer.create(1);
+      await world.writer.createShipment(1);
       const models = await world.start({ graceMs: 50 });
       await rebuildAndWait(models, 'shipments');
       const names = () => world.engine.documentStore.collectionNames('shipments.');
-      await waitUntil(async () => (await names()).join() === 'shipments.g2');
+      await waitUntilTrue(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
         name: CHECKPOINTS.name,
         indexes: [],
@@ -194,19 +202,19 @@ describe('read models over the embedded engines', () => {
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
       expect(two).toEqual(one);
-      await waitUntil(async () => (await models.list())[1]?.generation === 2);
+      await waitUntilTrue(async () => (await models.list())[1]?.generation === 2);
     });
 
     it('can be requested by a process that does not project, which then follows it', async () => {
-      await world.writer.create(1, { external_id: 'one' });
-      const projecting = await world.start({ leases: world.nextLeases(), graceMs: 100 });
+      await world.writer.createShipment(1, { external_id: 'one' });
+      const projecting = await world.start({ leases: world.createLeasesOfNextProcess(), graceMs: 100 });
       await projecting.ready;
       const querying = await world.start({ project: false, graceMs: 100 });
       await querying.ready;
       await querying.rebuild('shipments');
-      await waitUntil(async () => (await querying.list())[0]?.generation === 2);
+      await waitUntilTrue(async () => (await querying.list())[0]?.generation === 2);
       expect(await externalIds(querying)).toEqual(['one']);
-      const position = await world.writer.create(2, { external_id: 'two' });
+      const position = await world.writer.createShipment(2, { external_id: 'two' });
       expect(await querying.progress.reached('shipments', position, WAIT)).toBe(true);
       expect(await externalIds(querying)).toEqual(['two', 'one']);
     });
@@ -214,15 +222,15 @@ describe('read models over the embedded engines', () => {
 
   describe('several processes', () => {
     it('take over from each other, one at a time', async () => {
-      const leases = world.nextLeases();
+      const leases = world.createLeasesOfNextProcess();
       const first = await world.start({ leases });
       await first.ready;
       const second = await world.start({ leases });
       await second.ready;
-      let position = await world.writer.create(1);
+      let position = await world.writer.createShipment(1);
       expect(await second.progress.reached('shipments', position, WAIT)).toBe(true);
       await first.stop();
-      position = await world.writer.create(2);
+      position = await world.writer.createShipment(2);
       expect(await second.progress.reached('shipments', position, WAIT)).toBe(true);
       expect(await externalIds(second)).toHaveLength(2);
     });

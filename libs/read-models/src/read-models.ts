@@ -16,9 +16,9 @@ import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   describeError,
   ParkedStreams,
-  partition,
+  createPartition,
   type HandledPosition,
-  logPositionOf,
+  toLogPosition,
   type RetryOutcome,
 } from '@tracking/subscriptions';
 import { ProjectionMetrics, StreamScopes } from './batch-projector.ts';
@@ -116,7 +116,7 @@ export class ReadModels {
 
   private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
     const { graceMs = 60_000, maxWaiters = 10_000, documentStore } = options;
-    const partitions = (options.partitions ?? [[SHIPMENT_STREAM_PREFIX]]).map(partition);
+    const partitions = (options.partitions ?? [[SHIPMENT_STREAM_PREFIX]]).map(createPartition);
     const collections = new Collections(documentStore);
     this.generations = new Generations(collections);
     const shared = { partitions, collections, generations: this.generations, graceMs };
@@ -133,7 +133,7 @@ export class ReadModels {
       reached: (model, position, timeoutMs) => rows[model].progress.reached(position, timeoutMs),
       place: (model) => rows[model].progress.currentHandledPosition(),
     };
-    this.lifecycles = new Map(options.project === false ? [] : this.projecting(options, shared));
+    this.lifecycles = new Map(options.project === false ? [] : this.createLifecycles(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
     if (options.project !== false && eventRetentionMs !== undefined) {
       this.sweeper = new EventSweeper({ ...options, active: rows.published_events });
@@ -152,7 +152,7 @@ export class ReadModels {
    * after that can read the data.
    * @throws Busy if too many reads wait already
    */
-  async allReached(position: Position, timeoutMs: number): Promise<boolean> {
+  async waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean> {
     const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
     return all.every(Boolean);
   }
@@ -164,8 +164,8 @@ export class ReadModels {
    * @throws UnknownReadModel, Unavailable
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
-    const known = this.requireKnown(name);
-    const generation = await this.generations.build(this.rows[known].model);
+    const known = this.requireReadModelName(name);
+    const generation = await this.generations.startGeneration(this.rows[known].model);
     this.lifecycles.get(known)?.wake();
     return { name: known, generation };
   }
@@ -173,7 +173,7 @@ export class ReadModels {
   /** @throws Unavailable */
   async list(): Promise<readonly ReadModelState[]> {
     const head = await this.options.eventStore.head();
-    return Promise.all(READ_MODEL_NAMES.map((name) => this.state(name, head)));
+    return Promise.all(READ_MODEL_NAMES.map((name) => this.readState(name, head)));
   }
 
   /**
@@ -181,7 +181,7 @@ export class ReadModels {
    * including the publisher.
    * @throws Unavailable
    */
-  async parked(): Promise<readonly ParkedShipment[]> {
+  async listParkedShipments(): Promise<readonly ParkedShipment[]> {
     const parked = await this.parkedStreams.list();
     return parked.map(({ subscriber, partition: _partition, retry: _retry, ...rest }) => ({
       read_model: subscriber,
@@ -195,9 +195,9 @@ export class ReadModels {
   }
 
   /** Computes a digest of the queried rows, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
-  async digest(name: string): Promise<RowDigest> {
-    const active = this.rows[this.requireKnown(name)];
-    return digest(await active.rows(), active.progress.generation ?? 0);
+  async digestRows(name: string): Promise<RowDigest> {
+    const active = this.rows[this.requireReadModelName(name)];
+    return digest(await active.openActiveRows(), active.progress.generation ?? 0);
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. Queries remain available. */
@@ -208,7 +208,7 @@ export class ReadModels {
     for (const { progress } of Object.values(this.rows)) progress.close();
   }
 
-  private *projecting(
+  private *createLifecycles(
     options: ReadModelsOptions,
     shared: Pick<LifecycleOptions, 'partitions' | 'collections' | 'generations' | 'graceMs'>,
   ): Iterable<[string, Lifecycle]> {
@@ -234,16 +234,18 @@ export class ReadModels {
       );
     };
     // Rejects when this process stops, because no caller waits any longer.
-    await retry(() => this.rows[name].refresh(), { signal: this.stopping.signal, onFailure }).catch(() => undefined);
+    await retry(() => this.rows[name].refreshPointer(), { signal: this.stopping.signal, onFailure }).catch(
+      () => undefined,
+    );
   }
 
-  private async state(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
+  private async readState(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
     const active = this.rows[name];
-    const pointer = await active.refresh();
+    const pointer = await active.refreshPointer();
     const place = await active.progress.currentHandledPosition();
-    const position = place === undefined ? null : logPositionOf(place);
+    const position = place === undefined ? null : toLogPosition(place);
     const { building } = pointer;
-    const made = building === null ? undefined : await active.minPosition(building);
+    const made = building === null ? undefined : await active.findMinPosition(building);
     return {
       name,
       generation: active.progress.generation ?? pointer.active,
@@ -254,14 +256,14 @@ export class ReadModels {
     };
   }
 
-  private requireKnown(name: string): ReadModelName {
+  private requireReadModelName(name: string): ReadModelName {
     const known = READ_MODEL_NAMES.find((each) => each === name);
     if (!known) throw new UnknownReadModel(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
 }
 
-const PAGE_SIZE = 1_000;
+const DIGEST_PAGE_ROWS = 1_000;
 
 export interface RowDigest {
   readonly generation: number;
@@ -276,11 +278,16 @@ async function digest(rows: Collection<ReadModelRow>, generation: number): Promi
   let count = 0;
   let after: readonly string[] | undefined;
   for (;;) {
-    const page = await rows.find({ filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...(after && { after }) });
+    const page = await rows.find({
+      filter: {},
+      sort: { fields: ['id'] },
+      limit: DIGEST_PAGE_ROWS,
+      ...(after && { after }),
+    });
     for (const row of page) hash.update(`${toCanonicalJson(row)}\n`);
     count += page.length;
     const last = page[page.length - 1];
-    if (page.length < PAGE_SIZE || !last) return { generation, rows: count, sha256: hash.digest('hex') };
+    if (page.length < DIGEST_PAGE_ROWS || !last) return { generation, rows: count, sha256: hash.digest('hex') };
     after = [last.id];
   }
 }

@@ -11,12 +11,12 @@ import { shipmentsModel } from './shipments/shipment-rows.ts';
 
 /** Registry of all read models with their queries. Code that concerns all of them derives from it. */
 const READ_MODELS = [
-  readModel(shipmentsModel, ShipmentQueries),
-  readModel(milestonesModel, MilestoneQueries),
-  readModel(exceptionsModel, ExceptionQueries),
-  readModel(documentsModel, DocumentQueries),
-  readModel(publishedEventsModel, EventQueries),
-  readModel(deadlinesModel, DeadlineQueries),
+  registerReadModel(shipmentsModel, ShipmentQueries),
+  registerReadModel(milestonesModel, MilestoneQueries),
+  registerReadModel(exceptionsModel, ExceptionQueries),
+  registerReadModel(documentsModel, DocumentQueries),
+  registerReadModel(publishedEventsModel, EventQueries),
+  registerReadModel(deadlinesModel, DeadlineQueries),
 ] as const;
 
 type RegisteredReadModel = (typeof READ_MODELS)[number];
@@ -42,7 +42,7 @@ export function openReadModels(parts: ActiveRowsOptions): OpenReadModels {
   };
 }
 
-function readModel<R extends ReadModelRow, N extends string, Q>(
+function registerReadModel<R extends ReadModelRow, N extends string, Q>(
   model: ReadModel<R, N>,
   Queries: new (rows: ActiveRows<R>) => Q,
 ) {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Filter, ScanResult } from '@tracking/ports';
-import { type ListPart, walkRanges } from './walked-ranges.ts';
+import { type ListPart, scanRanges } from './walked-ranges.ts';
 
 interface Row {
   readonly id: string;
@@ -27,7 +27,7 @@ describe('a page merged from several ranges', () => {
       after: undefined,
       toSortValues: (values) => values.map(String),
     };
-    const page = await walkRanges<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
+    const page = await scanRanges<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
     expect(page.documents.map(({ id }) => id)).toEqual(['one']);
   });
 });

@@ -20,17 +20,17 @@ export interface RowPage<R> {
 }
 
 /** Maximum size of one page in bytes of JSON, whatever its `limit`. */
-export const PAGE_BYTES = 8 * 1_048_576;
+export const MAX_PAGE_BYTES = 8 * 1_048_576;
 /** Minimum share of a page's bytes for one of many ranges, so that pages of large documents make progress. */
 const MIN_BYTE_SHARE = 1 / 8;
 
 /** Returns the bytes of a page that each of several ranges may read. */
-function byteShare(bytes: number, ranges: number): number {
+function divideBytes(bytes: number, ranges: number): number {
   return bytes * Math.max(MIN_BYTE_SHARE, 1 / ranges);
 }
 
 /** Limits of the work for one part of a page. */
-export interface WalkBounds {
+export interface ScanBounds {
   /** Maximum number of entries that one scan visits over all ranges, at least one per range. */
   readonly visit: number;
   readonly stretches: number;
@@ -42,7 +42,7 @@ export interface WalkBounds {
  * Reads one page of a list that consists of consecutive parts. If a part is not read to its end, the page contains the
  * rows found so far and the next page continues there.
  */
-export async function readPageOfParts<R extends Document>(
+export async function readPageFromParts<R extends Document>(
   parts: readonly ListPart[],
   limit: number,
   read: (part: ListPart, wanted: number) => Promise<ScanResult<R>>,
@@ -55,7 +55,7 @@ export async function readPageOfParts<R extends Document>(
     for (const row of documents) found.push({ row, part });
     const last = found[limit - 1];
     if (found.length > limit && last !== undefined) {
-      return { rows: rows(), next: last.part.toSortValues(sortValuesOf(last.row, last.part)) };
+      return { rows: rows(), next: last.part.toSortValues(readSortValues(last.row, last.part)) };
     }
     if (next !== undefined) return { rows: rows(), next: part.toSortValues(next) };
   }
@@ -63,16 +63,16 @@ export async function readPageOfParts<R extends Document>(
 }
 
 /** Scans the ranges until the wanted number of rows is found or the limits are reached. */
-export async function walkRanges<R extends Document>(
+export async function scanRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
   wanted: number,
-  bounds: WalkBounds,
+  bounds: ScanBounds,
 ): Promise<ScanResult<R>> {
   let documents: readonly R[] = [];
   let { after } = part;
   const visit = Math.ceil(bounds.visit / part.filters.length);
-  const maxBytes = byteShare(bounds.bytes, part.filters.length);
+  const maxBytes = divideBytes(bounds.bytes, part.filters.length);
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const rest = { ...part, after };
     const scans = await readStatusByStatus(part.filters, (filter) =>
@@ -113,13 +113,13 @@ export async function readSortedRanges<R extends Document>(
   limit: number,
   bytes: number,
 ): Promise<ScanResult<R>> {
-  const maxBytes = byteShare(bytes, part.filters.length);
+  const maxBytes = divideBytes(bytes, part.filters.length);
   const found = await readStatusByStatus(part.filters, (filter) =>
     rows.findWithin(toQuery(part, filter, limit), maxBytes),
   );
   const stretches = found.map(({ documents, isCut }) => {
     const last = documents.at(-1);
-    return { documents, next: isCut && last !== undefined ? sortValuesOf(last, part) : undefined };
+    return { documents, next: isCut && last !== undefined ? readSortValues(last, part) : undefined };
   });
   const { documents, next } = mergeScans(stretches, part);
   return { documents: documents.slice(0, limit), next };
@@ -136,14 +136,14 @@ function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], par
   const [next] = places.sort((one, other) => compareSortValues(one, other, part));
   const documents = stretches
     .flatMap((stretch) => stretch.documents)
-    .filter((row) => next === undefined || compareSortValues(sortValuesOf(row, part), next, part) <= 0);
+    .filter((row) => next === undefined || compareSortValues(readSortValues(row, part), next, part) <= 0);
   return { documents: sortRows(part, documents), next };
 }
 
 /** Sorts the rows in the order of the part and removes duplicates. */
 function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
   return uniqueById(rows).sort((one, other) =>
-    compareSortValues(sortValuesOf(one, part), sortValuesOf(other, part), part),
+    compareSortValues(readSortValues(one, part), readSortValues(other, part), part),
   );
 }
 
@@ -152,7 +152,7 @@ function uniqueById<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-function sortValuesOf(row: Document, { sort }: ListPart): readonly Scalar[] {
+function readSortValues(row: Document, { sort }: ListPart): readonly Scalar[] {
   const fields = row as Document & Readonly<Record<string, Scalar>>;
   return sort.fields.map((field) => fields[field] ?? null);
 }

@@ -1,17 +1,17 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import type { SortValues } from '../src/read-model.ts';
-import type { ListBounds, ListSource } from '../src/shipments/list-plan.ts';
+import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
-import { day, inOrder, matchesFilter, listedRecord, rowOf } from './listed-shipments.ts';
-import { ACME } from './shipment-events.ts';
+import { toDay, sortRecords, matchesFilter, createRandomRecord, toShipmentRow } from './listed-shipments.ts';
+import { ACME_LIVE } from './shipment-events.ts';
 
 /** Maximum number of writes while one list is read, because a list by last change continues while rows change. */
-const MAX_WRITES = 200;
-const MAX_PAGES = 1_000;
+const MAX_WRITES_PER_LIST = 200;
+const MAX_PAGES_PER_LIST = 1_000;
 
 interface ChangingList {
   readonly filter: ShipmentListFilter;
@@ -41,9 +41,9 @@ export class ChangingRows {
     private readonly random: () => number,
   ) {}
 
-  async fill(count: number): Promise<void> {
+  async createRows(count: number): Promise<void> {
     const records = Array.from({ length: count }, () => this.createRecord());
-    await this.rows.writeMany(records.map((record) => ({ kind: 'upsert', document: rowOf(record) })));
+    await this.rows.writeMany(records.map((record) => ({ kind: 'upsert', document: toShipmentRow(record) })));
     for (const record of records) this.records.set(record.id, record);
   }
 
@@ -51,16 +51,16 @@ export class ChangingRows {
    * Reads a list to its end, and fails if it skips or repeats a row. Returns the numbers of unchanged rows and of
    * changes.
    */
-  async expectWhole({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
+  async expectCompleteList({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
     const before = [...this.records.values()].filter((record) => matchesFilter(record, filter));
     this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
     this.touched.clear();
     const begun = this.written;
-    this.enough = begun + MAX_WRITES;
+    this.enough = begun + MAX_WRITES_PER_LIST;
     const seen = await this.read({ filter, order, bounds });
     const untouched = (records: readonly ShipmentRecord[]) =>
       records.filter(({ id }) => !this.touched.has(id)).map(({ id }) => id);
-    const expected = untouched(inOrder(before, order));
+    const expected = untouched(sortRecords(before, order));
     expect(untouched(seen)).toEqual(expected);
     const places = seen.map((record) => `${record[order.field]} ${record.id}`);
     expect(places).toEqual([...new Set(places)]);
@@ -69,14 +69,14 @@ export class ChangingRows {
 
   private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
     const queries = new ShipmentQueries(
-      { rows: () => Promise.resolve(this.queryingRows() as never), version: shipmentsModel.version },
+      { openActiveRows: () => Promise.resolve(this.wrapRows() as never), version: shipmentsModel.version },
       bounds,
     );
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
-    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    for (let pages = 0; pages < MAX_PAGES_PER_LIST; pages += 1) {
       const limit = 1 + Math.floor(this.random() * 20);
-      const { items, next } = await queries.list(ACME, { filter, order, limit, after });
+      const { items, next } = await queries.list(ACME_LIVE, { filter, order, limit, after });
       expect(items.length).toBeLessThanOrEqual(limit);
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
@@ -87,7 +87,7 @@ export class ChangingRows {
     throw new Error('the list does not end');
   }
 
-  private queryingRows(): ListSource['rows'] {
+  private wrapRows(): ListedRows['rows'] {
     const { rows } = this;
     return {
       findWithin: (query, maxBytes) =>
@@ -133,39 +133,39 @@ export class ChangingRows {
       const record = among[Math.floor(random() * among.length)];
       const kind = random();
       if (record === undefined || kind < 0.12) return this.putRow(this.createRecord());
-      return kind < 0.24 ? this.remove(record) : this.putRow(this.changeRecord(record));
+      return kind < 0.24 ? this.deleteRecord(record) : this.putRow(this.changeRecord(record));
     });
     await this.rows.writeMany(writes);
   }
 
   private putRow(record: ShipmentRecord) {
-    this.noteChange(record);
+    this.recordChange(record);
     this.records.set(record.id, record);
-    return { kind: 'upsert', document: rowOf(record) } as const;
+    return { kind: 'upsert', document: toShipmentRow(record) } as const;
   }
 
-  private remove(record: ShipmentRecord) {
-    this.noteChange(record);
+  private deleteRecord(record: ShipmentRecord) {
+    this.recordChange(record);
     this.records.delete(record.id);
     return { kind: 'delete', id: record.id } as const;
   }
 
-  private noteChange({ id }: ShipmentRecord): void {
+  private recordChange({ id }: ShipmentRecord): void {
     this.touched.add(id);
     this.written += 1;
   }
 
   private createRecord(): ShipmentRecord {
     this.made += 1;
-    return avoidRarePair(listedRecord(this.made, this.random), this.random);
+    return avoidRareReferencePair(createRandomRecord(this.made, this.random), this.random);
   }
 
   /** Updates the row now: its status, its ETA by a day or two, or all of it. */
   private changeRecord(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
-    const another = avoidRarePair(listedRecord(0, random), random);
-    const updated_at = day(60 + this.written / 100);
+    const another = avoidRareReferencePair(createRandomRecord(0, random), random);
+    const updated_at = toDay(60 + this.written / 100);
     const what = random();
     if (what < 0.3) return { ...record, updated_at, status: another.status };
     if (what < 0.6 && eta !== null) return { ...record, updated_at, eta: addDays(eta, Math.floor(random() * 4) - 1) };
@@ -178,9 +178,11 @@ function addDays(time: string, days: number): string {
 }
 
 /** Two references that many rows have, but few rows together. */
-export const RARE_PAIR = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
+export const RARE_REFERENCE_PAIR = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
-function avoidRarePair(record: ShipmentRecord, random: () => number): ShipmentRecord {
-  const hasBoth = record.house_bill === RARE_PAIR.house_bill && record.booking_number === RARE_PAIR.booking_number;
+function avoidRareReferencePair(record: ShipmentRecord, random: () => number): ShipmentRecord {
+  const hasBoth =
+    record.house_bill === RARE_REFERENCE_PAIR.house_bill &&
+    record.booking_number === RARE_REFERENCE_PAIR.booking_number;
   return hasBoth && random() < 0.6 ? { ...record, booking_number: null } : record;
 }

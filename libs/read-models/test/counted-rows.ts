@@ -33,10 +33,10 @@ export class VisitCountingRows<R extends Document> implements Pick<
   }
 
   find(query: Query): Promise<readonly R[]> {
-    const entries = this.entries(query);
+    const entries = this.findIndexEntries(query);
     this.visits += entries.length;
     const fits = toPredicate(query.filter);
-    const found = entries.filter((row) => fits(row) && isAfter(row, query));
+    const found = entries.filter((row) => fits(row) && isAfterStart(row, query));
     return Promise.resolve(found.slice(0, query.limit));
   }
 
@@ -47,7 +47,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
   }
 
   count(filter: Filter, { atMost = Infinity, index }: CountOptions = {}): Promise<number> {
-    const counted = this.entries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
+    const counted = this.findIndexEntries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
     if (!this.told.has(key) && !counted.every(toPredicate(filter))) {
       throw new Error('the index alone does not tell');
@@ -64,7 +64,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const isInOrder = sort.fields.every((field, at) => fields[from + at] === field);
     const isRange = fields.slice(0, from).every((field) => isScalar(leadingElement(filter[field])));
     if (from < 0 || !isInOrder || !isRange) throw new Error(`${index} does not hold this in order`);
-    const rest = this.entries(query).filter((entry) => isAfter(entry, query));
+    const rest = this.findIndexEntries(query).filter((entry) => isAfterStart(entry, query));
     const fits = toPredicate(filter);
     const documents: R[] = [];
     let visited = 0;
@@ -80,13 +80,13 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const last = rest[visited - 1];
     return Promise.resolve({
       documents,
-      next: visited < rest.length && last !== undefined ? valuesOf(last, sort.fields) : undefined,
+      next: visited < rest.length && last !== undefined ? readValues(last, sort.fields) : undefined,
       isCut,
     });
   }
 
   /** Index entries within the range given by equal values and by bounds of the next field. */
-  private entries({ filter, index, sort }: Query): readonly R[] {
+  private findIndexEntries({ filter, index, sort }: Query): readonly R[] {
     if (index === undefined) throw new Error('a query of a list names its index');
     this.used.add(index);
     const range: Record<string, FilterCondition> = {};
@@ -97,7 +97,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
       if (!isScalar(condition)) break;
     }
     const key = JSON.stringify([range, sort]);
-    const known = this.ranges.get(key) ?? sorted(this.rowsInRange(range), sort);
+    const known = this.ranges.get(key) ?? sortRows(this.rowsInRange(range), sort);
     this.ranges.set(key, known);
     return known;
   }
@@ -124,15 +124,15 @@ export class VisitCountingRows<R extends Document> implements Pick<
 
 function toPredicate(filter: Filter): (row: Document) => boolean {
   const conditions = Object.entries(filter);
-  return (row) => conditions.every(([field, condition]) => matchesQuickly(valueOf(row, field), condition));
+  return (row) => conditions.every(([field, condition]) => matchesConditionFast(readValue(row, field), condition));
 }
 
 /** Fast version of `matchesCondition` for one value and for many elements. */
-function matchesQuickly(value: StoredField | undefined, condition: FilterCondition): boolean {
+function matchesConditionFast(value: StoredField | undefined, condition: FilterCondition): boolean {
   const isValue = typeof condition !== 'object' || condition === null;
   if (!isList(value)) return isValue ? value === condition : matchesCondition(value, condition);
   if (isValue) return value.includes(condition);
-  if ('all' in condition) return condition.all.every((one) => matchesQuickly(value, one));
+  if ('all' in condition) return condition.all.every((one) => matchesConditionFast(value, one));
   if (!('gte' in condition && 'lt' in condition)) return matchesCondition(value, condition);
   const { gte, lt } = condition;
   return value.some((one) => String(one) >= String(gte) && String(one) < String(lt));
@@ -151,31 +151,31 @@ function isScalar(condition: FilterCondition | undefined): boolean {
   return condition === null || (condition !== undefined && typeof condition !== 'object');
 }
 
-function sorted<R extends Document>(rows: readonly R[], sort: Query['sort']): readonly R[] {
+function sortRows<R extends Document>(rows: readonly R[], sort: Query['sort']): readonly R[] {
   if (sort === undefined) return rows;
   const way = sort.descending === true ? -1 : 1;
   return rows
-    .filter((row) => sort.fields.every((field) => valueOf(row, field) !== null))
-    .map((row) => ({ row, values: valuesOf(row, sort.fields) }))
-    .sort((one, other) => way * compare(one.values, other.values))
+    .filter((row) => sort.fields.every((field) => readValue(row, field) !== null))
+    .map((row) => ({ row, values: readValues(row, sort.fields) }))
+    .sort((one, other) => way * compareValues(one.values, other.values))
     .map(({ row }) => row);
 }
 
-function isAfter(row: Document, { sort, after }: Query): boolean {
+function isAfterStart(row: Document, { sort, after }: Query): boolean {
   if (after === undefined || sort === undefined) return true;
-  const order = compare(valuesOf(row, sort.fields), after);
+  const order = compareValues(readValues(row, sort.fields), after);
   return sort.descending === true ? order < 0 : order > 0;
 }
 
-function valuesOf(row: Document, fields: readonly string[]): readonly Scalar[] {
-  return fields.map((field) => valueOf(row, field) as Scalar);
+function readValues(row: Document, fields: readonly string[]): readonly Scalar[] {
+  return fields.map((field) => readValue(row, field) as Scalar);
 }
 
-function valueOf(row: Document, field: string): StoredField | undefined {
+function readValue(row: Document, field: string): StoredField | undefined {
   return row[field as keyof Document] as StoredField | undefined;
 }
 
-function compare(one: readonly Scalar[], other: readonly Scalar[]): number {
+function compareValues(one: readonly Scalar[], other: readonly Scalar[]): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;
   if (one[at] === null || other[at] === null) throw new Error('null is no sort key');

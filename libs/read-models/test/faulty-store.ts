@@ -8,7 +8,7 @@ type FaultPlan = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and
  * Wraps a document store so that operations fail before or after they take effect, and batches may be applied
  * partially.
  */
-export function withFaults(store: DocumentStore, trouble: FaultPlan): DocumentStore {
+export function injectFaults(store: DocumentStore, trouble: FaultPlan): DocumentStore {
   const through = async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
     const outcome = trouble(operation);
     if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
@@ -47,7 +47,7 @@ export function withFaults(store: DocumentStore, trouble: FaultPlan): DocumentSt
 }
 
 /** Fails all writes from the n-th one on, like a process killed at that point. */
-export function failFromWrite(n: number): { readonly trouble: FaultPlan; readonly isDead: () => boolean } {
+export function createWriteFaults(n: number): { readonly trouble: FaultPlan; readonly isDead: () => boolean } {
   let writes = 0;
   return {
     trouble: (operation) => {
@@ -60,7 +60,7 @@ export function failFromWrite(n: number): { readonly trouble: FaultPlan; readonl
 }
 
 /** Returns a generator of numbers from 0 to 1, the same for each seed. */
-export function randomFrom(seed: number): () => number {
+export function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

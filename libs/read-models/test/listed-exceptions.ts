@@ -6,41 +6,41 @@ import {
   ExceptionQueries,
   type ExceptionRow,
   type ExceptionSort,
-  UNASSIGNED,
+  UNASSIGNED_VALUE,
 } from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
-import type { WalkBounds } from '../src/walked-ranges.ts';
-import { day, seededRandom } from './listed-shipments.ts';
-import { ACME, ACME_TEST, OTHER, exception, token } from './shipment-events.ts';
+import type { ScanBounds } from '../src/walked-ranges.ts';
+import { toDay, createSeededRandom } from './listed-shipments.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createToken } from './shipment-events.ts';
 
 const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
 const TYPES = EXCEPTION_TYPES.slice(0, 5);
 
 /** Exceptions such that every two filters match some in common; several have the same opening time. */
-export function listedException(n: number, random: () => number): ShipmentException {
+export function createRandomException(n: number, random: () => number): ShipmentException {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  return exception(Math.floor(n / 4), `-${n % 4}`, {
+  return createException(Math.floor(n / 4), `-${n % 4}`, {
     status: one(EXCEPTION_STATUSES),
     type: one(TYPES),
     severity: one(SEVERITIES),
     assignee: one(ASSIGNEES),
-    opened_at: day(Math.floor(random() * 30)),
+    opened_at: toDay(Math.floor(random() * 30)),
   });
 }
 
-export function exceptionRow(of: ShipmentException, scope: Scope = ACME): ExceptionRow {
+export function createExceptionRow(of: ShipmentException, scope: Scope = ACME_LIVE): ExceptionRow {
   const { id, shipment_id, status, type, severity, opened_at } = of;
-  const assignee = of.assignee ?? UNASSIGNED;
+  const assignee = of.assignee ?? UNASSIGNED_VALUE;
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 
 /** Exceptions of one scope, and others that its lists must not contain. A shipment belongs to one scope. */
-export function exceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
-  const random = seededRandom(seed);
+export function createExceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
+  const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) => {
     const shipment = Math.floor(n / 4);
-    const scope = shipment % 10 === 0 ? ACME_TEST : shipment % 10 === 1 ? OTHER : ACME;
-    return exceptionRow(listedException(n, random), scope);
+    const scope = shipment % 10 === 0 ? ACME_TEST : shipment % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE;
+    return createExceptionRow(createRandomException(n, random), scope);
   });
 }
 
@@ -56,18 +56,18 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
-  { shipment_id: `shp_${token(7)}` },
+  { shipment_id: `shp_${createToken(7)}` },
   // A shipment of another scope.
-  { shipment_id: `shp_${token(10)}` },
+  { shipment_id: `shp_${createToken(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
   { unassigned: true },
   { unassigned: false },
-  { opened_from: day(10) },
-  { opened_to: day(20) },
+  { opened_from: toDay(10) },
+  { opened_to: toDay(20) },
 ];
 
-const PREDICATES: {
+const FILTER_PREDICATES: {
   readonly [Name in keyof ExceptionListFilter]-?: (of: ShipmentException, value: never) => boolean;
 } = {
   status: ({ status }, those: readonly string[]) => those.includes(status),
@@ -81,7 +81,7 @@ const PREDICATES: {
 };
 
 /** Reference implementation of each filter and sort. */
-export function expectedExceptions(
+export function selectExpectedExceptions(
   all: readonly ShipmentException[],
   filter: ExceptionListFilter,
   sort: ExceptionSort,
@@ -90,7 +90,7 @@ export function expectedExceptions(
     `${sort === '-severity' ? 9 - SEVERITIES.indexOf(severity) : ''}${opened_at}${id}`;
   const asked = all.filter((each) =>
     Object.entries(filter).every(([name, value]) =>
-      PREDICATES[name as keyof ExceptionListFilter](each, value as never),
+      FILTER_PREDICATES[name as keyof ExceptionListFilter](each, value as never),
     ),
   );
   const sorted = [...asked].sort((one, other) => (key(one) < key(other) ? -1 : 1));
@@ -110,13 +110,13 @@ const PAGE_SIZE = 1_000;
 export async function readExceptions(
   rows: Pick<Collection<ExceptionRow>, 'scan'>,
   query: ListReadOptions,
-  bounds?: WalkBounds,
+  bounds?: ScanBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
-  const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) }, bounds);
+  const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) }, bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
-    const { items, next } = await queries.list(ACME, { ...query, after });
+    const { items, next } = await queries.list(ACME_LIVE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     // Stops a list whose pages repeat.
     expect(ids.length).toBeLessThan(PAGE_SIZE);

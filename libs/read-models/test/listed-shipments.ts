@@ -1,16 +1,16 @@
 import { MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
-import type { ListBounds, ListSource } from '../src/shipments/list-plan.ts';
+import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
-import { termsOf } from '../src/shipments/shipment-terms.ts';
+import { listSearchTerms } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
-import { ACME, ACME_TEST, OTHER, shipmentRecord, token } from './shipment-events.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentRecord, createToken } from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1, the same in every run. */
-export function seededRandom(seed: number): () => number {
+export function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -18,18 +18,18 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-const DAY = 86_400_000;
-const FIRST = Date.parse('2026-01-01T00:00:00.000Z');
+const DAY_MS = 86_400_000;
+const FIRST_DAY_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
-export function day(n: number): string {
-  return new Date(FIRST + n * DAY).toISOString();
+export function toDay(n: number): string {
+  return new Date(FIRST_DAY_MS + n * DAY_MS).toISOString();
 }
 
 /** Shipments such that every two filters match some in common; several have the same times. */
-export function listedRecord(n: number, random: () => number): ShipmentRecord {
+export function createRandomRecord(n: number, random: () => number): ShipmentRecord {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
-  return shipmentRecord(n, {
+  return createShipmentRecord(n, {
     external_id: random() < 0.8 ? `TMS-${n}` : null,
     status: one(SHIPMENT_STATUSES),
     mode: one([...MODES, null]),
@@ -42,7 +42,7 @@ export function listedRecord(n: number, random: () => number): ShipmentRecord {
     carrier_scac: one([null, 'MAEU', 'MSCU']),
     origin_port: one([null, 'CNSHA', 'CNNGB']),
     destination_port: one([null, 'NLRTM', 'DEHAM']),
-    eta: random() < 0.4 ? null : day(100 + Math.floor(random() * 20)),
+    eta: random() < 0.4 ? null : toDay(100 + Math.floor(random() * 20)),
     shipper: one([null, { name: 'Acme Électronique', external_id: null }, { name: null, external_id: 'CUST-1' }]),
     consignee: one([null, { name: 'ООО Ромашка', external_id: 'CUST-1' }, { name: 'Acme BV', external_id: 'CUST-2' }]),
     references: some(['PO-1', 'PO-2', 'tms maeu'], 0.3).map((value) => ({ type: 'po', value })),
@@ -59,14 +59,14 @@ export function listedRecord(n: number, random: () => number): ShipmentRecord {
       ata: null,
     })),
     open_exceptions_count: one([0, 0, 1, 3]),
-    created_at: day(Math.floor(random() * 30)),
-    updated_at: day(30 + Math.floor(random() * 30)),
+    created_at: toDay(Math.floor(random() * 30)),
+    updated_at: toDay(30 + Math.floor(random() * 30)),
   });
 }
 
-export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow {
+export function toShipmentRow(record: ShipmentRecord, scope: Scope = ACME_LIVE): ShipmentRow {
   const { id, created_at, updated_at, eta, status, open_exceptions_count, version } = record;
-  const terms = termsOf(record);
+  const terms = listSearchTerms(record);
   return {
     ...scope,
     id,
@@ -83,16 +83,16 @@ export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow 
 }
 
 /** Shipments of one scope, and others that its lists must not contain. */
-export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
-  const random = seededRandom(seed);
+export function createRandomRows(count: number, seed = 1): readonly ShipmentRow[] {
+  const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) =>
-    rowOf(listedRecord(n, random), n % 10 === 0 ? ACME_TEST : n % 10 === 1 ? OTHER : ACME),
+    toShipmentRow(createRandomRecord(n, random), n % 10 === 0 ? ACME_TEST : n % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE),
   );
 }
 
 /** Each filter, with values that some rows have and values that none has. */
-export const FILTERS: readonly ShipmentListFilter[] = [
-  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${token(n)}`) },
+export const SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
+  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createToken(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
   { status: SHIPMENT_STATUSES },
@@ -114,28 +114,30 @@ export const FILTERS: readonly ShipmentListFilter[] = [
   { carrier_scac: 'MAEU' },
   { origin_port: 'CNSHA' },
   { destination_port: 'DEHAM' },
-  { eta_from: day(105) },
-  { eta_to: day(112) },
-  { created_from: day(10) },
-  { created_to: day(20) },
-  { updated_since: day(45) },
+  { eta_from: toDay(105) },
+  { eta_to: toDay(112) },
+  { created_from: toDay(10) },
+  { created_to: toDay(20) },
+  { updated_since: toDay(45) },
   { words: ['a'] },
   { words: ['maeu', 'ma'] },
   { words: ['ром', 'acme'] },
 ];
 
-export const ORDERS: readonly ShipmentOrder[] = (['created_at', 'updated_at', 'eta'] as const).flatMap((field) => [
-  { field, descending: false },
-  { field, descending: true },
-]);
+export const SHIPMENT_LIST_ORDERS: readonly ShipmentOrder[] = (['created_at', 'updated_at', 'eta'] as const).flatMap(
+  (field) => [
+    { field, descending: false },
+    { field, descending: true },
+  ],
+);
 
-export function titleOf(filter: object): string {
+export function describeFilter(filter: object): string {
   return Object.entries(filter)
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
     .join(', ');
 }
 
-const WORDS = new WeakMap<ShipmentRecord, readonly string[]>();
+const WORDS_BY_RECORD = new WeakMap<ShipmentRecord, readonly string[]>();
 
 /** Reference implementation of each filter, on the record alone. */
 const PREDICATES: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } =
@@ -164,7 +166,7 @@ const PREDICATES: { readonly [Name in keyof ShipmentListFilter]-?: (record: Ship
     created_to: ({ created_at }, value: string) => created_at <= value,
     updated_since: ({ updated_at }, value: string) => updated_at >= value,
     words: (record, beginnings: readonly string[]) => {
-      const known = WORDS.get(record);
+      const known = WORDS_BY_RECORD.get(record);
       const texts = () => [
         record.external_id,
         record.house_bill,
@@ -177,7 +179,7 @@ const PREDICATES: { readonly [Name in keyof ShipmentListFilter]-?: (record: Ship
         ...record.legs.map(({ vessel }) => vessel),
       ];
       const words = known ?? texts().flatMap((text) => text?.toLowerCase().split(/[ /-]/) ?? []);
-      WORDS.set(record, words);
+      WORDS_BY_RECORD.set(record, words);
       return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
     },
   };
@@ -188,7 +190,10 @@ export function matchesFilter(record: ShipmentRecord, filter: ShipmentListFilter
   );
 }
 
-export function inOrder(records: readonly ShipmentRecord[], { field, descending }: ShipmentOrder): ShipmentRecord[] {
+export function sortRecords(
+  records: readonly ShipmentRecord[],
+  { field, descending }: ShipmentOrder,
+): ShipmentRecord[] {
   const way = descending ? -1 : 1;
   return [...records].sort((one, other) => {
     const [a, b] = [one[field], other[field]];
@@ -200,18 +205,18 @@ export function inOrder(records: readonly ShipmentRecord[], { field, descending 
 
 /** Reads a list to its end, page by page, with the cost of each page. */
 export async function readAllPages(
-  rows: ListSource['rows'],
+  rows: ListedRows['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
   bounds?: ListBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
   const queries = new ShipmentQueries(
-    { rows: () => Promise.resolve(rows as never), version: shipmentsModel.version },
+    { openActiveRows: () => Promise.resolve(rows as never), version: shipmentsModel.version },
     bounds,
   );
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
-    const { items, next } = await queries.list(ACME, { ...query, after });
+    const { items, next } = await queries.list(ACME_LIVE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     ids.push(...items.map(({ id }) => id));
     onPage();

@@ -1,2 +1,2 @@
-export { milestoneListsSuite } from './milestone-lists-suite.ts';
-export { shipmentListsSuite } from './shipment-lists-suite.ts';
+export { defineMilestoneListTests } from './milestone-lists-suite.ts';
+export { defineShipmentListTests } from './shipment-lists-suite.ts';

@@ -8,28 +8,28 @@ import {
   TIMELINE_FIELDS,
 } from '../src/milestones.ts';
 import { type SortValues, rowsCollection } from '../src/read-model.ts';
-import { ACME, OTHER } from './shipment-events.ts';
+import { ACME_LIVE, OTHER_WORKSPACE } from './shipment-events.ts';
 
-const SHIPMENT = 'shp_ours';
+const SHIPMENT_ID = 'shp_ours';
 const CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
-const CONTAINERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
+const CONTAINER_NUMBERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
 
 /** Milestones of two shipments and of one in another scope, several with equal times, unsorted. */
-const ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
+const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   const isOurs = n % 4 !== 0;
   const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;
   const classifier = CLASSIFIERS[n % 3] as Classifier;
   const facts = {
-    shipment_id: isOurs ? SHIPMENT : 'shp_theirs',
+    shipment_id: isOurs ? SHIPMENT_ID : 'shp_theirs',
     classifier,
-    container_number: CONTAINERS[(n >> 2) % 3] ?? null,
+    container_number: CONTAINER_NUMBERS[(n >> 2) % 3] ?? null,
     occurred_at: `2026-03-${String(1 + (n % 9)).padStart(2, '0')}T00:00:00.000Z`,
     sequence: 10 * ((n >> 3) % 3),
     recorded_at: `2026-03-20T0${(n >> 4) % 4}:00:00.000Z`,
   };
   return {
     id,
-    ...(n % 8 === 0 ? OTHER : ACME),
+    ...(n % 8 === 0 ? OTHER_WORKSPACE : ACME_LIVE),
     ...facts,
     superseded: classifier === 'estimated' && n % 5 < 2,
     retracted: n % 7 === 0,
@@ -39,8 +39,8 @@ const ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
 });
 
 type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
-const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((classifiers) =>
-  CONTAINERS.flatMap((container) =>
+const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((classifiers) =>
+  CONTAINER_NUMBERS.flatMap((container) =>
     [false, true].flatMap((include_superseded) =>
       [false, true].map((include_retracted): MilestoneFilter => ({
         classifiers: classifiers as readonly Classifier[],
@@ -53,22 +53,27 @@ const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((cla
 );
 
 /** Tests that milestone lists of a store match the reference filters. @param open returns the rows; called once */
-export function milestoneListsSuite(open: () => DocumentStore): void {
+export function defineMilestoneListTests(open: () => DocumentStore): void {
   let rows: Collection<MilestoneRow>;
   beforeAll(async () => {
     rows = await open().collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
-    await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
+    await rows.writeMany(MILESTONE_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
-  it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('filtered by %s', async (_title, query) => {
-    const asked = ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    expect(await readAllPages(query)).toEqual(asked.map(({ id }) => id));
-  });
+  it.each(MILESTONE_QUERIES.map((query) => [JSON.stringify(query), query] as const))(
+    'filtered by %s',
+    async (_title, query) => {
+      const asked = MILESTONE_ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) =>
+        keyOf(a) < keyOf(b) ? -1 : 1,
+      );
+      expect(await readAllPages(query)).toEqual(asked.map(({ id }) => id));
+    },
+  );
 
   async function readAllPages(query: MilestoneFilter): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await readMilestonePage(rows, ACME, SHIPMENT, { ...query, limit: 20, after });
+      const { items, next } = await readMilestonePage(rows, ACME_LIVE, SHIPMENT_ID, { ...query, limit: 20, after });
       ids.push(...items.map(({ id }) => id));
       if (!next) return ids;
       after = next;
@@ -78,8 +83,8 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
 
 function matchesQuery(row: MilestoneRow, query: MilestoneFilter): boolean {
   return (
-    row.shipment_id === SHIPMENT &&
-    row.workspace_id === ACME.workspace_id &&
+    row.shipment_id === SHIPMENT_ID &&
+    row.workspace_id === ACME_LIVE.workspace_id &&
     query.classifiers.includes(row.classifier) &&
     (query.container_number === undefined || row.container_number === query.container_number) &&
     (query.include_superseded || !row.superseded) &&

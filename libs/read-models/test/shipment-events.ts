@@ -12,25 +12,25 @@ import type {
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
-export const ACME: Scope = { workspace_id: 'wsp_acme', environment: 'live' };
+export const ACME_LIVE: Scope = { workspace_id: 'wsp_acme', environment: 'live' };
 export const ACME_TEST: Scope = { workspace_id: 'wsp_acme', environment: 'test' };
-export const OTHER: Scope = { workspace_id: 'wsp_other', environment: 'live' };
+export const OTHER_WORKSPACE: Scope = { workspace_id: 'wsp_other', environment: 'live' };
 
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const NOON = Date.parse('2026-03-01T12:00:00.000Z');
+const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const NOON_MS = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** Returns the token of the n-th shipment: as long as real tokens, with a uniformly distributed first character. */
-export function token(n: number): string {
-  return `${BASE32[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
+export function createToken(n: number): string {
+  return `${BASE32_ALPHABET[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
-    .replace(/[01]/g, (digit) => BASE32[Number(digit)] ?? '')}`;
+    .replace(/[01]/g, (digit) => BASE32_ALPHABET[Number(digit)] ?? '')}`;
 }
 
-export function shipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
-  const at = new Date(NOON + n * 1_000).toISOString();
+export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
+  const at = new Date(NOON_MS + n * 1_000).toISOString();
   return {
     ...EMPTY_SHIPMENT_FIELDS,
-    id: `shp_${token(n)}`,
+    id: `shp_${createToken(n)}`,
     external_id: null,
     mode: 'ocean',
     load_type: null,
@@ -64,10 +64,10 @@ export function shipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}):
   };
 }
 
-export function milestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
+export function createMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
   return {
-    id: `mst_${token(n)}${id}`,
-    shipment_id: `shp_${token(n)}`,
+    id: `mst_${createToken(n)}${id}`,
+    shipment_id: `shp_${createToken(n)}`,
     code: 'gated_in',
     label: 'Gated in',
     sequence: 40,
@@ -91,10 +91,10 @@ export function milestone(n: number, id: string, fields: Partial<Milestone> = {}
   };
 }
 
-export function exception(n: number, id: string, fields: Partial<ShipmentException> = {}): ShipmentException {
+export function createException(n: number, id: string, fields: Partial<ShipmentException> = {}): ShipmentException {
   return {
-    id: `exc_${token(n)}${id}`,
-    shipment_id: `shp_${token(n)}`,
+    id: `exc_${createToken(n)}${id}`,
+    shipment_id: `shp_${createToken(n)}`,
     container_number: null,
     type: 'customs_hold',
     severity: 'high',
@@ -115,10 +115,10 @@ export function exception(n: number, id: string, fields: Partial<ShipmentExcepti
   };
 }
 
-export function documentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
+export function createDocumentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
   return {
-    id: `doc_${token(n)}${id}`,
-    shipment_id: `shp_${token(n)}`,
+    id: `doc_${createToken(n)}${id}`,
+    shipment_id: `shp_${createToken(n)}`,
     type: 'packing_list',
     status: 'uploaded',
     file_name: 'packing list.pdf',
@@ -139,7 +139,7 @@ export function documentRecord(n: number, id: string, fields: Partial<DocumentRe
 
 type Body = ShipmentEventBody | { readonly type: string; readonly data: object };
 
-export function newEvent(body: Body, next_check_at: Timestamp | null = null, at = new Date()): NewEvent {
+export function createEvent(body: Body, next_check_at: Timestamp | null = null, at = new Date()): NewEvent {
   return {
     id: randomUUID(),
     type: body.type,
@@ -157,40 +157,40 @@ export function newEvent(body: Body, next_check_at: Timestamp | null = null, at 
 }
 
 /** Writes events of numbered shipments in the form of the command handlers, in order. */
-export class Writer {
+export class ShipmentEventWriter {
   private readonly revisions = new Map<number, number>();
 
   constructor(private readonly eventStore: EventStore) {}
 
-  stream(n: number): string {
-    return `shipment-${token(n)}`;
+  streamName(n: number): string {
+    return `shipment-${createToken(n)}`;
   }
 
-  create(n: number, fields: Partial<ShipmentRecord> = {}, scope: Scope = ACME): Promise<Position> {
+  createShipment(n: number, fields: Partial<ShipmentRecord> = {}, scope: Scope = ACME_LIVE): Promise<Position> {
     const sent = { etd: null, eta: null, legs: [] };
-    return this.append(n, {
+    return this.appendBodies(n, {
       type: 'shipment.created.v1',
-      data: { ...scope, shipment: shipmentRecord(n, fields), sent },
+      data: { ...scope, shipment: createShipmentRecord(n, fields), sent },
     });
   }
 
   change(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
     const changes = Object.fromEntries(Object.entries(to).map(([field, value]) => [field, { from: null, to: value }]));
-    return this.append(n, { type: 'shipment.changed.v1', data: { changes: changes as unknown as Changes } });
+    return this.appendBodies(n, { type: 'shipment.changed.v1', data: { changes: changes as unknown as Changes } });
   }
 
-  record(
+  recordMilestone(
     n: number,
     id: string,
     fields: Partial<Milestone> = {},
     supersedes: readonly string[] = [],
   ): Promise<Position> {
-    const data = { milestone: milestone(n, id, fields), supersedes, last: { containers: [] } };
-    return this.append(n, { type: 'milestone.recorded.v1', data });
+    const data = { milestone: createMilestone(n, id, fields), supersedes, last: { containers: [] } };
+    return this.appendBodies(n, { type: 'milestone.recorded.v1', data });
   }
 
   open(n: number, opened: ShipmentException): Promise<Position> {
-    return this.append(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
+    return this.appendBodies(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
   }
 
   /** Returns the exception in its new state; resolved if its status says so. */
@@ -198,15 +198,15 @@ export class Writer {
     if (changed.status === 'resolved') {
       const { id: exception_id, resolution, resolved_at } = changed;
       const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };
-      return this.append(n, { type: 'exception.resolved.v2', data });
+      return this.appendBodies(n, { type: 'exception.resolved.v2', data });
     }
     // The previous state is not used by folds.
     const data = { exception: changed, previous: changed, note: null };
-    return this.append(n, { type: 'exception.updated.v1', data });
+    return this.appendBodies(n, { type: 'exception.updated.v1', data });
   }
 
   /** Writes a document of which only the row matters, with the event that leads to its status. */
-  document(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
+  recordDocument(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
     const stored = { document, object_id };
     const bodies = {
       pending_upload: { type: 'document.requested.v1', data: { stored } },
@@ -216,24 +216,26 @@ export class Writer {
       expired: { type: 'document.expired.v1', data: { stored, previous: document } },
       deleted: { type: 'document.deleted.v1', data: { stored, previous: document, documents_count: 0 } },
     } as const;
-    return this.appendEvents(n, [newEvent(bodies[document.status], null, at === undefined ? undefined : new Date(at))]);
+    return this.appendEvents(n, [
+      createEvent(bodies[document.status], null, at === undefined ? undefined : new Date(at)),
+    ]);
   }
 
   /** Records a check of the shipment's rules with the time of the next one. */
-  check(n: number, next: Timestamp | null): Promise<Position> {
-    return this.appendEvents(n, [newEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
+  recordCheck(n: number, next: Timestamp | null): Promise<Position> {
+    return this.appendEvents(n, [createEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
   }
 
-  append(n: number, ...bodies: readonly Body[]): Promise<Position> {
+  appendBodies(n: number, ...bodies: readonly Body[]): Promise<Position> {
     return this.appendEvents(
       n,
-      bodies.map((body) => newEvent(body)),
+      bodies.map((body) => createEvent(body)),
     );
   }
 
   private async appendEvents(n: number, events: readonly NewEvent[]): Promise<Position> {
     const last = this.revisions.get(n);
-    const result = await this.eventStore.append(this.stream(n), last ?? 'no_stream', events);
+    const result = await this.eventStore.append(this.streamName(n), last ?? 'no_stream', events);
     this.revisions.set(n, result.revision);
     return result.position;
   }

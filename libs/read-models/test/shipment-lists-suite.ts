@@ -4,26 +4,26 @@ import { rowsCollection } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
-import { ChangingRows, RARE_PAIR } from './changing-rows.ts';
+import { ChangingRows, RARE_REFERENCE_PAIR } from './changing-rows.ts';
 import {
-  FILTERS,
-  ORDERS,
-  day,
-  inOrder,
+  SHIPMENT_LIST_FILTERS,
+  SHIPMENT_LIST_ORDERS,
+  toDay,
+  sortRecords,
   matchesFilter,
-  listedRows,
-  seededRandom,
+  createRandomRows,
+  createSeededRandom,
   readAllPages,
-  titleOf,
+  describeFilter,
 } from './listed-shipments.ts';
-import { ACME } from './shipment-events.ts';
+import { ACME_LIVE } from './shipment-events.ts';
 
-const ROWS = listedRows(100);
-const RECORDS = ROWS.filter(
-  (row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment,
+const ROWS = createRandomRows(100);
+const LIVE_RECORDS = ROWS.filter(
+  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
 ).map(({ record }) => record);
-const PAIRS = FILTERS.flatMap((one, at) =>
-  FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
+const FILTER_PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
+  SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** One configuration reads and sorts all rows, the other scans all. */
 const SORTING_BOUNDS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
@@ -35,10 +35,10 @@ const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   { active: true },
   { carrier_scac: 'MAEU' },
   { has_open_exceptions: false },
-  RARE_PAIR,
+  RARE_REFERENCE_PAIR,
   { words: ['ma'] },
   { words: ['acme', 'po'] },
-  { eta_from: day(105), active: true },
+  { eta_from: toDay(105), active: true },
 ];
 /** Lists over several ranges: in list order if sorted by creation, otherwise sorted in memory. */
 const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
@@ -55,38 +55,44 @@ const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
 const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** CI runs each filter in every order; local runs use two orders alternately. */
-const ORDER_STEP = ORDERS.length / choosePropertyRounds(ORDERS.length);
+const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
 
 /**
  * Tests that shipment lists of a store match the reference filters, for each filter and each pair of filters.
  * @param open returns the store; called once
  */
-export function shipmentListsSuite(open: () => DocumentStore): void {
+export function defineShipmentListTests(open: () => DocumentStore): void {
   let rows: Collection<ShipmentRow>;
   beforeAll(async () => {
     rows = await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
-  it.each([['nothing', {}] as const, ...FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
-    'filtered by %s',
-    async (_filter, filter) => {
-      const asked = RECORDS.filter((record) => matchesFilter(record, filter));
-      for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % ORDER_STEP === 0)) {
-        const expected = inOrder(asked, order).map(({ id }) => id);
-        expect(await readAllPages(rows, { filter, order, limit: 30 }, SORTING_BOUNDS)).toEqual(expected);
-        expect(await readAllPages(rows, { filter, order, limit: 30 }, SCANNING_BOUNDS)).toEqual(expected);
-      }
-    },
-  );
+  it.each([
+    ['nothing', {}] as const,
+    ...SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
+  ])('filtered by %s', async (_filter, filter) => {
+    const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));
+    for (const order of SHIPMENT_LIST_ORDERS.filter(
+      (_order, at) => (at + SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_ORDER_STEP === 0,
+    )) {
+      const expected = sortRecords(asked, order).map(({ id }) => id);
+      expect(await readAllPages(rows, { filter, order, limit: 30 }, SORTING_BOUNDS)).toEqual(expected);
+      expect(await readAllPages(rows, { filter, order, limit: 30 }, SCANNING_BOUNDS)).toEqual(expected);
+    }
+  });
 
   it('filtered by two fields', async () => {
-    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyRounds(PAIRS.length))) {
-      const filter = PAIRS[turn] as ShipmentListFilter;
-      const asked = RECORDS.filter((record) => matchesFilter(record, filter));
+    for (
+      let turn = 0;
+      turn < FILTER_PAIRS.length;
+      turn += Math.floor(FILTER_PAIRS.length / choosePropertyRounds(FILTER_PAIRS.length))
+    ) {
+      const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
+      const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));
       // Each filter in one order, because the in-memory suite covers all orders.
-      const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
-      const expected = inOrder(asked, order).map(({ id }) => id);
+      const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
+      const expected = sortRecords(asked, order).map(({ id }) => id);
       expect(await readAllPages(rows, { filter, order, limit: 60 }, SCANNING_BOUNDS)).toEqual(expected);
     }
   });
@@ -96,15 +102,15 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
     beforeAll(async () => {
       changing = new ChangingRows(
         await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 2)),
-        seededRandom(11),
+        createSeededRandom(11),
       );
-      await changing.fill(240);
+      await changing.createRows(240);
     });
 
     async function expectWhole(filter: ShipmentListFilter, ways: readonly (readonly [ShipmentOrder, ListBounds])[]) {
       let [steady, changes] = [0, 0];
       for (const [order, bounds] of ways) {
-        const read = await changing.expectWhole({ filter, order, bounds });
+        const read = await changing.expectCompleteList({ filter, order, bounds });
         steady += read.steady;
         changes += read.changes;
       }
@@ -112,21 +118,23 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
       expect(changes).toBeGreaterThan(50 * ways.length);
     }
 
-    it.each(ONE_RANGE_FILTERS.map((filter, turn) => [titleOf(filter) || 'nothing', filter, turn] as const))(
+    it.each(ONE_RANGE_FILTERS.map((filter, turn) => [describeFilter(filter) || 'nothing', filter, turn] as const))(
       'none that does not change is skipped or comes twice: %s',
       async (_title, filter, turn) => {
-        const ways = ORDERS.map((order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const);
+        const ways = SHIPMENT_LIST_ORDERS.map(
+          (order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const,
+        );
         await expectWhole(
           filter,
-          ways.filter((_way, at) => (at + turn) % ORDER_STEP === 0),
+          ways.filter((_way, at) => (at + turn) % TESTED_ORDER_STEP === 0),
         );
       },
     );
 
-    it.each(SEVERAL_RANGES_FILTERS.map((filter) => [titleOf(filter), filter] as const))(
+    it.each(SEVERAL_RANGES_FILTERS.map((filter) => [describeFilter(filter), filter] as const))(
       'none that does not change is skipped or comes twice: %s',
       async (_title, filter) => {
-        const byCreation = ORDERS.filter(({ field }) => field === 'created_at');
+        const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
         const ways = byCreation.flatMap((order) => SHORT_SCAN_BOUNDS.map((bounds) => [order, bounds] as const));
         await expectWhole(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
       },

@@ -6,38 +6,38 @@ import type { LifecycleOptions } from '../src/lifecycle.ts';
 import { StreamScopes } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
-import { Writer } from './shipment-events.ts';
+import { ShipmentEventWriter } from './shipment-events.ts';
 
 /** Embedded engines in a temporary folder, and read models on them. */
-export class World {
+export class ReadModelsTestBed {
   private readonly started: ReadModels[] = [];
   private incarnation = 1_000;
 
   private constructor(
     private readonly folder: TempFolder,
     readonly engine: EmbeddedEngine,
-    readonly writer: Writer,
+    readonly writer: ShipmentEventWriter,
   ) {}
 
-  static async open(): Promise<World> {
+  static async open(): Promise<ReadModelsTestBed> {
     const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path);
-    return new World(folder, engine, new Writer(engine.eventStore));
+    return new ReadModelsTestBed(folder, engine, new ShipmentEventWriter(engine.eventStore));
   }
 
   async start(options: Partial<ReadModelsOptions> = {}): Promise<ReadModels> {
-    const readModels = await ReadModels.start({ ...this.parts(), ...options });
+    const readModels = await ReadModels.start({ ...this.readModelsOptions(), ...options });
     this.started.push(readModels);
     return readModels;
   }
 
   /** Returns the leases of a newly started process on the same data, whatever happened to the previous one. */
-  nextLeases(): InProcessLeases {
+  createLeasesOfNextProcess(): InProcessLeases {
     this.incarnation += 1;
     return new InProcessLeases(this.incarnation);
   }
 
-  parts(): ReadModelsOptions & Pick<LifecycleOptions, 'scopes'> {
+  readModelsOptions(): ReadModelsOptions & Pick<LifecycleOptions, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
     const scopes = new StreamScopes(eventStore);
     return {
@@ -60,13 +60,13 @@ export class World {
 
 /** Resolves when all read models contain all events written so far. */
 export async function waitUntilCaughtUp(models: ReadModels): Promise<void> {
-  await waitUntil(async () => (await models.list()).every((each) => each.caught_up));
+  await waitUntilTrue(async () => (await models.list()).every((each) => each.caught_up));
 }
 
 /** Rebuilds the read model, and waits until queries use the new generation. */
 export async function rebuildAndWait(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
-  await waitUntil(async () =>
+  await waitUntilTrue(async () =>
     (await models.list()).some((each) => each.name === name && each.generation === generation),
   );
 }
@@ -75,14 +75,14 @@ export async function rebuildAndWait(models: ReadModels, name: string): Promise<
 export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   await waitUntilCaughtUp(models);
   for (const { name } of await models.list()) {
-    const { rows, sha256 } = await models.digest(name);
+    const { rows, sha256 } = await models.digestRows(name);
     await rebuildAndWait(models, name);
-    expect(await models.digest(name)).toMatchObject({ rows, sha256 });
+    expect(await models.digestRows(name)).toMatchObject({ rows, sha256 });
   }
 }
 
 /** Repeats the question until the answer is true. @throws after five seconds */
-export async function waitUntil(question: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntilTrue(question: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(async () => {
     if (!(await question())) throw new Error(`still not: ${String(question)}`);
   });

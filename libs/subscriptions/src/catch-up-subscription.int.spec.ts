@@ -5,8 +5,8 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
-import { type CheckpointDocument, CHECKPOINTS, handledPositionOf, logPositionOf } from './checkpoint.ts';
-import { type HandledEvent, partition } from './subscriber.ts';
+import { type CheckpointDocument, CHECKPOINTS, toHandledPosition, toLogPosition } from './checkpoint.ts';
+import { type HandledEvent, createPartition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 const POLL_MS = 100;
@@ -33,7 +33,7 @@ describe('a subscriber', () => {
   function start(parts: Partial<CatchUpSubscriptionOptions> = {}): CatchUpSubscription {
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
-      partitions: [partition(['thing-'])],
+      partitions: [createPartition(['thing-'])],
       createHandler: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
       eventStore: engine.eventStore,
       documentStore: engine.documentStore,
@@ -102,7 +102,7 @@ describe('a subscriber', () => {
       const [checkpoint] = await (
         await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS)
       ).find({ filter: {}, limit: 1 });
-      return checkpoint && handledPositionOf(checkpoint);
+      return checkpoint && toHandledPosition(checkpoint);
     };
     faulty = 'thing-1';
     await append('thing-1');
@@ -115,7 +115,7 @@ describe('a subscriber', () => {
     const second = start({ createHandler: begin });
     await eventually(() => expect(handled.map(({ stream }) => stream)).toEqual(['thing-2', 'thing-1']), DEADLINE);
     const [, late] = handled;
-    expect([logPositionOf(late?.handledPosition ?? ''), (late?.handledPosition ?? '') > position]).toEqual([
+    expect([toLogPosition(late?.handledPosition ?? ''), (late?.handledPosition ?? '') > position]).toEqual([
       position,
       true,
     ]);

@@ -1,13 +1,13 @@
 import type { Position } from '@tracking/ports';
 import { type CheckpointDocument, checkpointId, CHECKPOINTS } from './checkpoint.ts';
-import { describeError, PARKED, type ParkedStream } from './parked-streams.ts';
+import { describeError, PARKED_STREAMS, type ParkedStream } from './parked-streams.ts';
 import { PartitionRunner, type PartitionRunnerOptions } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
-const POLL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const RETRY_BATCH_SIZE = 100;
 /** Milliseconds without an observation after which the lag is unknown and grows from the last one. */
-const OBSERVATION_VALID_MS = 5_000;
+const MAX_OBSERVATION_AGE_MS = 5_000;
 const MAX_OBSERVED_HEADS = 1_000;
 
 export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
@@ -23,7 +23,7 @@ export class CatchUpSubscription {
   private timer: NodeJS.Timeout | undefined;
   private retrying: Promise<void> | undefined;
   private measuring: Promise<void> | undefined;
-  private readonly lag = new Lag();
+  private readonly lag = new LagMeasurement();
 
   constructor(private readonly parts: CatchUpSubscriptionOptions) {
     this.runners = parts.partitions.map((partition) => new PartitionRunner(parts, partition));
@@ -31,11 +31,11 @@ export class CatchUpSubscription {
 
   start(): void {
     for (const runner of this.runners) runner.start();
-    this.measureOnce();
+    this.measureLag();
     this.timer ??= setInterval(() => {
       this.retryParked();
-      this.measureOnce();
-    }, this.parts.pollMs ?? POLL_MS).unref();
+      this.measureLag();
+    }, this.parts.pollMs ?? POLL_INTERVAL_MS).unref();
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. */
@@ -50,8 +50,8 @@ export class CatchUpSubscription {
    */
   lagMs(): number {
     // This process knows its own progress before its checkpoints are stored.
-    this.lag.reached(minPosition(this.localPositions()));
-    return Math.max(this.lag.ms(), ...this.runners.map((runner) => runner.lagMs()));
+    this.lag.reached(minPosition(this.readLocalPositions()));
+    return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
   /** Returns the number of parked streams in the partitions of this process. */
@@ -61,10 +61,10 @@ export class CatchUpSubscription {
 
   /** Retries requested parked streams now instead of within a second. */
   retryParked(): void {
-    this.retrying ??= this.retryRequested().finally(() => (this.retrying = undefined));
+    this.retrying ??= this.runRequestedRetries().finally(() => (this.retrying = undefined));
   }
 
-  private measureOnce(): void {
+  private measureLag(): void {
     this.measuring ??= this.measure().finally(() => (this.measuring = undefined));
   }
 
@@ -72,7 +72,7 @@ export class CatchUpSubscription {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
-      this.lag.observe(at, head, await this.handledPosition());
+      this.lag.recordPositions(at, head, await this.handledPosition());
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describeError(error) },
@@ -86,14 +86,14 @@ export class CatchUpSubscription {
    * has handled nothing.
    */
   private async handledPosition(): Promise<Position | undefined> {
-    return minPosition(this.localPositions()) ?? minPosition(await this.storedPositions());
+    return minPosition(this.readLocalPositions()) ?? minPosition(await this.readStoredPositions());
   }
 
-  private localPositions(): readonly (Position | undefined)[] {
+  private readLocalPositions(): readonly (Position | undefined)[] {
     return this.runners.map((runner) => runner.position);
   }
 
-  private async storedPositions(): Promise<readonly (Position | undefined)[]> {
+  private async readStoredPositions(): Promise<readonly (Position | undefined)[]> {
     const { subscriber, documentStore, partitions } = this.parts;
     const { name, generation } = subscriber;
     const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
@@ -102,13 +102,13 @@ export class CatchUpSubscription {
     return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
   }
 
-  private async retryRequested(): Promise<void> {
+  private async runRequestedRetries(): Promise<void> {
     // Only the process that holds a parked stream can retry it.
     if (this.parkedCount() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
     try {
-      const documents = await documentStore.collection<ParkedStream>(PARKED);
+      const documents = await documentStore.collection<ParkedStream>(PARKED_STREAMS);
       const filter = { subscriber: name, generation, retry: true };
       const requested = await documents.find({ filter, limit: RETRY_BATCH_SIZE });
       if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
@@ -128,7 +128,7 @@ function minPosition(positions: readonly (Position | undefined)[]): Position | u
  * Time that the oldest unhandled event has waited, from repeated observations of the log's end and the checkpoint. It
  * grows whichever process should handle the event and whatever the reason.
  */
-export class Lag {
+export class LagMeasurement {
   /** Observed ends of the log that the checkpoint has not reached. */
   private heads: { readonly position: Position; readonly at: number }[] = [];
   private observedAt: number;
@@ -144,7 +144,7 @@ export class Lag {
    * @param head last position of the log
    * @param done position up to which all events are handled
    */
-  observe(at: number, head: Position | undefined, done: Position | undefined): void {
+  recordPositions(at: number, head: Position | undefined, done: Position | undefined): void {
     this.observedAt = at;
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
@@ -158,9 +158,9 @@ export class Lag {
     this.heads.splice(0, first < 0 ? this.heads.length : first);
   }
 
-  ms(): number {
+  lagMs(): number {
     const now = this.now();
-    const hasObservation = now - this.observedAt <= OBSERVATION_VALID_MS;
+    const hasObservation = now - this.observedAt <= MAX_OBSERVATION_AGE_MS;
     return now - (this.heads[0]?.at ?? (hasObservation ? now : this.observedAt));
   }
 }

@@ -2,7 +2,13 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, createTempFolder } from '@tracking/testing';
-import { Checkpoint, type CheckpointDocument, CHECKPOINTS, handledPositionOf, Superseded } from './checkpoint.ts';
+import {
+  Checkpoint,
+  type CheckpointDocument,
+  CHECKPOINTS,
+  toHandledPosition,
+  CheckpointSuperseded,
+} from './checkpoint.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 
@@ -31,9 +37,9 @@ describe('a checkpoint', () => {
   it('starts before the first event and stores the last move', async () => {
     const checkpoint = await claim(1);
     expect([checkpoint.position, checkpoint.complete]).toEqual([undefined, false]);
-    void checkpoint.move('0001', false);
-    void checkpoint.move('0002', true);
-    void checkpoint.move('0003', true);
+    void checkpoint.moveTo('0001', false);
+    void checkpoint.moveTo('0002', true);
+    void checkpoint.moveTo('0003', true);
     expect(checkpoint.position).toBe('0003');
     await checkpoint.flush();
     const next = await claim(2);
@@ -42,16 +48,16 @@ describe('a checkpoint', () => {
 
   it('is claimed by a newer holder; the older one is notified and moves it no longer', async () => {
     const older = await claim(1);
-    await older.move('0005', false);
+    await older.moveTo('0005', false);
     const newer = await claim(2);
-    await newer.move('0006', false);
+    await newer.moveTo('0006', false);
     expect(older.superseded.aborted).toBe(false);
-    await older.move('0009', true);
+    await older.moveTo('0009', true);
     expect(older.superseded.aborted).toBe(true);
     expect(await documents.find({ filter: {}, limit: 9 })).toMatchObject([
       { position: '0006', epoch: 2, complete: false },
     ]);
-    await newer.move('0007', false);
+    await newer.moveTo('0007', false);
     expect(newer.superseded.aborted).toBe(false);
   });
 
@@ -66,17 +72,17 @@ describe('a checkpoint', () => {
         },
       });
       const checkpoint = await claim(1, watched);
-      void checkpoint.move(`${turns}-first`, false);
+      void checkpoint.moveTo(`${turns}-first`, false);
       await written;
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      await checkpoint.move(`${turns}-second`, false);
+      await checkpoint.moveTo(`${turns}-second`, false);
       expect(await position()).toBe(`${turns}-second`);
     }
   });
 
   it('has its position after a process of the previous version moved it past the late positions', async () => {
     const checkpoint = await claim(1);
-    await checkpoint.move('0001', true);
+    await checkpoint.moveTo('0001', true);
     const late = checkpoint.nextLatePosition();
     await checkpoint.moveToLatePosition(late);
     expect((await claim(2)).handledPosition).toBe(late);
@@ -84,17 +90,17 @@ describe('a checkpoint', () => {
     const [stored] = await documents.find({ filter: {}, limit: 1 });
     const moved = { ...(stored as CheckpointDocument), position: '0002' };
     await documents.replace(moved);
-    expect(handledPositionOf(moved)).toBe('0002');
+    expect(toHandledPosition(moved)).toBe('0002');
     expect((await claim(3)).handledPosition).toBe('0002');
   });
 
   it('waits between writes, and writes the newest move when flushed', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 60_000 };
     const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
-    void checkpoint.move('0001', false);
+    void checkpoint.moveTo('0001', false);
     await eventually(async () => expect(await position()).toBe('0001'));
-    void checkpoint.move('0002', false);
-    void checkpoint.move('0003', false);
+    void checkpoint.moveTo('0002', false);
+    void checkpoint.moveTo('0003', false);
     expect([checkpoint.position, await position()]).toEqual(['0003', '0001']);
     await checkpoint.flush();
     expect(await position()).toBe('0003');
@@ -102,14 +108,14 @@ describe('a checkpoint', () => {
 
   it('cannot be claimed with an old epoch', async () => {
     await claim(2);
-    await expect(claim(1)).rejects.toThrow(Superseded);
+    await expect(claim(1)).rejects.toThrow(CheckpointSuperseded);
     await expect(claim(2)).resolves.toBeDefined();
   });
 
   it('is lost when its generation is dropped', async () => {
     const checkpoint = await claim(1);
     await documents.delete('shipments/1/shipment-');
-    await checkpoint.move('0001', false);
+    await checkpoint.moveTo('0001', false);
     expect(checkpoint.superseded.aborted).toBe(true);
     expect(await documents.count({})).toBe(0);
   });
@@ -129,7 +135,7 @@ describe('a checkpoint', () => {
     });
     const checkpoint = await claim(1, troubled);
     answers = 'nothing';
-    void checkpoint.move('0001', false);
+    void checkpoint.moveTo('0001', false);
     await eventually(() => expect(failures).toBeGreaterThan(1));
     answers = 'truly';
     await checkpoint.flush();
@@ -137,7 +143,7 @@ describe('a checkpoint', () => {
 
     answers = 'late';
     const other = await claim(2, troubled);
-    void other.move('0002', false);
+    void other.moveTo('0002', false);
     ending.abort();
     await other.flush();
     expect(other.superseded.aborted).toBe(false);

@@ -7,9 +7,9 @@ export const CHECKPOINTS: CollectionSpec = {
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
   durability: 'derived',
 };
-const SEPARATOR = '.';
+const KEY_SEPARATOR = '.';
 const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
-const NUMBER_DIGITS = 10;
+const LATE_NUMBER_DIGITS = 10;
 const DELETE_BATCH_SIZE = 500;
 
 /** Progress of one partition of one generation of a subscriber. */
@@ -32,7 +32,7 @@ export function checkpointId(subscriber: string, generation: number, partition: 
 }
 
 /** Returns the position up to which all events are handled; undefined before the first event. */
-export function handledPositionOf({
+export function toHandledPosition({
   position,
   late,
 }: Pick<CheckpointDocument, 'position' | 'late'>): HandledPosition | undefined {
@@ -41,8 +41,8 @@ export function handledPositionOf({
 }
 
 /** A newer holder of the lease has claimed the checkpoint. */
-export class Superseded extends Error {
-  override readonly name = 'Superseded';
+export class CheckpointSuperseded extends Error {
+  override readonly name = 'CheckpointSuperseded';
 }
 
 interface CheckpointOptions {
@@ -72,7 +72,7 @@ export class Checkpoint {
     private readonly writing: CheckpointOptions,
   ) {}
 
-  /** Claims the checkpoint for a new lease holder. @throws Superseded, Unavailable */
+  /** Claims the checkpoint for a new lease holder. @throws CheckpointSuperseded, Unavailable */
   static async claim(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
@@ -82,7 +82,7 @@ export class Checkpoint {
     await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed)
-      throw new Superseded(
+      throw new CheckpointSuperseded(
         `${id}: epoch ${of.epoch} is not the newest; a newer lease holder has claimed the checkpoint`,
       );
     return new Checkpoint(documents, claimed, writing);
@@ -94,7 +94,7 @@ export class Checkpoint {
 
   /** Position up to which all events are handled. */
   get handledPosition(): HandledPosition | undefined {
-    return handledPositionOf(this.wanted ?? this.document);
+    return toHandledPosition(this.wanted ?? this.document);
   }
 
   get complete(): boolean {
@@ -110,7 +110,7 @@ export class Checkpoint {
    * Moves the checkpoint to a position. Call it only when everything up to the position is handled.
    * @returns resolves when this or a later move is written, or writing has ended; need not be awaited
    */
-  move(position: Position | undefined, complete: boolean): Promise<void> {
+  moveTo(position: Position | undefined, complete: boolean): Promise<void> {
     const { late: _, ...rest } = this.document;
     return this.requestWrite({ ...rest, position: position ?? null, complete });
   }
@@ -118,7 +118,7 @@ export class Checkpoint {
   /** Returns a position after all handled events, for the next event of a parked stream. */
   nextLatePosition(): HandledPosition {
     this.lateCount += 1;
-    return handledPositionAfter(this.position ?? '', this.document.epoch, this.lateCount);
+    return createLatePosition(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
   /** Moves the checkpoint to a position of `nextLatePosition`, with the conditions of `move`. */
@@ -171,25 +171,25 @@ export type HandledPosition = string;
  * @param epoch epoch of the lease: later holders get later positions
  * @param number increases within the epoch
  */
-function handledPositionAfter(position: Position, epoch: number, number: number): HandledPosition {
-  const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(NUMBER_DIGITS, '0')];
-  return [position, ...suffix].join(SEPARATOR);
+function createLatePosition(position: Position, epoch: number, number: number): HandledPosition {
+  const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(LATE_NUMBER_DIGITS, '0')];
+  return [position, ...suffix].join(KEY_SEPARATOR);
 }
 
 /** Returns the last log position that is not after the handled position. */
-export function logPositionOf(place: HandledPosition): Position {
-  const [position = place] = place.split(SEPARATOR, 1);
+export function toLogPosition(place: HandledPosition): Position {
+  const [position = place] = place.split(KEY_SEPARATOR, 1);
   return position;
 }
 
 /** Returns a position at or after every late position of the log position, and before the next log position. */
-export function lastHandledPositionOf(position: Position): HandledPosition {
-  return `${logPositionOf(position)}${SEPARATOR}~`;
+export function toLastHandledPosition(position: Position): HandledPosition {
+  return `${toLogPosition(position)}${KEY_SEPARATOR}~`;
 }
 
 /**
  * Deletes the documents of earlier generations of a subscriber, which no process uses any longer.
- * @param spec `CHECKPOINTS` or `PARKED`
+ * @param spec `CHECKPOINTS` or `PARKED_STREAMS`
  * @throws Unavailable
  */
 export async function deleteEarlierGenerations(

@@ -2,11 +2,17 @@ export { CatchUpSubscription } from './catch-up-subscription.ts';
 export {
   CHECKPOINTS,
   type CheckpointDocument,
-  handledPositionOf,
+  toHandledPosition,
   deleteEarlierGenerations,
   type HandledPosition,
-  lastHandledPositionOf,
-  logPositionOf,
+  toLastHandledPosition,
+  toLogPosition,
 } from './checkpoint.ts';
-export { PARKED, type ParkedStream, describeError, ParkedStreams, type RetryOutcome } from './parked-streams.ts';
+export {
+  PARKED_STREAMS,
+  type ParkedStream,
+  describeError,
+  ParkedStreams,
+  type RetryOutcome,
+} from './parked-streams.ts';
 export * from './subscriber.ts';

@@ -2,7 +2,7 @@ import type { Clock, Collection, CollectionSpec, Document, DocumentStore } from 
 import { monotonicMs, pause } from '@tracking/resilience';
 import type { EventFailure } from './subscriber.ts';
 
-export const PARKED: CollectionSpec = {
+export const PARKED_STREAMS: CollectionSpec = {
   name: 'parked_streams',
   indexes: [
     { name: 'by_partition', fields: ['subscriber', 'generation', 'partition', 'id'] },
@@ -40,7 +40,7 @@ export function describeError(error: unknown): string {
 }
 
 /**
- * Result of a requested retry: `applied`, the stream is no longer parked; `parked`, it failed again; `requested`, its
+ * Result of a requested retry: `applied`, the stream is no longer parked; `listParkedShipments`, it failed again; `requested`, its
  * process has not retried it yet; `not_found`, the id does not exist.
  */
 export type RetryOutcome = 'applied' | 'parked' | 'requested' | 'not_found';
@@ -80,7 +80,7 @@ export class ParkedStreams {
   }
 
   private documents(): Promise<Collection<ParkedStream>> {
-    return this.store.collection<ParkedStream>(PARKED);
+    return this.store.collection<ParkedStream>(PARKED_STREAMS);
   }
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import { Checkpoint, type CheckpointDocument, CHECKPOINTS } from './checkpoint.ts';
-import { describeError, PARKED, ParkedPartition, type ParkedStream } from './parked-streams.ts';
+import { describeError, PARKED_STREAMS, ParkedPartition, type ParkedStream } from './parked-streams.ts';
 import type {
   EventFailure,
   EventHandler,
@@ -53,7 +53,7 @@ const BUSY_BATCH_SIZE = 8;
 const PARKED_EVENTS_PER_READ = 32;
 
 /** The partition while this process holds its lease. */
-interface HeldPartition {
+interface LeasedPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
@@ -70,7 +70,7 @@ interface HeldPartition {
 export class PartitionRunner {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
-  private held: HeldPartition | undefined;
+  private held: LeasedPartition | undefined;
   /** Resolves when the last requested batch or retry ends. They run one after another. */
   private queue: Promise<void> = Promise.resolve();
   private waitingSince: number | undefined;
@@ -154,11 +154,11 @@ export class PartitionRunner {
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
     const parked = await ParkedPartition.load(
-      await documentStore.collection<ParkedStream>(PARKED),
+      await documentStore.collection<ParkedStream>(PARKED_STREAMS),
       this.logFields,
       clock,
     );
-    const held: HeldPartition = {
+    const held: LeasedPartition = {
       checkpoint,
       handler: await createHandler(lost),
       parked,
@@ -189,7 +189,7 @@ export class PartitionRunner {
   }
 
   /** Handles the batch and moves the checkpoint before any retry runs. */
-  private async advance(batch: EventBatch, held: HeldPartition, end: Position | undefined): Promise<void> {
+  private async advance(batch: EventBatch, held: LeasedPartition, end: Position | undefined): Promise<void> {
     if (batch.events.length > 0) await this.handle(batch, held);
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
     this.parts.listener?.onAdvanced(this.partition.key, batch.position);
@@ -197,7 +197,7 @@ export class PartitionRunner {
   }
 
   /** Resolves when all events are handled and failed streams are parked. */
-  private async handle(batch: EventBatch, { handler, parked, ending }: HeldPartition): Promise<void> {
+  private async handle(batch: EventBatch, { handler, parked, ending }: LeasedPartition): Promise<void> {
     const started = performance.now();
     const attempt = async () => {
       const waiting = batch.events.filter((event) => parked.get(event.stream) === undefined);
@@ -206,9 +206,9 @@ export class PartitionRunner {
         this.logParked(failure);
       }
     };
-    this.waitingSince = recordedAt(batch.events[0]);
+    this.waitingSince = parseRecordedTime(batch.events[0]);
     await retry(attempt, { signal: ending, onFailure: this.failed });
-    this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
+    this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(batch.events[batch.events.length - 1]);
     this.parts.metrics.recordBatch(batch.events.length, (performance.now() - started) / 1_000);
   }
 
@@ -229,7 +229,7 @@ export class PartitionRunner {
    * Handles the skipped events of the stream at positions after all handled events. Waits for unavailable engines,
    * because their pending writes must not arrive behind readers.
    */
-  private async retryParkedStream(document: ParkedStream, held: HeldPartition): Promise<boolean> {
+  private async retryParkedStream(document: ParkedStream, held: LeasedPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
     const onFailure = this.failed;
     const isTransient = (error: unknown) => error instanceof Unavailable;
@@ -253,7 +253,7 @@ export class PartitionRunner {
 
   private async handleSkippedEvents(
     events: readonly HandledEvent[],
-    held: HeldPartition,
+    held: LeasedPartition,
   ): Promise<EventFailure | undefined> {
     const { handler, ending, checkpoint } = held;
     const [failure] = await handler.handle(events, ending);
@@ -268,7 +268,7 @@ export class PartitionRunner {
   /** Writes in the background, except for the move that completes the partition. */
   private async move(checkpoint: Checkpoint, position: Position | undefined, complete: boolean): Promise<void> {
     const completes = complete && !checkpoint.complete;
-    const written = checkpoint.move(position, complete || checkpoint.complete);
+    const written = checkpoint.moveTo(position, complete || checkpoint.complete);
     if (!completes) return;
     await written;
     this.parts.listener?.onCompleted(this.partition.key);
@@ -295,7 +295,7 @@ export class PartitionRunner {
   };
 }
 
-function recordedAt(event: StoredEvent | undefined): number | undefined {
+function parseRecordedTime(event: StoredEvent | undefined): number | undefined {
   const at = Date.parse(String(event?.metadata['recorded_at']));
   return Number.isNaN(at) ? undefined : at;
 }

@@ -18,7 +18,7 @@ export interface Partition {
   readonly streamPrefixes: readonly string[];
 }
 
-export function partition(streamPrefixes: readonly string[]): Partition {
+export function createPartition(streamPrefixes: readonly string[]): Partition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 

@@ -1,2 +1,2 @@
 export type { Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
-export { SettingsOfWorkspaces, type ChangeSettings, type SettingsChange } from './settings-of-workspaces.ts';
+export { SettingsOfWorkspaces, type ChangeSettingsRequest, type SettingsChange } from './settings-of-workspaces.ts';

@@ -1,13 +1,13 @@
 import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, MODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { patched } from './merge-patch.ts';
-import { NOTHING_SET, setValuesOf, valuesOf } from './settings-document.ts';
+import { patchSettings } from './merge-patch.ts';
+import { NO_SET_VALUES, pickSetValues, valuesOf } from './settings-document.ts';
 
-const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_RULE_SETTINGS, patch);
+const patchedDefaults = (patch: JsonObject) => patchSettings(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
 /** Returns the settings after applying the patches in order. */
 const set = (...patches: readonly JsonObject[]) =>
-  setValuesOf(patches.reduce((values, patch) => patched(values, patch).values, DEFAULT_RULE_SETTINGS));
+  pickSetValues(patches.reduce((values, patch) => patchSettings(values, patch).values, DEFAULT_RULE_SETTINGS));
 const exception = (type: string, fields: JsonValue): JsonObject => ({ exceptions: { [type]: fields } });
 
 describe('a merge patch of settings', () => {
@@ -34,15 +34,15 @@ describe('a merge patch of settings', () => {
   });
 
   it('stores only values that differ from the defaults', () => {
-    expect(set({})).toEqual(NOTHING_SET);
+    expect(set({})).toEqual(NO_SET_VALUES);
     const everything = { ...DEFAULT_RULE_SETTINGS } as unknown as JsonObject;
-    expect(set(everything)).toEqual(NOTHING_SET);
+    expect(set(everything)).toEqual(NO_SET_VALUES);
     expect(set(exception('eta_slip', { by_mode: { air: 6, road: 4 } }))).toEqual({
       exceptions: { eta_slip: { by_mode: { air: 6 } } },
       required_documents: {},
     });
     const some = set(exception('demurrage_risk', { before_hours: 72 }), { required_documents: { air: ['photo'] } });
-    expect(setValuesOf(valuesOf(some))).toEqual(some);
+    expect(pickSetValues(valuesOf(some))).toEqual(some);
   });
 
   it.each<[string, JsonObject]>([
@@ -58,7 +58,7 @@ describe('a merge patch of settings', () => {
     ['all types', { exceptions: null }],
   ])('restores the default of %s with null', (_what, patch) => {
     const changes = { enabled: false, after_hours: 48, by_mode: { air: 8 }, severity: 'low' };
-    expect(set(exception('eta_slip', changes), patch)).toEqual(NOTHING_SET);
+    expect(set(exception('eta_slip', changes), patch)).toEqual(NO_SET_VALUES);
   });
 
   it('restores the documents of a mode, or of all modes, with null', () => {
@@ -70,7 +70,7 @@ describe('a merge patch of settings', () => {
 
   it('removes the hours of a mode without a default with null', () => {
     const before = exception('arrival_overdue', { by_mode: { rail: 24 } });
-    expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NOTHING_SET);
+    expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NO_SET_VALUES);
   });
 
   it('accepts enumeration values in any case, and stores each document once', () => {
@@ -146,7 +146,7 @@ describe('a merge patch of settings', () => {
   });
 
   it('ignores unknown fields', () => {
-    expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NOTHING_SET);
+    expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NO_SET_VALUES);
   });
 });
 

@@ -14,15 +14,15 @@ import type {
   RuleSettings,
 } from '@tracking/contracts';
 
-const MAX_HOURS = 8_760;
+const MAX_SETTING_HOURS = 8_760;
 /** Limits of the reported faults and of the names in them, because the client chooses both. */
-const MAX_FAULTS = 100;
-const MAX_NAME = 100;
+const MAX_REPORTED_FAULTS = 100;
+const MAX_NAME_CHARS = 100;
 
 type Fail = (param: string, code: FieldError['code'], message: string) => undefined;
 
 /** The patched values; use them only if there are no faults. */
-interface Patched {
+interface PatchedSettings {
   readonly values: RuleSettings;
   /** All invalid fields. */
   readonly faults: readonly FieldError[];
@@ -32,10 +32,10 @@ interface Patched {
  * Changes settings by a JSON merge patch (RFC 7396): omitted settings keep their value, and null restores the default
  * of one value or of all values in an object. Unknown fields are ignored.
  */
-export function patched(values: RuleSettings, patch: JsonObject): Patched {
+export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedSettings {
   const faults: FieldError[] = [];
   const fail: Fail = (param, code, message) => {
-    if (faults.length < MAX_FAULTS) faults.push({ param, code, message });
+    if (faults.length < MAX_REPORTED_FAULTS) faults.push({ param, code, message });
   };
   const exceptions = mergeMembers(values.exceptions, patch['exceptions'], {
     param: 'exceptions',
@@ -43,7 +43,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
     unknown: 'Is not an exception type that opens automatically. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.exceptions,
     read: (value, param, type) =>
-      readException(value, param, {
+      readExceptionSettings(value, param, {
         now: values.exceptions[type],
         defaults: DEFAULT_RULE_SETTINGS.exceptions[type],
         fail,
@@ -61,7 +61,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
   return { values: { exceptions, required_documents } as RuleSettings, faults };
 }
 
-interface Members<Name extends string, Value> {
+interface MemberReaders<Name extends string, Value> {
   readonly param: string;
   readonly names: readonly Name[];
   /** Message for an unknown name, followed by the allowed names. */
@@ -76,7 +76,7 @@ interface Members<Name extends string, Value> {
 function mergeMembers<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
-  { param, names, unknown, defaults, read, fail }: Members<Name, Value>,
+  { param, names, unknown, defaults, read, fail }: MemberReaders<Name, Value>,
 ): Readonly<Partial<Record<Name, Value>>> {
   if (patch === undefined) return now;
   if (patch === null) return defaults;
@@ -86,7 +86,7 @@ function mergeMembers<Name extends string, Value>(
   }
   const after: Partial<Record<Name, Value>> = { ...now };
   for (const [name, value] of Object.entries(patch)) {
-    const path = `${param}.${name.slice(0, MAX_NAME)}`;
+    const path = `${param}.${name.slice(0, MAX_NAME_CHARS)}`;
     const known = names.find((one) => one === name);
     if (known === undefined) {
       fail(path, 'invalid_value', `${unknown} ${names.join(', ')}.`);
@@ -99,13 +99,17 @@ function mergeMembers<Name extends string, Value>(
   return after;
 }
 
-interface ReadException {
+interface ExceptionSettingsContext {
   readonly now: ExceptionSettings;
   readonly defaults: ExceptionSettings;
   readonly fail: Fail;
 }
 
-function readException(value: JsonValue, param: string, { now, defaults, fail }: ReadException): ExceptionSettings {
+function readExceptionSettings(
+  value: JsonValue,
+  param: string,
+  { now, defaults, fail }: ExceptionSettingsContext,
+): ExceptionSettings {
   if (!isObject(value)) {
     fail(param, 'invalid_type', 'Must be an object.');
     return now;
@@ -147,9 +151,9 @@ function readException(value: JsonValue, param: string, { now, defaults, fail }:
 
 function readHours(value: JsonValue, param: string, fail: Fail): number | undefined {
   if (typeof value !== 'number') return fail(param, 'invalid_type', 'Must be a number of hours.');
-  return value > 0 && value <= MAX_HOURS
+  return value > 0 && value <= MAX_SETTING_HOURS
     ? value
-    : fail(param, 'invalid_value', `Must be more than 0 and at most ${MAX_HOURS} hours.`);
+    : fail(param, 'invalid_value', `Must be more than 0 and at most ${MAX_SETTING_HOURS} hours.`);
 }
 
 function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonly DocumentType[] | undefined {

@@ -3,7 +3,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
-import { behind } from '../test/gated-store.ts';
+import { delayStore } from '../test/gated-store.ts';
 import { type Recheck, SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
@@ -81,10 +81,10 @@ describe('a requested recheck', () => {
 
   it('remembers the rules for which all workspaces were rechecked', async () => {
     const { rechecks } = await open();
-    expect(await rechecks.rules()).toBeUndefined();
-    await rechecks.setRules('1 a');
-    await rechecks.setRules('1 b');
-    expect(await (await open()).rechecks.rules()).toBe('1 b');
+    expect(await rechecks.readCheckedRules()).toBeUndefined();
+    await rechecks.storeCheckedRules('1 a');
+    await rechecks.storeCheckedRules('1 b');
+    expect(await (await open()).rechecks.readCheckedRules()).toBe('1 b');
   });
 });
 
@@ -225,7 +225,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
       isFirst = false;
       await meanwhile();
     };
-    return open(behind(engine.documentStore, gate));
+    return open(delayStore(engine.documentStore, gate));
   }
 
   it('keeps a change made during the step, and restarts', async () => {

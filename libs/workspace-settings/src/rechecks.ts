@@ -3,7 +3,7 @@ import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
   type CheckedRules,
-  NOTHING_SET,
+  NO_SET_VALUES,
   type SettingsDocument,
   type SettingsDocuments,
   type StoredSettings,
@@ -49,7 +49,7 @@ export class Rechecks {
       ...(after !== undefined && { after: [after] }),
       limit,
     });
-    return found.flatMap((document) => recheckOf(document) ?? []);
+    return found.flatMap((document) => toRecheck(document) ?? []);
   }
 
   /**
@@ -60,7 +60,9 @@ export class Rechecks {
     await retryConflicts(this.documents, `the recheck of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
-        return (await this.documents.insert({ ...neverChanged(workspaceId), ...RECHECK_REQUESTED })) || undefined;
+        return (
+          (await this.documents.insert({ ...createInitialSettings(workspaceId), ...RECHECK_REQUESTED })) || undefined
+        );
       }
       const { version, recheck_step = 0 } = found;
       const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
@@ -73,12 +75,12 @@ export class Rechecks {
    * Returns the rules with which all workspaces were last rechecked, or for which that was requested; undefined before
    * the first time.
    */
-  async rules(): Promise<string | undefined> {
-    return (await this.checkedRules.get(RULES_ID))?.rules;
+  async readCheckedRules(): Promise<string | undefined> {
+    return (await this.checkedRules.get(CHECKED_RULES_ID))?.rules;
   }
 
-  async setRules(rules: string): Promise<void> {
-    await this.checkedRules.upsert({ id: RULES_ID, rules });
+  async storeCheckedRules(rules: string): Promise<void> {
+    await this.checkedRules.upsert({ id: CHECKED_RULES_ID, rules });
   }
 
   /**
@@ -105,21 +107,21 @@ export class Rechecks {
       },
     };
     const isStored = await this.documents.replace(advanced, { version, recheck_step: step });
-    return isStored ? recheckOf(advanced) : undefined;
+    return isStored ? toRecheck(advanced) : undefined;
   }
 }
 
-function recheckOf({ id, version, recheck, recheck_step }: SettingsDocument): Recheck | undefined {
+function toRecheck({ id, version, recheck, recheck_step }: SettingsDocument): Recheck | undefined {
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };
 }
 
-const RULES_ID = 'rules';
+const CHECKED_RULES_ID = 'rules';
 
 /** Document of a workspace that never changed a setting. */
-export const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
+export const INITIAL_SETTINGS: StoredSettings = { ...NO_SET_VALUES, version: 1, updated_at: null, updated_by: null };
 
-function neverChanged(id: string): Omit<SettingsDocument, keyof typeof RECHECK_REQUESTED> {
-  return { id, ...NEVER_CHANGED, changed_by: '', before: NEVER_CHANGED };
+function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof RECHECK_REQUESTED> {
+  return { id, ...INITIAL_SETTINGS, changed_by: '', before: INITIAL_SETTINGS };
 }

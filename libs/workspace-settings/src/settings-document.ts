@@ -59,15 +59,15 @@ export const RECHECK_REQUESTED: Required<StoredRecheck> = {
 /** The decided settings, without derived fields. */
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
-export function decidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
+export function toDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
   return { ...valuesOf(set), version, updated_at, updated_by };
 }
 
-export function workspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
-  return { ...decidedSettings(stored), recheck: shown(stored) };
+export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
+  return { ...toDecidedSettings(stored), recheck: toSettingsRecheck(stored) };
 }
 
-function shown({ recheck }: StoredRecheck): SettingsRecheck | null {
+function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
   if (recheck === undefined) return null;
   const { after: _cursor, ...progress } = recheck;
   return progress;
@@ -82,20 +82,20 @@ export interface SetValues {
   readonly required_documents: Readonly<Partial<Record<Mode, readonly DocumentType[]>>>;
 }
 
-export const NOTHING_SET: SetValues = { exceptions: {}, required_documents: {} };
+export const NO_SET_VALUES: SetValues = { exceptions: {}, required_documents: {} };
 
 /** Returns the effective settings of a workspace that set these values. */
 export function valuesOf({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
-    exceptions: byName(AUTOMATIC_EXCEPTION_TYPES, (type) => exceptionSettings(type, exceptions[type] ?? {})),
-    required_documents: byName(MODES, (mode) => required_documents[mode] ?? []),
+    exceptions: sortByName(AUTOMATIC_EXCEPTION_TYPES, (type) => mergeWithDefaults(type, exceptions[type] ?? {})),
+    required_documents: sortByName(MODES, (mode) => required_documents[mode] ?? []),
   };
 }
 
-/** Returns the set values of effective settings: the inverse of {@link valuesOf}. */
-export function setValuesOf({ exceptions, required_documents }: RuleSettings): SetValues {
+/** Returns the set values of effective settings: the inverse of {@link readValues}. */
+export function pickSetValues({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
-    (type) => [type, differences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
+    (type) => [type, pickDifferences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
   );
   return {
     exceptions: Object.fromEntries(differing.filter(([, fields]) => Object.keys(fields).length > 0)),
@@ -105,12 +105,12 @@ export function setValuesOf({ exceptions, required_documents }: RuleSettings): S
   };
 }
 
-function exceptionSettings(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
+function mergeWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
   return { ...defaults, ...set, by_mode: sortMembers({ ...defaults.by_mode, ...set.by_mode }) };
 }
 
-function differences(settings: ExceptionSettings, defaults: ExceptionSettings): Partial<ExceptionSettings> {
+function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSettings): Partial<ExceptionSettings> {
   const { by_mode, ...plain } = settings;
   const modes = Object.entries(by_mode).filter(([mode, hours]) => hours !== defaults.by_mode[mode as Mode]);
   const fields = Object.entries(plain).filter(([name, value]) => value !== defaults[name as keyof typeof plain]);
@@ -122,7 +122,7 @@ function sortMembers(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['
   return Object.fromEntries(MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])));
 }
 
-function byName<Name extends string, Value>(
+function sortByName<Name extends string, Value>(
   names: readonly Name[],
   value: (name: Name) => Value,
 ): Readonly<Record<Name, Value>> {

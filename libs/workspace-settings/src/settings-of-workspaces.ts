@@ -2,26 +2,26 @@ import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps, retryConflicts } from '@tracking/resilience';
-import { patched } from './merge-patch.ts';
-import { NEVER_CHANGED, Rechecks } from './rechecks.ts';
+import { patchSettings } from './merge-patch.ts';
+import { INITIAL_SETTINGS, Rechecks } from './rechecks.ts';
 import {
   CHECKED_RULES,
   type CheckedRules,
-  decidedSettings,
+  toDecidedSettings,
   type DecidedSettings,
   SETTINGS_DOCUMENTS,
   type SettingsDocument,
   type SettingsDocuments,
   type SetValues,
-  setValuesOf,
+  pickSetValues,
   type StoredSettings,
   RECHECK_REQUESTED,
   valuesOf,
-  workspaceSettings,
+  toWorkspaceSettings,
 } from './settings-document.ts';
 
 /** A command that changes settings once, even if it is repeated. */
-export interface ChangeSettings {
+export interface ChangeSettingsRequest {
   /** UUID of the command. */
   readonly id: string;
   readonly at: Timestamp;
@@ -37,7 +37,7 @@ export interface SettingsChange {
   readonly after: WorkspaceSettings;
 }
 
-const DEFAULT_SETTINGS = workspaceSettings(NEVER_CHANGED);
+const DEFAULT_SETTINGS = toWorkspaceSettings(INITIAL_SETTINGS);
 
 interface SettingsOptions {
   readonly documentStore: DocumentStore;
@@ -81,17 +81,17 @@ export class SettingsOfWorkspaces {
    * effect.
    * @throws DomainError `validation_failed` naming all invalid fields; PreconditionFailed; Unavailable, Busy
    */
-  change(command: ChangeSettings): Promise<SettingsChange> {
+  change(command: ChangeSettingsRequest): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
-        return { before: decidedSettings(found.before), after: workspaceSettings(found) };
+        return { before: toDecidedSettings(found.before), after: toWorkspaceSettings(found) };
       }
-      const before = stored(found ?? NEVER_CHANGED);
-      const set = changed(before, command);
+      const before = stored(found ?? INITIAL_SETTINGS);
+      const set = applyChange(before, command);
       if (set === undefined) {
-        return { before: decidedSettings(before), after: workspaceSettings(found ?? NEVER_CHANGED) };
+        return { before: toDecidedSettings(before), after: toWorkspaceSettings(found ?? INITIAL_SETTINGS) };
       }
       const document: SettingsDocument = {
         id: workspace_id,
@@ -105,13 +105,13 @@ export class SettingsOfWorkspaces {
       };
       if (!(await this.#write(document, found?.version))) return undefined;
       this.#recent.forget(workspace_id);
-      return { before: decidedSettings(before), after: workspaceSettings(document) };
+      return { before: toDecidedSettings(before), after: toWorkspaceSettings(document) };
     });
   }
 
   async #read(workspaceId: string): Promise<WorkspaceSettings | undefined> {
     const found = await this.documents.get(workspaceId);
-    return found && workspaceSettings(found);
+    return found && toWorkspaceSettings(found);
   }
 
   #write(document: SettingsDocument, version: number | undefined): Promise<boolean> {
@@ -120,12 +120,12 @@ export class SettingsOfWorkspaces {
 }
 
 /** Returns the settings to store; undefined if nothing changes. @throws DomainError */
-function changed(before: StoredSettings, { patch, if_match }: ChangeSettings): SetValues | undefined {
-  const { values, faults } = patched(valuesOf(before), patch);
+function applyChange(before: StoredSettings, { patch, if_match }: ChangeSettingsRequest): SetValues | undefined {
+  const { values, faults } = patchSettings(valuesOf(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
   if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
-  const set = setValuesOf(values);
-  return JSON.stringify(set) === JSON.stringify(setValuesOf(valuesOf(before))) ? undefined : set;
+  const set = pickSetValues(values);
+  return JSON.stringify(set) === JSON.stringify(pickSetValues(valuesOf(before))) ? undefined : set;
 }
 
 function stored({ exceptions, required_documents, version, updated_at, updated_by }: StoredSettings): StoredSettings {

@@ -1,7 +1,7 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 /** Wraps the store so that results of reads are held back until `gate` resolves. */
-export function behind(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
+export function delayStore(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
       const collection = await documentStore.collection<T>(spec);

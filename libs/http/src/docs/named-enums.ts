@@ -12,7 +12,7 @@ const NAMED_ENUMS: Readonly<Record<string, readonly string[]>> = {
   AuditType: contracts.AUDIT_TYPES,
   AutomaticExceptionType: contracts.AUTOMATIC_EXCEPTION_TYPES,
   CanonicalMilestoneCode: contracts.MILESTONE_CODES,
-  Classifier: contracts.CLASSIFIERS,
+  Classifier: contracts.MILESTONE_CLASSIFIERS,
   DeliveryStatus: contracts.DELIVERY_STATUSES,
   DocumentContentType: contracts.DOCUMENT_CONTENT_TYPES,
   DocumentStatus: contracts.DOCUMENT_STATUSES,

@@ -34,7 +34,7 @@ export interface ReadModelProgress<Model extends string> {
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
   };
   /** Resolves to true if all read models show everything up to the position. @throws Unavailable */
-  readonly allReached: WaitForPosition;
+  readonly waitForAllReadModels: WaitForPosition;
 }
 
 /**
@@ -66,7 +66,7 @@ export class ReadYourWrites<Model extends string = string> {
     reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // The write is stored, so the response does not depend on the read models.
-    await this.readModels.allReached(position, this.waits.writeResponseMs).catch(() => false);
+    await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
   }
 
   /**

@@ -1,5 +1,5 @@
 import {
-  type CredentialsHolder,
+  type CredentialsOwner,
   type Environment,
   PERMISSIONS,
   type Principal,
@@ -25,13 +25,13 @@ interface CredentialsHolderDependencies {
   readonly sessions: Sessions;
 }
 
-type Owner = Pick<CredentialsHolder, 'user' | 'service_account' | 'role'>;
+type Owner = Pick<CredentialsOwner, 'user' | 'service_account' | 'role'>;
 
 /** Returns the holder of the credentials as seen by the holder; undefined if the key or session no longer exists. */
 export async function credentialsHolder(
   parts: CredentialsHolderDependencies,
   principal: Principal,
-): Promise<CredentialsHolder | undefined> {
+): Promise<CredentialsOwner | undefined> {
   const { workspace_id, environment } = principal;
   const [owner, workspace, credential] = await Promise.all([
     ownerOf(parts, principal),

@@ -1,5 +1,5 @@
 import { randomBytes as strongRandomBytes } from 'node:crypto';
-import type { CredentialsHolder, Environment, Principal, SessionPrincipal } from '@tracking/contracts';
+import type { CredentialsOwner, Environment, Principal, SessionPrincipal } from '@tracking/contracts';
 import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { type ApiKeyDocument, ApiKeys } from './api-keys.ts';
 import { AuditLog } from './audit-log.ts';
@@ -158,7 +158,7 @@ export class Identity {
   }
 
   /** Returns the holder of a request's credentials, for the holder; undefined if the key or session has just ended. */
-  credentialsHolder(principal: Principal): Promise<CredentialsHolder | undefined> {
+  credentialsHolder(principal: Principal): Promise<CredentialsOwner | undefined> {
     const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
     const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
     return credentialsHolder(parts, principal);

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
-  type CredentialsHolder,
+  type CredentialsOwner,
   DomainError,
   type Page,
   type Principal,
@@ -93,7 +93,7 @@ export class SessionController {
   async signIn(
     @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<CredentialsHolder>> {
+  ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
     const environment = readEnvironment(request);
     const { email, password, workspace } = value;
@@ -127,7 +127,7 @@ export class SessionController {
     description: 'The holder of the session or key, with the workspace and permissions.',
     type: CredentialsHolderResource,
   })
-  async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsHolder> {
+  async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsOwner> {
     return this.holder(requirePrincipal(reply.request), reply);
   }
 
@@ -139,7 +139,7 @@ export class SessionController {
     @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<CredentialsHolder>> {
+  ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
     reportChange(request, await this.identity.users.change(command, command.actor.id, { name }));
     return this.responder.respond(reply, warnings, { body: await this.holder(requirePrincipal(request), reply) });
@@ -239,7 +239,7 @@ export class SessionController {
   }
 
   /** The response combines several resources, so the ETag is computed from the content. */
-  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
+  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
     reply.header('ETag', computeContentEtag(holder));

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { ENVIRONMENTS, PERMISSIONS, ROLES } from '@tracking/contracts';
-import type { CredentialsHolder, Environment, Permission, Role, Session } from '@tracking/contracts';
+import type { CredentialsOwner, Environment, Permission, Role, Session } from '@tracking/contracts';
 import { PageType, Password, TIME, Text, WithWarnings } from '@tracking/http';
 
 @ApiSchema({ name: 'HoldingUser' })
@@ -30,7 +30,7 @@ class HoldingWorkspaceResource {
 }
 
 @ApiSchema({ name: 'CredentialsHolder' })
-export class CredentialsHolderResource implements CredentialsHolder {
+export class CredentialsHolderResource implements CredentialsOwner {
   @ApiProperty({
     type: HoldingUserResource,
     nullable: true,

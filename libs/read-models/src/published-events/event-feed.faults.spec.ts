@@ -3,8 +3,8 @@ import type { EventEnvelope, Scope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { MakeEvents } from '@tracking/shipments-domain';
 import { eventually, simulateDelay } from '@tracking/testing';
-import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
@@ -34,7 +34,7 @@ class Bodies {
       type,
       created_at: '',
       api_version: '2026-11-01' as const,
-      ...ACME,
+      ...ACME_LIVE,
       data: {},
     }));
     return { events, covered: some.length };
@@ -53,13 +53,13 @@ function random(seed: number): () => number {
 const idOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 describe('following the events', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let bodies: Bodies;
   let feeds: EventFeed[];
   let failures: number;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
     bodies = new Bodies();
@@ -75,12 +75,12 @@ describe('following the events', () => {
   function feedOf(readModels = models, options: Partial<EventFeedOptions> = {}): EventFeed {
     const encode = ({ id }: EventEnvelope) => Buffer.from(id);
     const onFailure = () => void (failures += 1);
-    const feed = new PublishedEvents(readModels, bodies.make).feed({ encode, onFailure, ...options });
+    const feed = new PublishedEvents(readModels, bodies.make).createFeed({ encode, onFailure, ...options });
     feeds.push(feed);
     return feed;
   }
 
-  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: Scope = ACME) {
+  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: Scope = ACME_LIVE) {
     const followed = await feed.follow(
       scope,
       filter,
@@ -93,11 +93,11 @@ describe('following the events', () => {
   /** Returns the next `count` events, in as many batches as needed. */
   async function next(followed: FollowedEvents, count: number): Promise<string[]> {
     const ids: string[] = [];
-    while (ids.length < count) ids.push(...(await followed.next()).map(({ bytes }) => idOf(bytes)));
+    while (ids.length < count) ids.push(...(await followed.readNextEvents()).map(({ bytes }) => idOf(bytes)));
     return ids;
   }
 
-  async function all(filter: FollowFilter = {}, scope: Scope = ACME): Promise<string[]> {
+  async function all(filter: FollowFilter = {}, scope: Scope = ACME_LIVE): Promise<string[]> {
     await waitUntilCaughtUp(models);
     const page = await models.queries.published_events.list(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
@@ -111,17 +111,17 @@ describe('following the events', () => {
       supersedes: [],
       last: { containers: [] },
     });
-    return world.writer.append(n, ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })));
+    return world.writer.appendBodies(n, ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })));
   };
 
   it('delivers new events once to each follower, and builds each body once', async () => {
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(models);
     const [before] = await all();
     const feed = feedOf();
     const [first, second] = [await follow(feed), await follow(feed)];
     expect([first.startedAfter, second.startedAfter]).toEqual([before, before]);
-    for (let n = 2; n < 6; n += 1) await world.writer.create(n);
+    for (let n = 2; n < 6; n += 1) await world.writer.createShipment(n);
     const expected = (await all()).slice(1);
     expect([await next(first, 4), await next(second, 4)]).toEqual([expected, expected]);
     expect(bodies.made).toEqual(expected);
@@ -131,45 +131,45 @@ describe('following the events', () => {
     await waitUntilCaughtUp(models);
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
-    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${token(2)}` });
+    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createToken(2)}` });
     const ofTest = await follow(feed, undefined, {}, ACME_TEST);
     expect([ofType.startedAfter, ofTest.startedAfter]).toEqual(['beginning', 'beginning']);
-    await world.writer.create(1);
-    await world.writer.create(3, {}, ACME_TEST);
-    await world.writer.create(4, {}, OTHER);
+    await world.writer.createShipment(1);
+    await world.writer.createShipment(3, {}, ACME_TEST);
+    await world.writer.createShipment(4, {}, OTHER_WORKSPACE);
     await milestones(1, 1);
-    await world.writer.create(2);
+    await world.writer.createShipment(2);
     await milestones(2, 1);
     await milestones(3, 1);
     expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
-    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${token(2)}` }));
+    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createToken(2)}` }));
     expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST));
     // Events of scopes without followers are not built.
     expect(bodies.made).toHaveLength(6);
   });
 
   it('continues after an event or from the beginning, and refuses unknown events', async () => {
-    for (let n = 1; n < 4; n += 1) await world.writer.create(n);
+    for (let n = 1; n < 4; n += 1) await world.writer.createShipment(n);
     await milestones(1, 100);
-    await world.writer.create(9, {}, OTHER);
+    await world.writer.createShipment(9, {}, OTHER_WORKSPACE);
     const ids = await all();
     const feed = feedOf();
     expect(await next(await follow(feed, 'beginning'), 103)).toEqual(ids);
     expect(await next(await follow(feed, ids[1]), 101)).toEqual(ids.slice(2));
-    const [theirs = ''] = await all({}, OTHER);
-    for (const id of [theirs, 'evt_none', '']) expect(await feed.follow(ACME, {}, { id })).toBeUndefined();
+    const [theirs = ''] = await all({}, OTHER_WORKSPACE);
+    for (const id of [theirs, 'evt_none', '']) expect(await feed.follow(ACME_LIVE, {}, { id })).toBeUndefined();
   });
 
   it('reports an event to resume after, even if few events match', async () => {
     const feed = feedOf();
     const few = await follow(feed, undefined, { type: ['exception.opened'] });
-    const ended = few.next();
+    const ended = few.readNextEvents();
     expect(few.resumeAfter).toBeUndefined();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await milestones(1, 3);
     const ids = await all();
     await eventually(() => expect(few.resumeAfter).toBe(ids.at(-1)));
-    few.leave();
+    few.stopFollowing();
     expect(await ended).toEqual([]);
   });
 
@@ -177,15 +177,20 @@ describe('following the events', () => {
     const feed = feedOf();
     const followed = await follow(feed);
     bodies.failures = 3;
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await milestones(1, 2);
     expect(await next(followed, 3)).toEqual(await all());
     expect(failures).toBe(3);
   });
 
   /** Read models whose visibility the test controls. */
-  const shownBy = (allReached: ReadModels['allReached']) =>
-    ({ ...models, queries: models.queries, progress: models.progress, allReached }) as unknown as ReadModels;
+  const shownBy = (allReached: ReadModels['waitForAllReadModels']) =>
+    ({
+      ...models,
+      queries: models.queries,
+      progress: models.progress,
+      waitForAllReadModels: allReached,
+    }) as unknown as ReadModels;
 
   it('delivers an event only after all read models contain it', async () => {
     const madeAtLook: number[] = [];
@@ -195,7 +200,7 @@ describe('following the events', () => {
       return Promise.resolve(madeAtLook.length >= isShownAt);
     });
     const followed = await follow(feedOf(partly));
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     expect(await next(followed, 1)).toEqual(await all());
     expect(madeAtLook).toEqual(Array.from({ length: isShownAt }, () => 0));
   });
@@ -206,7 +211,7 @@ describe('following the events', () => {
       return false;
     });
     const impatient = await follow(feedOf(partly, { visibilityTimeoutMs: 0 }));
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     expect(await next(impatient, 1)).toEqual(await all());
   });
 
@@ -217,7 +222,7 @@ describe('following the events', () => {
     const feed = feedOf();
     const live = await follow(feed);
     Object.assign(bodies, trouble);
-    for (let n = 1; n < 4; n += 1) await world.writer.create(n);
+    for (let n = 1; n < 4; n += 1) await world.writer.createShipment(n);
     for (let times = 0; times < 3; times += 1) await milestones(2, 30);
     const expected = await all();
     expect(await next(live, 93)).toEqual(expected);
@@ -227,25 +232,25 @@ describe('following the events', () => {
     const events = new PublishedEvents(models, bodies.make);
     const listed: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await events.list(ACME, { filter: {}, limit: 40, after });
+      const page = await events.list(ACME_LIVE, { filter: {}, limit: 40, after });
       listed.push(...page.items.map(({ id }) => id));
       if (page.next === undefined) break;
       after = page.next;
     }
     expect(listed).toEqual(expected);
-    const rows = (await models.queries.published_events.list(ACME, { filter: {}, limit: 100 })).items;
-    expect((await events.log.make(rows)).map(({ id }) => id)).toEqual(expected);
+    const rows = (await models.queries.published_events.list(ACME_LIVE, { filter: {}, limit: 100 })).items;
+    expect((await events.log.makeEvents(rows)).map(({ id }) => id)).toEqual(expected);
   });
 
   it('does not read without followers, and resumes reading for the next one', async () => {
     const feed = feedOf();
     const first = await follow(feed);
-    first.leave();
-    await world.writer.create(1);
+    first.stopFollowing();
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(models);
     const second = await follow(feed);
     expect(second.startedAfter).toBe((await all())[0]);
-    await world.writer.create(2);
+    await world.writer.createShipment(2);
     expect(await next(second, 1)).toEqual((await all()).slice(1));
     expect(bodies.made).toHaveLength(1);
   });
@@ -253,7 +258,7 @@ describe('following the events', () => {
   it('continues through a rebuild, after a restart and in another process', async () => {
     const feed = feedOf();
     const followed = await follow(feed);
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     const told = await next(followed, 1);
     const writing = (async () => {
       for (let times = 0; times < 50; times += 1) await milestones(1, 2);
@@ -264,7 +269,7 @@ describe('following the events', () => {
     feed.close();
     await models.stop();
 
-    models = await world.start({ leases: world.nextLeases() });
+    models = await world.start({ leases: world.createLeasesOfNextProcess() });
     const reader = await world.start({ project: false });
     await reader.ready;
     const elsewhere = await follow(feedOf(reader), told.at(-1));
@@ -277,8 +282,8 @@ describe('following the events', () => {
     const chance = random(seed);
     const upTo = (most: number) => Math.floor(chance() * most);
     const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.start({ project: false }))];
-    const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${token(2)}` }];
-    for (let n = 0; n < 4; n += 1) await world.writer.create(n);
+    const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${createToken(2)}` }];
+    for (let n = 0; n < 4; n += 1) await world.writer.createShipment(n);
     await waitUntilCaughtUp(models);
     let complete: readonly number[] | undefined = undefined;
 
@@ -289,21 +294,21 @@ describe('following the events', () => {
       const isComplete = () => complete !== undefined && told.length >= (complete[n % 3] ?? 0);
       while (!isComplete()) {
         const followed = await follow(processes[upTo(2)]!, last, filters[n % 3]);
-        let coming = followed.next();
+        let coming = followed.readNextEvents();
         for (let times = upTo(5); times >= 0 && !isComplete(); times -= 1) {
           const events = await Promise.race([coming, simulateDelay(30).then(() => undefined)]);
           for (const { id } of events ?? []) told.push((last = id));
           if (events === undefined) continue;
           last = followed.resumeAfter ?? last;
-          coming = followed.next();
+          coming = followed.readNextEvents();
         }
-        followed.leave();
+        followed.stopFollowing();
       }
       return told;
     };
     const followers = Array.from({ length: 9 }, (_, n) => follower(n));
     for (let times = 0; times < 120; times += 1) {
-      if (chance() < 0.1) await world.writer.create(4 + times);
+      if (chance() < 0.1) await world.writer.createShipment(4 + times);
       else await milestones(upTo(4), 1 + upTo(6));
       if (chance() < 0.3) await simulateDelay(upTo(20));
       if (times === 60) await models.rebuild('published_events');

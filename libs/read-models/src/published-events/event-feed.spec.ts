@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ACME } from '../../test/shipment-events.ts';
+import { ACME_LIVE } from '../../test/shipment-events.ts';
 import { EventFeed, type EventLog } from './event-feed.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
@@ -9,7 +9,7 @@ const LARGE = Buffer.alloc(65_536);
 
 function row(id: string, position: string): PublishedEventRow {
   const type = 'shipment.updated';
-  return { id, ...ACME, type, created_at: '', stream: 'shipment-1', revision: 1, position };
+  return { id, ...ACME_LIVE, type, created_at: '', stream: 'shipment-1', revision: 1, position };
 }
 
 describe('a feed of events', () => {
@@ -31,24 +31,24 @@ describe('a feed of events', () => {
           type,
           created_at,
           api_version: '2026-11-01' as const,
-          ...ACME,
+          ...ACME_LIVE,
           data: {},
         }));
         return Promise.resolve({ events, covered: made.length });
       },
     };
     const feed = new EventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
-    const first = await feed.follow(ACME, {}, 'beginning');
-    expect((await first?.next())?.map(({ id }) => id)).toEqual(['evt_late']);
+    const first = await feed.follow(ACME_LIVE, {}, 'beginning');
+    expect((await first?.readNextEvents())?.map(({ id }) => id)).toEqual(['evt_late']);
 
     rows = [row('evt_late', '0001'), row('evt_next', '0010')];
-    const second = await feed.follow(ACME, {}, 'beginning');
-    const seen = (await second?.next())?.map(({ id }) => id) ?? [];
-    const more = second?.next().then((events) => seen.push(...events.map(({ id }) => id)));
+    const second = await feed.follow(ACME_LIVE, {}, 'beginning');
+    const seen = (await second?.readNextEvents())?.map(({ id }) => id) ?? [];
+    const more = second?.readNextEvents().then((events) => seen.push(...events.map(({ id }) => id)));
     for (let turns = 0; turns < 20; turns += 1) await setImmediate();
     expect(seen).toEqual(['evt_late', 'evt_next']);
-    first?.leave();
-    second?.leave();
+    first?.stopFollowing();
+    second?.stopFollowing();
     await more;
     feed.close();
   });

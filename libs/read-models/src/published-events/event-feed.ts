@@ -89,17 +89,17 @@ export class EventFeed {
   ): Promise<FollowedEvents | undefined> {
     const place = typeof after === 'object' ? await this.log.positionOfEvent(scope, after.id) : '';
     if (place === undefined) return undefined;
-    const events = await this.join(scope);
+    const events = await this.openScope(scope);
     const from = after === undefined ? laterPosition(events.start, this.deliveredUpTo) : place;
     const followed = new FollowedEvents({
       events,
       from,
       matches: toMatcher(filter),
       readMissed: (position, upTo) =>
-        this.readMissed(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
+        this.readMissedEvents(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
       onLeave: () => this.removeFollower(events),
     });
-    return after === undefined ? this.withStartingEvent(scope, followed, from) : followed;
+    return after === undefined ? this.recordStartingEvent(scope, followed, from) : followed;
   }
 
   /** Ends all followers. */
@@ -108,7 +108,7 @@ export class EventFeed {
     this.recent.wakeAllFollowers();
   }
 
-  private async withStartingEvent(
+  private async recordStartingEvent(
     scope: Scope,
     followed: FollowedEvents,
     from: HandledPosition,
@@ -117,16 +117,16 @@ export class EventFeed {
       followed.startedAfter = (await this.log.newestEvent(scope, from))?.id ?? 'beginning';
       return followed;
     } catch (error) {
-      followed.leave();
+      followed.stopFollowing();
       throw error;
     }
   }
 
-  private async join(scope: Scope): Promise<ScopeEvents> {
+  private async openScope(scope: Scope): Promise<ScopeEvents> {
     this.joining += 1;
     try {
       await this.start();
-      const events = this.recent.open(scope, this.readingUpTo);
+      const events = this.recent.openScope(scope, this.readingUpTo);
       events.followers += 1;
       return events;
     } finally {
@@ -160,13 +160,13 @@ export class EventFeed {
     const { signal } = this.closing;
     const { onFailure } = this.options;
     while (!signal.aborted && this.joining + this.recent.size > 0) {
-      await retry(() => this.readBatch(), { signal, onFailure });
+      await retry(() => this.readEventBatch(), { signal, onFailure });
     }
     // Reset in the same turn, so that the next follower starts the reader again.
     this.started = undefined;
   }
 
-  private async readBatch(): Promise<void> {
+  private async readEventBatch(): Promise<void> {
     if (!(await this.log.hasEventsAfter(this.deliveredUpTo, POLL_TIMEOUT_MS))) return;
     const upTo = await this.log.handledPosition();
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
@@ -175,7 +175,7 @@ export class EventFeed {
     this.readingUpTo = laterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
-      const events = this.recent.eventsOf(row);
+      const events = this.recent.findScopeEvents(row);
       return events === undefined ? [] : [{ row, events }];
     });
     const made = await this.toFollowedEvents(followed.map(({ row }) => row));
@@ -202,7 +202,7 @@ export class EventFeed {
   }
 
   /** Returns events that a follower missed, and the position up to which they are complete. */
-  private readMissed(scope: Scope, filter: FollowFilter, stretch: LogRange) {
+  private readMissedEvents(scope: Scope, filter: FollowFilter, stretch: LogRange) {
     return this.turns.run(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
       const made = await this.toFollowedEvents(rows);

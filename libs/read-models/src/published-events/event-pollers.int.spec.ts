@@ -5,9 +5,9 @@ import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, S
 import type { EventReference } from '@tracking/shipments-domain';
 import { announcementOf, toShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, choosePropertyRounds } from '@tracking/testing';
-import { ACME, exception, token } from '../../test/shipment-events.ts';
-import { randomFrom } from '../../test/faulty-store.ts';
-import { World, waitUntilCaughtUp } from '../../test/world.ts';
+import { ACME_LIVE, createException, createToken } from '../../test/shipment-events.ts';
+import { createSeededRandom } from '../../test/faulty-store.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { FollowFilter } from './event-feed.ts';
@@ -45,7 +45,7 @@ class Faults {
 }
 
 const SHIPMENTS = 6;
-const shipment_id = `shp_${token(2)}`;
+const shipment_id = `shp_${createToken(2)}`;
 const FILTERS: readonly FollowFilter[] = [
   {},
   { type: ['exception.opened'] },
@@ -56,8 +56,8 @@ const FILTERS: readonly FollowFilter[] = [
 ];
 
 describe('readers of the event log', () => {
-  let world: World;
-  beforeEach(async () => (world = await World.open()));
+  let world: ReadModelsTestBed;
+  beforeEach(async () => (world = await ReadModelsTestBed.open()));
   afterEach(() => world.close());
 
   const bodies = (references: readonly EventReference[]) =>
@@ -68,7 +68,7 @@ describe('readers of the event log', () => {
         type: 'shipment.updated' as const,
         created_at: '',
         api_version: '2026-11-01' as const,
-        ...ACME,
+        ...ACME_LIVE,
         data: {},
       })),
     });
@@ -76,7 +76,8 @@ describe('readers of the event log', () => {
   /** Public events of the log that match, in log order. */
   async function logged({ type, shipment_id }: FollowFilter): Promise<string[]> {
     const events: StoredEvent[] = [];
-    for (let n = 0; n < SHIPMENTS; n += 1) events.push(...(await world.engine.eventStore.read(world.writer.stream(n))));
+    for (let n = 0; n < SHIPMENTS; n += 1)
+      events.push(...(await world.engine.eventStore.read(world.writer.streamName(n))));
     const isWanted = (event: StoredEvent) => {
       const announced: EventType | undefined = announcementOf(toShipmentEvent(event))?.type;
       const isOfShipment = shipment_id === undefined || event.stream.endsWith(shipment_id.slice('shp_'.length));
@@ -91,10 +92,10 @@ describe('readers of the event log', () => {
   it.each(Array.from({ length: choosePropertyRounds(10, 2) }, (_, round) => round + 1))(
     'receive each event once during concurrent writes and parking (seed %i)',
     async (seed) => {
-      const chance = randomFrom(seed);
+      const chance = createSeededRandom(seed);
       const upTo = (most: number) => Math.floor(chance() * most);
       const faults = new Faults();
-      const documentStore = unevenly(world.engine.documentStore, randomFrom(seed + 1_000));
+      const documentStore = unevenly(world.engine.documentStore, createSeededRandom(seed + 1_000));
       const eventStore = faults.in(world.engine.eventStore);
       const projecting = await world.start({ documentStore, eventStore });
       const querying = await world.start({ documentStore, project: false });
@@ -108,7 +109,7 @@ describe('readers of the event log', () => {
           const isLast = isOver;
           const after = seen.at(-1);
           const narrowed = { ...filter, ...(after !== undefined && { after }) };
-          const page = await models.queries.published_events.list(ACME, { filter: narrowed, limit });
+          const page = await models.queries.published_events.list(ACME_LIVE, { filter: narrowed, limit });
           seen.push(...page.items.map(({ id }) => id));
           if (isLast && page.next === undefined) return seen;
           await setImmediate();
@@ -119,7 +120,7 @@ describe('readers of the event log', () => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {
           const isLast = isOver;
-          const page = await models.queries.published_events.list(ACME, { filter, limit, after });
+          const page = await models.queries.published_events.list(ACME_LIVE, { filter, limit, after });
           for (const { id } of page.items) seen.add(id);
           if (isLast && page.next === undefined) return [...seen];
           after = page.next ?? after;
@@ -128,18 +129,22 @@ describe('readers of the event log', () => {
       };
       const encode = ({ id }: EventEnvelope) => Buffer.from(id);
       const feeds = [projecting, querying].map((models) =>
-        new PublishedEvents(models, bodies).feed({ encode, onFailure: () => undefined }),
+        new PublishedEvents(models, bodies).createFeed({ encode, onFailure: () => undefined }),
       );
       const followers = await Promise.all(
         FILTERS.map(async (filter, n) => {
-          const followed = await feeds[n % 2]!.follow(ACME, filter, 'beginning');
+          const followed = await feeds[n % 2]!.follow(ACME_LIVE, filter, 'beginning');
           const seen: string[] = [];
           const ended = (async () => {
-            for (let some = await followed!.next(); some.length > 0; some = await followed!.next()) {
+            for (
+              let some = await followed!.readNextEvents();
+              some.length > 0;
+              some = await followed!.readNextEvents()
+            ) {
               seen.push(...some.map(({ id }) => id));
             }
           })();
-          return { filter, seen, ended, leave: () => followed!.leave() };
+          return { filter, seen, ended, leave: () => followed!.stopFollowing() };
         }),
       );
       const readers = FILTERS.map(async (filter, n) => {
@@ -153,27 +158,27 @@ describe('readers of the event log', () => {
       const writer = async (n: number) => {
         while (isWriting) {
           const milestone = { id: randomUUID(), classifier: 'actual' };
-          const opened = exception(n, randomUUID());
+          const opened = createException(n, randomUUID());
           const bodiesOf = [
             { type: 'milestone.recorded.v1', data: { milestone, supersedes: [], last: { containers: [] } } },
             change,
             { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } },
           ];
-          await world.writer.append(n, ...bodiesOf.slice(0, 1 + upTo(3)));
+          await world.writer.appendBodies(n, ...bodiesOf.slice(0, 1 + upTo(3)));
           for (let turns = upTo(60); turns > 0; turns -= 1) await setImmediate();
         }
       };
-      const isParked = () => eventually(async () => expect(await projecting.parked()).not.toEqual([]));
+      const isParked = () => eventually(async () => expect(await projecting.listParkedShipments()).not.toEqual([]));
       /** An operator retries parked streams after the fault is fixed. */
       const heal = async () => {
         faults.from.clear();
-        await Promise.all((await projecting.parked()).map(({ id }) => projecting.retryParked(id)));
+        await Promise.all((await projecting.listParkedShipments()).map(({ id }) => projecting.retryParked(id)));
       };
-      for (let n = 0; n < SHIPMENTS; n += 1) await world.writer.create(n);
+      for (let n = 0; n < SHIPMENTS; n += 1) await world.writer.createShipment(n);
       await waitUntilCaughtUp(projecting);
       const writing = Promise.all(Array.from({ length: SHIPMENTS }, (_, n) => writer(n)));
       for (const n of [2, upTo(SHIPMENTS)]) {
-        faults.from.set(world.writer.stream(n), 1);
+        faults.from.set(world.writer.streamName(n), 1);
         await isParked();
         await heal();
       }
@@ -182,11 +187,11 @@ describe('readers of the event log', () => {
       await heal();
       // Nothing is written afterwards. Events handled now are still received.
       await waitUntilCaughtUp(projecting);
-      faults.from.set(world.writer.stream(2), 1);
-      for (const n of [2, 3]) await world.writer.append(n, change);
+      faults.from.set(world.writer.streamName(2), 1);
+      for (const n of [2, 3]) await world.writer.appendBodies(n, change);
       await waitUntilCaughtUp(projecting);
       await heal();
-      expect(await projecting.parked()).toEqual([]);
+      expect(await projecting.listParkedShipments()).toEqual([]);
 
       const expected = new Map<FollowFilter, string[]>();
       for (const filter of FILTERS) expected.set(filter, await logged(filter));

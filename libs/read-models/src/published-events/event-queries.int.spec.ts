@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME, newEvent, token } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createToken } from '../../test/shipment-events.ts';
 import type { ActiveRows } from '../active-rows.ts';
 import { rowsCollection } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
@@ -32,14 +32,14 @@ describe('event queries with an event that was handled long after it was stored'
 
   const names = new Map<string, string>();
   async function store(name: string, n: number, position: string, place?: string): Promise<void> {
-    const stream = `shipment-${token(n)}`;
+    const stream = `shipment-${createToken(n)}`;
     const stored = {
-      ...newEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
+      ...createEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,
       revision: 1,
       position,
     };
-    const projected = { id: stored.id, stream, position, place, scope: ACME, event: toShipmentEvent(stored) };
+    const projected = { id: stored.id, stream, position, place, scope: ACME_LIVE, event: toShipmentEvent(stored) };
     for (const row of publishedEventsModel.apply(projected, () => undefined)) {
       names.set(row.id, name);
       await rows.insert(row);
@@ -52,7 +52,7 @@ describe('event queries with an event that was handled long after it was stored'
     return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
   };
   const listed = async (filter: EventListQuery['filter']) => {
-    const { items } = await queries(lateAt('0020')).list(ACME, { filter, limit: 10 });
+    const { items } = await queries(lateAt('0020')).list(ACME_LIVE, { filter, limit: 10 });
     return items.map(({ id }) => names.get(id));
   };
 

@@ -1,7 +1,7 @@
 import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
 import { streamOf } from '@tracking/shipments-domain';
-import { type HandledPosition, lastHandledPositionOf, logPositionOf } from '@tracking/subscriptions';
+import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { scopeFilter, type QueryPage, type SortValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
@@ -64,9 +64,9 @@ export class EventQueries {
       const reached = await this.active.progress.currentHandledPosition();
       if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo)) throw notReachedError();
       if (reached === undefined) return { items: [], next: undefined };
-      const since = laterTimestamp(filter.since, this.active.retainedSince());
+      const since = laterTimestamp(filter.since, this.active.retentionStart());
       const bounded = { ...filter, since, reached };
-      const range = await this.positionRange(rows, scope, bounded, newestFirst ? undefined : after);
+      const range = await this.findPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
       // Everything before the previous page is also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
@@ -82,18 +82,18 @@ export class EventQueries {
 
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
-    return this.find(await this.active.rows(), scope, id);
+    return this.find(await this.active.openActiveRows(), scope, id);
   }
 
   /** Returns the events of these ids that the scope has. @throws Unavailable */
-  async getMany(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
-    const found = await (await this.active.rows()).getMany(ids);
+  async getEvents(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
+    const found = await (await this.active.openActiveRows()).getMany(ids);
     return found.filter((row) => isInScope(row, scope) && this.isRetained(row));
   }
 
   /** Returns the last event of the scope up to the position. @throws Unavailable, Busy */
-  async newestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
-    const rows = await this.active.rows();
+  async findNewestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
+    const rows = await this.active.openActiveRows();
     const filter = { ...scopeFilter(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
     return last && this.isRetained(last) ? last : undefined;
@@ -106,7 +106,7 @@ export class EventQueries {
     { after, upTo, limit }: LogRange,
   ): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
-      const since = this.active.retainedSince();
+      const since = this.active.retentionStart();
       return readPage(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
     });
   }
@@ -114,7 +114,10 @@ export class EventQueries {
   /** Returns events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   readRangeOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
-      const filter = { position: { gt: after, lte: upTo }, ...createdAtFilter(this.active.retainedSince(), undefined) };
+      const filter = {
+        position: { gt: after, lte: upTo },
+        ...createdAtFilter(this.active.retentionStart(), undefined),
+      };
       return rows.find({ filter, sort: { fields: ['position'] }, limit });
     });
   }
@@ -127,7 +130,7 @@ export class EventQueries {
     // A process with an outdated pointer may have switched to a generation that is less advanced. Events that the
     // previous generation handled late have their log positions in that generation.
     const reached = this.active.progress.handledPosition();
-    if (reached === undefined || reached < logPositionOf(positionOfEvent)) throw notReachedError();
+    if (reached === undefined || reached < toLogPosition(positionOfEvent)) throw notReachedError();
     return found;
   }
 
@@ -136,9 +139,9 @@ export class EventQueries {
    */
   private async readFromOneGeneration<T>(read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
     for (;;) {
-      const rows = await this.active.rows();
+      const rows = await this.active.openActiveRows();
       const found = await read(rows);
-      if ((await this.active.rows()) === rows) return found;
+      if ((await this.active.openActiveRows()) === rows) return found;
     }
   }
 
@@ -148,11 +151,11 @@ export class EventQueries {
   }
 
   private isRetained({ created_at }: PublishedEventRow): boolean {
-    return created_at >= (this.active.retainedSince() ?? '');
+    return created_at >= (this.active.retentionStart() ?? '');
   }
 
   /** Returns the range of positions to read; undefined if it is empty. */
-  private async positionRange(
+  private async findPositionRange(
     rows: Collection<PublishedEventRow>,
     scope: Scope,
     filter: EventListQuery['filter'] & { readonly reached: HandledPosition },
@@ -160,7 +163,7 @@ export class EventQueries {
   ): Promise<PositionRange | undefined> {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
-      positionBounds(rows, scope, {
+      findPositionBounds(rows, scope, {
         // The previous page is after this bound already.
         since: after === undefined ? filter.since : undefined,
         until: filter.until,
@@ -168,7 +171,7 @@ export class EventQueries {
     ]);
     if (named === undefined) return undefined;
     const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
-    const bounds = [ceiling, filter.upTo && lastHandledPositionOf(filter.upTo), filter.reached];
+    const bounds = [ceiling, filter.upTo && toLastHandledPosition(filter.upTo), filter.reached];
     const lte = bounds.filter((each) => each !== undefined).sort()[0];
     return { gt, ...(lte !== undefined && { lte }) };
   }
@@ -221,22 +224,22 @@ interface TimeBounds {
  * scan all earlier events, and the last page all later ones. The time of an `imported` row implies nothing about the
  * rows before it.
  */
-async function positionBounds(
+async function findPositionBounds(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   { since, until }: TimeBounds,
 ): Promise<{ readonly floor: Position; readonly ceiling: Position | undefined }> {
   const [before, beyond, imported] = await Promise.all([
-    since === undefined ? '' : lastPositionBefore(rows, scope, since),
-    until === undefined ? undefined : firstPositionAfter(rows, scope, until),
-    since === undefined && until === undefined ? '' : lastImportedPosition(rows, scope),
+    since === undefined ? '' : findLastPositionBefore(rows, scope, since),
+    until === undefined ? undefined : findFirstPositionAfter(rows, scope, until),
+    since === undefined && until === undefined ? '' : findLastImportedPosition(rows, scope),
   ]);
   const floor = before > imported ? before : '';
   return { floor, ceiling: beyond !== undefined && beyond < imported ? imported : beyond };
 }
 
 /** Returns the position of the last event created so early that no event since `since` is stored before it. */
-async function lastPositionBefore(
+async function findLastPositionBefore(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   since: Timestamp,
@@ -248,7 +251,7 @@ async function lastPositionBefore(
 }
 
 /** Returns the position of the first event created so late that no event until `until` is stored after it. */
-async function firstPositionAfter(
+async function findFirstPositionAfter(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   until: Timestamp,
@@ -263,7 +266,7 @@ async function firstPositionAfter(
 }
 
 /** Returns the position of the last imported event. All later events were stored within {@link MAX_STORE_DELAY_MS}. */
-async function lastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
+async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
   const filter = { ...scopeFilter(scope), imported: true };
   const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
   return last?.position ?? '';

@@ -1,7 +1,7 @@
 import type { EventReference } from '@tracking/shipments-domain';
 import { eventually, expectStaysTrue } from '@tracking/testing';
-import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
 import { PublishedEvents } from './published-events.ts';
 
@@ -9,11 +9,11 @@ const DAY_MS = 86_400_000;
 const NEVER_MS = 2 ** 31 - 1;
 
 describe('the retention of published events', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let offsetMs: number;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     offsetMs = 0;
   });
   afterEach(() => world.close());
@@ -27,13 +27,13 @@ describe('the retention of published events', () => {
   }
 
   /** Ids of the stored rows of all scopes. */
-  const stored = async () => (await models.digest('published_events')).rows;
-  const ids = async (filter = {}, scope = ACME) =>
+  const stored = async () => (await models.digestRows('published_events')).rows;
+  const ids = async (filter = {}, scope = ACME_LIVE) =>
     (await models.queries.published_events.list(scope, { filter, limit: 100 })).items.map(({ id }) => id);
 
   it('returns no expired event, whether or not its row is deleted', async () => {
     await start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await world.writer.change(1, { house_bill: 'HB' });
     await waitUntilCaughtUp(models);
     const all = await ids();
@@ -41,11 +41,11 @@ describe('the retention of published events', () => {
     offsetMs = 29 * DAY_MS;
     expect(await ids()).toEqual(all);
     offsetMs = 31 * DAY_MS;
-    for (const filter of [{}, { shipment_id: `shp_${token(1)}` }, { since: '2020-01-01T00:00:00.000Z' }]) {
+    for (const filter of [{}, { shipment_id: `shp_${createToken(1)}` }, { since: '2020-01-01T00:00:00.000Z' }]) {
       expect(await ids(filter)).toEqual([]);
     }
     const { published_events: events } = models.queries;
-    expect([await events.get(ACME, last), await ids({ after: first })]).toEqual([undefined, []]);
+    expect([await events.get(ACME_LIVE, last), await ids({ after: first })]).toEqual([undefined, []]);
     const bodies = async (references: readonly EventReference[]) => ({
       covered: references.length,
       events: references.map(({ id }) => ({
@@ -53,18 +53,18 @@ describe('the retention of published events', () => {
         type: 'shipment.created' as const,
         created_at: '',
         api_version: '2026-11-01' as const,
-        ...ACME,
+        ...ACME_LIVE,
         data: {},
       })),
     });
     const encode = ({ id }: { readonly id: string }) => Buffer.from(id);
-    const feed = new PublishedEvents(models, bodies).feed({ encode, onFailure: () => undefined });
-    expect(await feed.follow(ACME, {}, { id: first })).toBeUndefined();
-    const followed = await feed.follow(ACME, {}, 'beginning');
-    const now = await feed.follow(ACME, {});
+    const feed = new PublishedEvents(models, bodies).createFeed({ encode, onFailure: () => undefined });
+    expect(await feed.follow(ACME_LIVE, {}, { id: first })).toBeUndefined();
+    const followed = await feed.follow(ACME_LIVE, {}, 'beginning');
+    const now = await feed.follow(ACME_LIVE, {});
     expect(now?.startedAfter).toBe('beginning');
-    const told = followed?.next();
-    followed?.leave();
+    const told = followed?.readNextEvents();
+    followed?.stopFollowing();
     expect(await told).toEqual([]);
     feed.close();
     expect(await stored()).toBe(2);
@@ -72,12 +72,12 @@ describe('the retention of published events', () => {
 
   it('deletes expired events of every workspace and environment, and keeps younger ones', async () => {
     await start({ sweepEveryMs: 5 });
-    await world.writer.create(1);
-    await world.writer.create(2, {}, ACME_TEST);
-    await world.writer.create(3, {}, OTHER);
+    await world.writer.createShipment(1);
+    await world.writer.createShipment(2, {}, ACME_TEST);
+    await world.writer.createShipment(3, {}, OTHER_WORKSPACE);
     for (let times = 0; times < 450; times += 50) {
       const change = { type: 'shipment.changed.v1', data: { changes: {} } };
-      await world.writer.append(3, ...Array.from({ length: 50 }, () => change));
+      await world.writer.appendBodies(3, ...Array.from({ length: 50 }, () => change));
     }
     await waitUntilCaughtUp(models);
     offsetMs = 29 * DAY_MS;
@@ -85,14 +85,14 @@ describe('the retention of published events', () => {
     offsetMs = 31 * DAY_MS;
     await eventually(async () => expect(await stored()).toBe(0));
     offsetMs = 0;
-    await world.writer.create(4);
+    await world.writer.createShipment(4);
     await waitUntilCaughtUp(models);
     expect(await ids()).toHaveLength(1);
   });
 
   it('applies to a rebuild, which stores no expired event', async () => {
     await start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(models);
     offsetMs = 31 * DAY_MS;
     expect(await stored()).toBe(1);
@@ -105,12 +105,12 @@ describe('the retention of published events', () => {
 
   it('is swept by processes that project, and observed by the others', async () => {
     await start();
-    await world.writer.create(1);
+    await world.writer.createShipment(1);
     await waitUntilCaughtUp(models);
     const projecting = models;
     await start({ project: false, sweepEveryMs: 1 });
     offsetMs = 31 * DAY_MS;
     expect(await ids()).toEqual([]);
-    await expectStaysTrue(async () => expect((await projecting.digest('published_events')).rows).toBe(1), 50);
+    await expectStaysTrue(async () => expect((await projecting.digestRows('published_events')).rows).toBe(1), 50);
   });
 });

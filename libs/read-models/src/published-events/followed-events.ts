@@ -36,7 +36,7 @@ export class FollowedEvents {
    * @returns an empty list when the follower has left
    * @throws Unavailable, Busy; the next call returns the same events
    */
-  async next(): Promise<readonly FollowedEvent[]> {
+  async readNextEvents(): Promise<readonly FollowedEvent[]> {
     const { events, matches, readMissed } = this.parts;
     while (!this.hasLeft) {
       const recent = events.eventsAfter(this.place);
@@ -72,7 +72,7 @@ export class FollowedEvents {
   }
 
   /** Releases the follower's resources. Idempotent. */
-  leave(): void {
+  stopFollowing(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
     this.parts.onLeave();
@@ -122,12 +122,12 @@ export class ScopeEvents {
     return this.events.slice(from);
   }
 
-  add(event: FollowedEvent): void {
+  addEvent(event: FollowedEvent): void {
     this.events.push(event);
     this.newest = event;
   }
 
-  evictFirst(): void {
+  evictFirstEvent(): void {
     const first = this.events.shift();
     if (first !== undefined) this.start = first.position;
   }
@@ -152,13 +152,13 @@ export class RecentEvents {
     return this.scopes.size;
   }
 
-  eventsOf(scope: Scope): ScopeEvents | undefined {
-    return this.scopes.get(keyOf(scope));
+  findScopeEvents(scope: Scope): ScopeEvents | undefined {
+    return this.scopes.get(scopeKey(scope));
   }
 
   /** Opens the scope for events. @param start position after which events are added */
-  open(scope: Scope, start: HandledPosition): ScopeEvents {
-    const key = keyOf(scope);
+  openScope(scope: Scope, start: HandledPosition): ScopeEvents {
+    const key = scopeKey(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
     return known;
@@ -171,24 +171,24 @@ export class RecentEvents {
   /** Adds an event if its scope has followers that started before it. */
   add(scope: ScopeEvents, event: FollowedEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
-    scope.add(event);
+    scope.addEvent(event);
     this.order.push({ scope, bytes: event.bytes.length });
     this.bytes += event.bytes.length;
-    while (this.bytes > this.maxBytes) this.evictOldest();
+    while (this.bytes > this.maxBytes) this.evictOldestEvents();
   }
 
   wakeAllFollowers(): void {
     for (const scope of this.scopes.values()) scope.wake();
   }
 
-  private evictOldest(): void {
+  private evictOldestEvents(): void {
     const oldest = this.order.shift();
     if (oldest === undefined) return;
     this.bytes -= oldest.bytes;
-    oldest.scope.evictFirst();
+    oldest.scope.evictFirstEvent();
   }
 }
 
-function keyOf({ workspace_id, environment }: Scope): string {
+function scopeKey({ workspace_id, environment }: Scope): string {
   return `${workspace_id}/${environment}`;
 }

@@ -1,20 +1,27 @@
 import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, documentRecord, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import {
+  ACME_LIVE,
+  createDocumentRecord,
+  createMilestone,
+  createEvent,
+  createShipmentRecord,
+  createToken,
+} from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsModel } from './published-event-rows.ts';
 
-const stream = `shipment-${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
 const last = { containers: [] };
 const exception = { id: 'exc_1' };
-const estimate = milestone(1, 'a', { classifier: 'estimated' });
-const actual = milestone(1, 'a');
-const document = documentRecord(1, 'a');
+const estimate = createMilestone(1, 'a', { classifier: 'estimated' });
+const actual = createMilestone(1, 'a');
+const document = createDocumentRecord(1, 'a');
 const stored = { document, object_id: 'obj-a' };
 const changed = { stored, previous: document };
 
 /** Data of every stored event, with the type that it is announced as. */
 const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
-  ['shipment.created.v1', { ...ACME, shipment: shipmentRecord(1), sent: {} }, 'shipment.created'],
+  ['shipment.created.v1', { ...ACME_LIVE, shipment: createShipmentRecord(1), sent: {} }, 'shipment.created'],
   ['shipment.updated.v1', { fields: {}, sent: {}, last }, undefined],
   ['shipment.ports_given.v1', { origin_port: null, destination_port: null }, undefined],
   ['shipment.cancelled.v1', {}, undefined],
@@ -42,8 +49,8 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
 ];
 
 function event(type: string, data: object): ProjectedEvent {
-  const written = { ...newEvent({ type, data }), stream, revision: 3, position: '0004' };
-  return { id: written.id, stream, position: written.position, scope: ACME, event: toShipmentEvent(written) };
+  const written = { ...createEvent({ type, data }), stream, revision: 3, position: '0004' };
+  return { id: written.id, stream, position: written.position, scope: ACME_LIVE, event: toShipmentEvent(written) };
 }
 const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
 
@@ -56,7 +63,7 @@ describe('rows of published events', () => {
         : [
             {
               id: `evt_${given.id}`,
-              ...ACME,
+              ...ACME_LIVE,
               type: announced,
               created_at: given.event.metadata.recorded_at,
               stream,

@@ -62,11 +62,11 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
 
 const DELETE_BATCH_SIZE = 200;
 /** Milliseconds of pause per millisecond of work, so that deletions do not delay new events. */
-const PAUSE_FACTOR = 4;
+const PAUSE_MS_PER_DELETION_MS = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
-  readonly active: Pick<ActiveRows<ReadModelRow>, 'rows' | 'retainedSince'>;
+  readonly active: Pick<ActiveRows<ReadModelRow>, 'openActiveRows' | 'retentionStart'>;
   readonly sweepEveryMs?: number;
   readonly leases: Leases;
   readonly logger: Logger;
@@ -96,8 +96,8 @@ export class EventSweeper {
   }
 
   private async sweep(ending: AbortSignal): Promise<void> {
-    const rows = (await this.parts.active.rows()) as unknown as Collection<PublishedEventRow>;
-    const before = this.parts.active.retainedSince() ?? '';
+    const rows = (await this.parts.active.openActiveRows()) as unknown as Collection<PublishedEventRow>;
+    const before = this.parts.active.retentionStart() ?? '';
     for await (const workspace_id of findWorkspaces(rows)) {
       for (const environment of ENVIRONMENTS) {
         await this.sweepScope(rows, { workspace_id, environment, created_at: { lt: before } }, ending);
@@ -112,7 +112,7 @@ export class EventSweeper {
       await rows.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
       if (old.length > 0) this.deleted.add(old.length);
       if (old.length < DELETE_BATCH_SIZE) return;
-      await pause(PAUSE_FACTOR * (performance.now() - started), ending);
+      await pause(PAUSE_MS_PER_DELETION_MS * (performance.now() - started), ending);
     }
   }
 }

@@ -7,8 +7,16 @@ import {
   publicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
-import { ACME, ACME_TEST, OTHER, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
-import { World, expectEqualToRebuild } from '../../test/world.ts';
+import {
+  ACME_LIVE,
+  ACME_TEST,
+  OTHER_WORKSPACE,
+  createMilestone,
+  createEvent,
+  createShipmentRecord,
+  createToken,
+} from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventListQuery } from './event-queries.ts';
@@ -20,11 +28,11 @@ const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour)).toISOString();
 const DAY = 24;
 
 describe('published events', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let events: PublishedEvents;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
     events = new PublishedEvents(models, bodies);
@@ -36,7 +44,7 @@ describe('published events', () => {
   async function bodies(references: readonly EventReference[]): Promise<MadeEvents> {
     const made: PublishedEvent[] = [];
     for (const { stream, revision } of references) {
-      const scope = scopes.get(stream) ?? ACME;
+      const scope = scopes.get(stream) ?? ACME_LIVE;
       let record: ShipmentRecord | undefined;
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
         const event = toShipmentEvent(stored);
@@ -53,21 +61,21 @@ describe('published events', () => {
 
   /** Appends one event, recorded at that hour. Its name is its id in the tests. */
   async function append(name: string, n: number, revision: number, hour: number, type: string, data: object) {
-    const event = newEvent({ type, data });
+    const event = createEvent({ type, data });
     const stored = { ...event, id: randomUUID(), metadata: { ...event.metadata, recorded_at: at(hour) } };
     ids.set(`evt_${stored.id}`, name);
-    const stream = world.writer.stream(n);
+    const stream = world.writer.streamName(n);
     return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
   }
 
-  function create(name: string, n: number, hour: number, scope: Scope = ACME) {
-    scopes.set(world.writer.stream(n), scope);
+  function create(name: string, n: number, hour: number, scope: Scope = ACME_LIVE) {
+    scopes.set(world.writer.streamName(n), scope);
     const sent = { etd: null, eta: null, legs: [] };
-    return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: shipmentRecord(n), sent });
+    return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: createShipmentRecord(n), sent });
   }
 
   function record(name: string, n: number, revision: number, hour: number) {
-    const data = { milestone: milestone(n, name), supersedes: [], last: { containers: [] } };
+    const data = { milestone: createMilestone(n, name), supersedes: [], last: { containers: [] } };
     return append(name, n, revision, hour, 'milestone.recorded.v1', data);
   }
 
@@ -77,17 +85,17 @@ describe('published events', () => {
     await create('test', 3, 0, ACME_TEST);
     await record('a2', 1, 1, 1);
     await create('b1', 2, 40);
-    await create('other', 4, 40, OTHER);
+    await create('other', 4, 40, OTHER_WORKSPACE);
     await record('a3', 1, 2, 41);
     await append('quiet', 1, 3, 41, 'shipment.updated.v1', { fields: {}, sent: {}, last: { containers: [] } });
     await record('late', 2, 1, 41 - DAY);
     await append('a4', 1, 4, 42, 'shipment.changed.v1', { changes: { house_bill: { from: null, to: 'HB' } } });
     const { position } = await create('c1', 5, 80);
-    expect(await models.allReached(position, 5_000)).toBe(true);
+    expect(await models.waitForAllReadModels(position, 5_000)).toBe(true);
   }
   const ALL = ['a1', 'a2', 'b1', 'a3', 'late', 'a4', 'c1'];
 
-  function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME): Promise<string[][]> {
+  function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME_LIVE): Promise<string[][]> {
     return read({ filter, limit }, scope);
   }
 
@@ -110,7 +118,7 @@ describe('published events', () => {
   });
 
   it('equal the envelopes that webhooks deliver', async () => {
-    const created = await events.get(ACME, idOf('a1'));
+    const created = await events.get(ACME_LIVE, idOf('a1'));
     expect(Object.entries(created ?? {}).map(([name]) => name)).toEqual([
       ...['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id', 'data'],
     ]);
@@ -118,10 +126,10 @@ describe('published events', () => {
       type: 'shipment.created',
       created_at: at(0),
       api_version: '2026-11-01',
-      ...ACME,
-      data: { shipment_id: `shp_${token(1)}`, shipment_version: 1, shipment: { house_bill: null } },
+      ...ACME_LIVE,
+      data: { shipment_id: `shp_${createToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
     });
-    expect(await events.get(ACME, idOf('a4'))).toMatchObject({
+    expect(await events.get(ACME_LIVE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
       data: { shipment_version: 5, shipment: { house_bill: 'HB' }, changes: { house_bill: { to: 'HB' } } },
     });
@@ -129,11 +137,11 @@ describe('published events', () => {
 
   it('return nothing of another scope', async () => {
     expect(await list({}, 9, ACME_TEST)).toEqual([['test']]);
-    expect(await list({}, 9, OTHER)).toEqual([['other']]);
-    expect(await list({ shipment_id: `shp_${token(4)}` })).toEqual([[]]);
+    expect(await list({}, 9, OTHER_WORKSPACE)).toEqual([['other']]);
+    expect(await list({ shipment_id: `shp_${createToken(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
-      expect(await events.get(ACME, id)).toBeUndefined();
+      expect(await events.get(ACME_LIVE, id)).toBeUndefined();
     }
   });
 
@@ -142,21 +150,21 @@ describe('published events', () => {
     ['two types', { type: ['milestone.recorded', 'shipment.updated'] }, ['a2', 'a3', 'late', 'a4']],
     ['no type', { type: [] }, []],
     ['a type that nothing has', { type: ['exception.opened'] }, []],
-    ['a shipment', { shipment_id: `shp_${token(2)}` }, ['b1', 'late']],
-    ['a shipment and a type', { shipment_id: `shp_${token(1)}`, type: ['milestone.recorded'] }, ['a2', 'a3']],
+    ['a shipment', { shipment_id: `shp_${createToken(2)}` }, ['b1', 'late']],
+    ['a shipment and a type', { shipment_id: `shp_${createToken(1)}`, type: ['milestone.recorded'] }, ['a2', 'a3']],
     ['an earliest time', { since: at(1) }, ALL.slice(1)],
     ['a latest time', { until: at(40) }, ['a1', 'a2', 'b1', 'late']],
     ['both times', { since: at(41), until: at(42) }, ['a3', 'a4']],
     ['a time of one that was stored late', { since: at(10), until: at(20) }, ['late']],
     ['a time when there was nothing', { since: at(50), until: at(60) }, []],
     ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
-    ['a shipment and a time', { shipment_id: `shp_${token(1)}`, since: at(41) }, ['a3', 'a4']],
+    ['a shipment and a time', { shipment_id: `shp_${createToken(1)}`, since: at(41) }, ['a3', 'a4']],
   ])('can be filtered by %s, page by page', async (_, filter, expected) => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);
     expect((await list(filter, 2)).flat()).toEqual(expected);
     for (const limit of [1, 2, 9]) {
-      const newestFirst = await read({ filter, limit, newestFirst: true }, ACME);
+      const newestFirst = await read({ filter, limit, newestFirst: true }, ACME_LIVE);
       expect(newestFirst.flat()).toEqual(expected.toReversed());
     }
   });
@@ -174,13 +182,13 @@ describe('published events', () => {
   it('that were imported are found by time at any position', async () => {
     const scope = { workspace_id: 'wsp_moved', environment: 'live' } as const;
     const put = async (n: number, revision: number, day: number, imported = true) => {
-      const stream = world.writer.stream(n);
+      const stream = world.writer.streamName(n);
       const sent = { etd: null, eta: null, legs: [] };
       const body =
         revision === 0
-          ? { type: 'shipment.created.v1', data: { ...scope, shipment: shipmentRecord(n), sent } }
+          ? { type: 'shipment.created.v1', data: { ...scope, shipment: createShipmentRecord(n), sent } }
           : { type: 'shipment.changed.v1', data: { changes: { house_bill: { from: null, to: 'HB' } } } };
-      const event = newEvent(body);
+      const event = createEvent(body);
       const metadata = { ...event.metadata, recorded_at: at(DAY * day), ...(imported && { imported: true as const }) };
       const stored = { ...event, id: randomUUID(), metadata };
       scopes.set(stream, scope);
@@ -198,7 +206,7 @@ describe('published events', () => {
     }
     await put(12, 0, 30, false);
     const { position } = await put(13, 0, 35, false);
-    expect(await models.allReached(position, 5_000)).toBe(true);
+    expect(await models.waitForAllReadModels(position, 5_000)).toBe(true);
     for (const limit of [1, 2, 9]) {
       const found = async (filter: EventListQuery['filter']) => (await list(filter, limit, scope)).flat();
       expect(await found({ since: at(DAY * 15) })).toEqual(['day 20', 'day 30', 'day 35']);
@@ -223,8 +231,8 @@ describe('published events', () => {
 
   it('omit events that cannot be built', async () => {
     const none = new PublishedEvents(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
-    expect(await none.get(ACME, idOf('a1'))).toBeUndefined();
-    expect((await none.list(ACME, { filter: {}, limit: 2 })).items).toEqual([]);
+    expect(await none.get(ACME_LIVE, idOf('a1'))).toBeUndefined();
+    expect((await none.list(ACME_LIVE, { filter: {}, limit: 2 })).items).toEqual([]);
   });
 
   it('are the same after a rebuild', async () => {

@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '@tracking/contracts';
 import type { EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { EventReference, MadeEvents, MakeEvents } from '@tracking/shipments-domain';
-import { type HandledPosition, logPositionOf } from '@tracking/subscriptions';
+import { type HandledPosition, toLogPosition } from '@tracking/subscriptions';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
@@ -28,7 +28,7 @@ interface LogPage {
 /** Public events of a scope in their delivered form, including events that no endpoint subscribed to. */
 export class PublishedEvents {
   constructor(
-    private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>,
+    private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'waitForAllReadModels'>,
     private readonly makeEvents: MakeEvents,
   ) {}
 
@@ -39,7 +39,7 @@ export class PublishedEvents {
    */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.list(scope, query);
-    const { events, covered } = await this.make(items);
+    const { events, covered } = await this.makeLeadingEvents(items);
     const last = items[covered - 1];
     return { items: events, next: covered < items.length && last !== undefined ? [last.position] : next };
   }
@@ -47,7 +47,7 @@ export class PublishedEvents {
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
     const found = await this.readModels.queries.published_events.get(scope, id);
-    return found && (await this.make([found])).events[0];
+    return found && (await this.makeLeadingEvents([found])).events[0];
   }
 
   /** Returns the `EventLog` that webhook replays read from. */
@@ -67,32 +67,32 @@ export class PublishedEvents {
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      make: (references: readonly EventReference[]) => this.makeAllEvents(references),
-      find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
+      makeEvents: (references: readonly EventReference[]) => this.makeAllEvents(references),
+      find: (scope: Scope, ids: readonly string[]) => rows.getEvents(scope, ids),
     };
   }
 
   /** Creates the feed that delivers events live. Create one per process. */
-  feed(options: EventFeedOptions): EventFeed {
+  createFeed(options: EventFeedOptions): EventFeed {
     const { queries, progress } = this.readModels;
     const { published_events: rows } = queries;
     const log = {
       handledPosition: () => progress.place('published_events'),
-      hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(positionAfter(place), timeoutMs),
+      hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(toNextPosition(place), timeoutMs),
       // Late positions differ between read models.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
-        this.readModels.allReached(logPositionOf(place), timeoutMs),
+        this.readModels.waitForAllReadModels(toLogPosition(place), timeoutMs),
       positionOfEvent: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
-      newestEvent: (scope: Scope, upTo: HandledPosition) => rows.newestEvent(scope, upTo),
+      newestEvent: (scope: Scope, upTo: HandledPosition) => rows.findNewestEvent(scope, upTo),
       readRange: rows.readRange.bind(rows),
       readRangeOfAllScopes: rows.readRangeOfAllScopes.bind(rows),
-      envelopes: (rows: readonly PublishedEventRow[]) => this.make(rows),
+      envelopes: (rows: readonly PublishedEventRow[]) => this.makeLeadingEvents(rows),
     };
     return new EventFeed(log, options);
   }
 
   /** Builds as many leading events as one response can contain, and fewer if the service fails for that many. */
-  private async make(references: readonly EventReference[]): Promise<MadeEvents> {
+  private async makeLeadingEvents(references: readonly EventReference[]): Promise<MadeEvents> {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
       try {
@@ -106,7 +106,7 @@ export class PublishedEvents {
   private async makeAllEvents(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
     const all: PublishedEvent[] = [];
     for (let at = 0; at < references.length;) {
-      const { events, covered } = await this.make(references.slice(at));
+      const { events, covered } = await this.makeLeadingEvents(references.slice(at));
       for (const event of events) all.push(event);
       at += covered;
     }
@@ -120,6 +120,6 @@ export class PublishedEvents {
 }
 
 /** The smallest text greater than the position: a position is later exactly if it is not less than this text. */
-function positionAfter(place: HandledPosition): string {
+function toNextPosition(place: HandledPosition): string {
   return `${place}\0`;
 }

@@ -1,8 +1,8 @@
-import { ACME, token } from '../../test/shipment-events.ts';
-import { World, waitUntilCaughtUp } from '../../test/world.ts';
+import { ACME_LIVE, createToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { SortValues } from '../read-model.ts';
-import { PAGE_BYTES } from '../walked-ranges.ts';
+import { MAX_PAGE_BYTES } from '../walked-ranges.ts';
 import type { ShipmentListQuery } from './list-conditions.ts';
 
 const many = <T>(one: (n: number) => T): readonly T[] => Array.from({ length: 50 }, (_, n) => one(n));
@@ -12,18 +12,23 @@ const LARGE = {
   references: many(() => ({ type: '港'.repeat(1_000), value: '海'.repeat(1_000) })),
 };
 /** More shipments than fit into one page. */
-const IDS = Array.from({ length: 15 }, (_, n) => `shp_${token(n)}`);
+const IDS = Array.from({ length: 15 }, (_, n) => `shp_${createToken(n)}`);
 
 describe('pages of large shipments', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
     for (const [n] of IDS.entries()) {
       const eta = n % 2 === 0 ? null : '2026-05-01T00:00:00.000Z';
-      await world.writer.create(n, { ...LARGE, eta, house_bill: 'HB-1', status: n % 3 === 0 ? 'booked' : 'pending' });
+      await world.writer.createShipment(n, {
+        ...LARGE,
+        eta,
+        house_bill: 'HB-1',
+        status: n % 3 === 0 ? 'booked' : 'pending',
+      });
     }
     await waitUntilCaughtUp(models);
   });
@@ -39,9 +44,9 @@ describe('pages of large shipments', () => {
     const seen: string[] = [];
     let pages = 0;
     for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
-      const { items, next } = await models.queries.shipments.list(ACME, { ...query, limit: 200, after });
+      const { items, next } = await models.queries.shipments.list(ACME_LIVE, { ...query, limit: 200, after });
       expect(items.length).toBeGreaterThan(0);
-      expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThanOrEqual(PAGE_BYTES);
+      expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThanOrEqual(MAX_PAGE_BYTES);
       seen.push(...items.map(({ id }) => id));
       after = next;
       pages += 1;

@@ -1,6 +1,6 @@
-import { shipmentRecord } from '../../test/shipment-events.ts';
+import { createShipmentRecord } from '../../test/shipment-events.ts';
 import { toConditions, matchesConditions } from './list-conditions.ts';
-import { wordsOf } from './shipment-terms.ts';
+import { splitIntoWords } from './shipment-terms.ts';
 
 describe('conditions evaluated on the record alone', () => {
   // Stores compare UTF-8, in which U+FA11 precedes U+1D400. UTF-16 units compare in reverse.
@@ -13,7 +13,7 @@ describe('conditions evaluated on the record alone', () => {
     ['a', 'a\ufe20', true],
     ['a', 'a\u{20000}', true],
   ])('%s begins a word of %s: %s', (q, name, begins) => {
-    const record = shipmentRecord(1, { shipper: { name, external_id: null } });
-    expect(matchesConditions(record, toConditions({ words: wordsOf(q) }))).toBe(begins);
+    const record = createShipmentRecord(1, { shipper: { name, external_id: null } });
+    expect(matchesConditions(record, toConditions({ words: splitIntoWords(q) }))).toBe(begins);
   });
 });

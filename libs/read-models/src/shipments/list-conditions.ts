@@ -6,11 +6,18 @@ import {
   type ShipmentFilterName,
   type ShipmentRecord,
   type ShipmentStatus,
-  shipmentFiltersOfKinds,
+  listShipmentFilters,
 } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
-import { endOfPrefix, INACTIVE_STATUSES, TERM_FILTERS, term, termsOf, wordTerm } from './shipment-terms.ts';
+import {
+  prefixUpperBound,
+  INACTIVE_STATUSES,
+  TERM_FILTERS,
+  toTerm,
+  listSearchTerms,
+  toWordTerm,
+} from './shipment-terms.ts';
 
 /** Sort fields of shipment lists, each with its own index. */
 export const SHIPMENT_SORT_FIELDS = ['created_at', 'updated_at', 'eta'] as const;
@@ -39,7 +46,7 @@ export type ShipmentListFilter = {
 } & {
   /** Shipments with any of these ids. Every page reads all of them, so pass only a few. */
   readonly ids?: readonly string[] | undefined;
-  /** Prefixes that must each begin one of the shipment's words, in the form of `wordsOf`. */
+  /** Prefixes that must each begin one of the shipment's words, in the form of `splitIntoWords`. */
   readonly words?: readonly string[] | undefined;
 };
 
@@ -54,7 +61,7 @@ export interface ShipmentListQuery {
 }
 
 /** A list filter translated to conditions on rows. */
-export interface Conditions {
+export interface ListConditions {
   /** Terms that a row must all have. */
   readonly terms: readonly string[];
   /** Statuses of which a row must have one; any if absent. */
@@ -74,19 +81,19 @@ export type LeadingCondition =
   | { readonly by: 'word'; readonly word: Bounds }
   | { readonly by: 'time'; readonly field: ShipmentSortField };
 
-export function toConditions(filter: ShipmentListFilter): Conditions {
+export function toConditions(filter: ShipmentListFilter): ListConditions {
   const terms = TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
-    return value === undefined ? [] : [term(name, value)];
+    return value === undefined ? [] : [toTerm(name, value)];
   });
   const { has_open_exceptions: hasOpen } = filter;
-  if (hasOpen === true) terms.push(term('has_open_exceptions', true));
+  if (hasOpen === true) terms.push(toTerm('has_open_exceptions', true));
   return {
     terms,
     statuses: requestedStatuses(filter),
-    words: dropPrefixes(filter.words ?? []).map((word) => ({
-      gte: wordTerm(word),
-      lt: wordTerm(endOfPrefix(word)),
+    words: dropPrefixWords(filter.words ?? []).map((word) => ({
+      gte: toWordTerm(word),
+      lt: toWordTerm(prefixUpperBound(word)),
     })),
     ranges: toRanges(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
@@ -94,7 +101,7 @@ export function toConditions(filter: ShipmentListFilter): Conditions {
 }
 
 /** Returns all possible leading conditions, usually the most selective first. */
-export function leadingConditions({ terms, statuses, words, ranges }: Conditions): readonly LeadingCondition[] {
+export function leadingConditions({ terms, statuses, words, ranges }: ListConditions): readonly LeadingCondition[] {
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
     ...words.map((word) => ({ by: 'word', word }) as const),
@@ -104,7 +111,7 @@ export function leadingConditions({ terms, statuses, words, ranges }: Conditions
 }
 
 /** Returns filters of a leading condition alone, one for each range of its index. */
-export function leadingFilters(scope: Filter, { ranges }: Conditions, lead: LeadingCondition): readonly Filter[] {
+export function leadingFilters(scope: Filter, { ranges }: ListConditions, lead: LeadingCondition): readonly Filter[] {
   switch (lead.by) {
     case 'term':
       return [{ ...scope, terms: lead.term }];
@@ -113,14 +120,14 @@ export function leadingFilters(scope: Filter, { ranges }: Conditions, lead: Lead
     case 'word':
       return [{ ...scope, terms: lead.word }];
     case 'time':
-      return [{ ...scope, ...pickRange(ranges, lead.field) }];
+      return [{ ...scope, ...toRangeFilter(ranges, lead.field) }];
   }
 }
 
 /**
  * Returns filters of all conditions, one for each range of the leading condition's index; without one, of a sort index.
  */
-export function rangeFilters(scope: Filter, conditions: Conditions, lead?: LeadingCondition): readonly Filter[] {
+export function rangeFilters(scope: Filter, conditions: ListConditions, lead?: LeadingCondition): readonly Filter[] {
   const { terms, statuses, words, ranges, common } = conditions;
   const every = { ...scope, ...ranges, ...common };
   if (lead === undefined || lead.by === 'time') {
@@ -140,15 +147,15 @@ export function rangeFilters(scope: Filter, conditions: Conditions, lead?: Leadi
 /** Returns true if the shipment meets the conditions, with the same result as the index but from its record alone. */
 export function matchesConditions(
   record: ShipmentRecord,
-  { terms, statuses, words, ranges, common }: Conditions,
+  { terms, statuses, words, ranges, common }: ListConditions,
 ): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
-  const own = termsOf(record);
+  const own = listSearchTerms(record);
   // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16
   // units.
   const hasWord = ({ gte }: Bounds) => own.some((one) => one.startsWith(String(gte)));
-  const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithin(record[field], ranges[field]));
+  const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithinBounds(record[field], ranges[field]));
   return inRange && terms.every((one) => own.includes(one)) && words.every(hasWord);
 }
 
@@ -163,19 +170,19 @@ function requestedStatuses({ status, active }: ShipmentListFilter): readonly Shi
 function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
-  return [...(underWay ? [term('active', true)] : []), ...others.map((one) => term('status', one))];
+  return [...(underWay ? [toTerm('active', true)] : []), ...others.map((one) => toTerm('status', one))];
 }
 
 /** Drops words that are prefixes of other words, because the longer words imply them. */
-function dropPrefixes(words: readonly string[]): readonly string[] {
+function dropPrefixWords(words: readonly string[]): readonly string[] {
   const different = [...new Set(words)];
   const longest = different.filter((one) => !different.some((other) => other !== one && other.startsWith(one)));
   return longest.sort((one, other) => other.length - one.length);
 }
 
-function toRanges(filter: ShipmentListFilter): Conditions['ranges'] {
+function toRanges(filter: ShipmentListFilter): ListConditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: Bounds } = {};
-  for (const name of shipmentFiltersOfKinds('time')) {
+  for (const name of listShipmentFilters('time')) {
     const value = filter[name];
     const [field, side] = SHIPMENT_FILTERS[name].bounds;
     if (value !== undefined) ranges[field] = { ...ranges[field], [side === 'from' ? 'gte' : 'lte']: value };
@@ -195,12 +202,12 @@ function statusCondition(statuses: readonly ShipmentStatus[] | undefined): { rea
   return { status: statuses.length === 1 && only !== undefined ? only : { in: statuses } };
 }
 
-function pickRange(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
+function toRangeFilter(ranges: ListConditions['ranges'], field: ShipmentSortField): Filter {
   const bounds = ranges[field];
   return bounds === undefined ? {} : { [field]: bounds };
 }
 
-function isWithin(value: string | null, bounds: Bounds | undefined): boolean {
+function isWithinBounds(value: string | null, bounds: Bounds | undefined): boolean {
   if (bounds === undefined) return true;
   if (value === null) return false;
   const { gte, lte } = bounds;

@@ -2,14 +2,14 @@ import type { Collection, Filter } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
 import {
   type ListPart,
-  PAGE_BYTES,
-  readPageOfParts,
+  MAX_PAGE_BYTES,
+  readPageFromParts,
   type RowPage,
   readSortedRanges,
-  walkRanges,
+  scanRanges,
 } from '../walked-ranges.ts';
 import {
-  type Conditions,
+  type ListConditions,
   rangeFilters,
   leadingFilters,
   type LeadingCondition,
@@ -44,12 +44,12 @@ export interface ListBounds {
   readonly bytes: number;
 }
 
-export const LIST_BOUNDS: ListBounds = {
+export const DEFAULT_LIST_BOUNDS: ListBounds = {
   few: 1_000,
   compared: 10_000,
   stretch: 1_000,
   stretches: 2,
-  bytes: PAGE_BYTES,
+  bytes: MAX_PAGE_BYTES,
 };
 
 /**
@@ -60,7 +60,7 @@ const SORT_COST_PER_WORD = 3;
 const WALK_COST_PER_WORD = 5;
 
 /** Rows of a scope and the limits of a page. */
-export interface ListSource {
+export interface ListedRows {
   readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan'>;
   readonly scope: Filter;
   readonly bounds: ListBounds;
@@ -72,15 +72,15 @@ export interface ListSource {
  * nothing if one index needs no further filter.
  */
 export async function planList(
-  listed: ListSource,
-  conditions: Conditions,
+  listed: ListedRows,
+  conditions: ListConditions,
   { field }: ShipmentOrder,
 ): Promise<ListPlan> {
   const { scope, bounds } = listed;
   const planWith = (lead: LeadingCondition | undefined) => ({
     index: lead === undefined ? sortIndexName(field) : indexNameFor(lead),
     filters: rangeFilters(scope, conditions, lead),
-    visit: divideBound(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
+    visit: divideVisits(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
   });
   const leads = leadingConditions(conditions);
   const inOrder = leads.filter((lead) => isInListOrder(field, lead));
@@ -99,28 +99,37 @@ function isInListOrder(field: ShipmentSortField, { by }: LeadingCondition): bool
   return field === 'created_at' && (by === 'term' || by === 'statuses');
 }
 
-async function findSelectiveCondition(listed: ListSource, conditions: Conditions, leads: readonly LeadingCondition[]) {
+async function findSelectiveCondition(
+  listed: ListedRows,
+  conditions: ListConditions,
+  leads: readonly LeadingCondition[],
+) {
   for (const lead of leads) {
     const wordsLeft = conditions.words.length - (lead.by === 'word' ? 1 : 0);
-    const few = divideBound(listed.bounds.few, SORT_COST_PER_WORD * wordsLeft);
+    const few = divideVisits(listed.bounds.few, SORT_COST_PER_WORD * wordsLeft);
     if ((await countRows(listed, conditions, lead, few)) < few) return lead;
   }
   return undefined;
 }
 
-async function findRarestCondition(listed: ListSource, conditions: Conditions, leads: readonly LeadingCondition[]) {
+async function findRarestCondition(listed: ListedRows, conditions: ListConditions, leads: readonly LeadingCondition[]) {
   const { compared } = listed.bounds;
   const counts = await Promise.all(leads.map((lead) => countRows(listed, conditions, lead, compared)));
   return leads[counts.indexOf(Math.min(...counts))];
 }
 
-async function countRows({ rows, scope }: ListSource, conditions: Conditions, lead: LeadingCondition, atMost: number) {
+async function countRows(
+  { rows, scope }: ListedRows,
+  conditions: ListConditions,
+  lead: LeadingCondition,
+  atMost: number,
+) {
   const filters = leadingFilters(scope, conditions, lead);
   const counts = await Promise.all(filters.map((filter) => rows.count(filter, { atMost, index: indexNameFor(lead) })));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function divideBound(bound: number, times: number): number {
+function divideVisits(bound: number, times: number): number {
   return Math.ceil(bound / Math.max(1, times));
 }
 
@@ -134,7 +143,7 @@ function sortIndexName(field: ShipmentSortField): string {
 
 /** Reads one page of a list. */
 export function readListPage(
-  { rows, bounds }: ListSource,
+  { rows, bounds }: ListedRows,
   plan: ListPlan,
   order: ShipmentOrder,
   { limit, after }: { readonly limit: number; readonly after?: SortValues | undefined },
@@ -143,10 +152,10 @@ export function readListPage(
   const { stretches } = bounds;
   const parts = toListParts(plan, order, after);
   const bytes = bounds.bytes / parts.length;
-  return readPageOfParts(parts, limit, (part, wanted) =>
+  return readPageFromParts(parts, limit, (part, wanted) =>
     plan.few
       ? readSortedRanges(rows, part, wanted, bytes)
-      : walkRanges(rows, part, wanted, { visit, stretches, bytes }),
+      : scanRanges(rows, part, wanted, { visit, stretches, bytes }),
   );
 }
 

@@ -2,10 +2,15 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
 import type { QueryPage } from '../read-model.ts';
-import { type Conditions, matchesConditions, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
+import {
+  type ListConditions,
+  matchesConditions,
+  type ShipmentListQuery,
+  type ShipmentOrder,
+} from './list-conditions.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-interface NamedPageSource {
+interface IdListSource {
   readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
   readonly scope: Scope;
   /** Maximum size of the page, in bytes of JSON. */
@@ -15,22 +20,22 @@ interface NamedPageSource {
 /** Rows per read. It limits the memory used in addition to the page. */
 const ROWS_PER_READ = 10;
 
-interface KeptRecord {
+interface SizedRecord {
   readonly record: ShipmentRecord;
   readonly bytes: number;
 }
 
 /** Reads a page of shipments by their ids. Every page reads all of the ids. */
-export async function readNamedPage(
-  { rows, scope, bytes: maxBytes }: NamedPageSource,
+export async function readPageByIds(
+  { rows, scope, bytes: maxBytes }: IdListSource,
   ids: readonly string[],
-  conditions: Conditions,
+  conditions: ListConditions,
   { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentOrder },
 ): Promise<QueryPage<ShipmentRecord>> {
   const { field, descending } = order;
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
-  let kept: readonly KeptRecord[] = [];
+  let kept: readonly SizedRecord[] = [];
   // The first record that did not fit. It and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
@@ -44,7 +49,7 @@ export async function readNamedPage(
     const all = [...kept, ...fitting].sort((a, b) =>
       compareSortValues(placeOf(a.record), placeOf(b.record), descending),
     );
-    kept = all.slice(0, Math.min(limit, countWithin(all, maxBytes)));
+    kept = all.slice(0, Math.min(limit, countRecordsWithin(all, maxBytes)));
     beyond = all[kept.length]?.record ?? beyond;
   }
   const last = kept.at(-1)?.record;
@@ -52,7 +57,7 @@ export async function readNamedPage(
 }
 
 /** Returns the number of leading records that fit, at least one. */
-function countWithin(all: readonly KeptRecord[], maxBytes: number): number {
+function countRecordsWithin(all: readonly SizedRecord[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;

@@ -1,15 +1,21 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import type { Scan } from '@tracking/ports';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
-import { day, listedRecord, seededRandom, rowOf } from '../../test/listed-shipments.ts';
-import { ACME } from '../../test/shipment-events.ts';
+import { toDay, createRandomRecord, createSeededRandom, toShipmentRow } from '../../test/listed-shipments.ts';
+import { ACME_LIVE } from '../../test/shipment-events.ts';
 import { findPossibleDuplicates } from './possible-duplicates.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 
-const random = seededRandom(7);
+const random = createSeededRandom(7);
 const containers = Array.from({ length: 200 }, (_, n) => `C${n}`);
 const shipment = (n: number, status: ShipmentStatus, container_numbers: readonly string[]): ShipmentRow =>
-  rowOf({ ...listedRecord(n, random), status, created_at: day(n), house_bill: null, container_numbers });
+  toShipmentRow({
+    ...createRandomRecord(n, random),
+    status,
+    created_at: toDay(n),
+    house_bill: null,
+    container_numbers,
+  });
 const freight = (count: number) => ({
   id: 'shp_new',
   house_bill: 'HB',
@@ -25,7 +31,7 @@ async function look(rows: readonly ShipmentRow[], count: number) {
     return counted.scan(query);
   };
   const find = ({ limit }: { readonly limit: number }) => Promise.resolve(rows.slice(0, limit));
-  const found = await findPossibleDuplicates({ find, scan }, ACME, freight(count));
+  const found = await findPossibleDuplicates({ find, scan }, ACME_LIVE, freight(count));
   return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
 }
 

@@ -3,7 +3,7 @@ import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { scopeFilter } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { INACTIVE_STATUSES, term } from './shipment-terms.ts';
+import { INACTIVE_STATUSES, toTerm } from './shipment-terms.ts';
 
 /** Fields that identify the freight of a shipment. */
 export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
@@ -21,10 +21,10 @@ const MAX_DUPLICATES = 5;
 /** Rows of the first read, in any status. They are nearly always all rows with the references. */
 const FIRST_READ_ROWS = 10;
 /** Limits of visited rows if there are more: the newest rows of each reference, and the total of all references. */
-const MAX_VISITED_PER_TERM = 200;
-const MAX_VISITED = 2_000;
+const MAX_VISITED_ROWS_PER_TERM = 200;
+const MAX_VISITED_ROWS = 2_000;
 /** Maximum number of references queried then, one after another. Duplicates share nearly all references. */
-const MAX_TERMS = 20;
+const MAX_QUERIED_REFERENCES = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Returns a filter for rows with any of the terms. */
@@ -41,8 +41,8 @@ export async function findPossibleDuplicates(
 ): Promise<readonly PossibleDuplicate[]> {
   const { id, house_bill, container_numbers } = freight;
   const terms = [
-    ...(house_bill === null ? [] : [term('house_bill', house_bill)]),
-    ...container_numbers.map((number) => term('container_number', number)),
+    ...(house_bill === null ? [] : [toTerm('house_bill', house_bill)]),
+    ...container_numbers.map((number) => toTerm('container_number', number)),
   ];
   if (terms.length === 0) return [];
   const found = await rows.find({ filter: termsFilter(scope, terms), limit: FIRST_READ_ROWS });
@@ -52,9 +52,9 @@ export async function findPossibleDuplicates(
   };
   // Containers are reused for years, and tests may use one container for all shipments.
   if (found.length >= FIRST_READ_ROWS) {
-    const asked = terms.slice(0, MAX_TERMS);
-    const visit = Math.min(MAX_VISITED_PER_TERM, Math.floor(MAX_VISITED / asked.length));
-    for (const one of asked) if (others.size < MAX_DUPLICATES) add(await newestActive(rows, scope, one, visit));
+    const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
+    const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_VISITED_ROWS / asked.length));
+    for (const one of asked) if (others.size < MAX_DUPLICATES) add(await findNewestActive(rows, scope, one, visit));
   }
   add(found);
   const own = new Set(container_numbers);
@@ -65,7 +65,7 @@ export async function findPossibleDuplicates(
   }));
 }
 
-async function newestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
+async function findNewestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
   const { documents } = await rows.scan({
     index: 'by_term',
     filter: { ...scopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },

@@ -1,4 +1,4 @@
-import { endOfPrefix, wordsOf } from './shipment-terms.ts';
+import { prefixUpperBound, splitIntoWords } from './shipment-terms.ts';
 
 describe('words', () => {
   it.each<[string, string, readonly string[]]>([
@@ -15,13 +15,13 @@ describe('words', () => {
     ['marks within words', 'हिन्दी', ['हिन्दी']],
     ['letters beyond the basic plane', '𠜎𠜱 x', ['𠜎𠜱', 'x']],
   ])('are %s', (_title, text, words) => {
-    expect(wordsOf(text)).toEqual(words.map((word) => word.normalize('NFKC')));
+    expect(splitIntoWords(text)).toEqual(words.map((word) => word.normalize('NFKC')));
   });
 
   it('splitting a word returns the word itself', () => {
     for (const text of ['Straße', 'ΐ ŉ ǰ', 'İI', 'Ω K', 'ﬀ', 'ß'.repeat(1_000)]) {
-      const words = wordsOf(text);
-      expect(wordsOf(words.join(' '))).toEqual(words);
+      const words = splitIntoWords(text);
+      expect(splitIntoWords(words.join(' '))).toEqual(words);
     }
   });
 
@@ -33,8 +33,8 @@ describe('words', () => {
       ['中', '中\u{20000}'],
     ] as const) {
       expect(Buffer.compare(Buffer.from(word), Buffer.from(beginning))).toBeGreaterThanOrEqual(0);
-      expect(Buffer.compare(Buffer.from(word), Buffer.from(endOfPrefix(beginning)))).toBe(-1);
+      expect(Buffer.compare(Buffer.from(word), Buffer.from(prefixUpperBound(beginning)))).toBe(-1);
     }
-    expect(Buffer.compare(Buffer.from('b'), Buffer.from(endOfPrefix('a')))).toBe(1);
+    expect(Buffer.compare(Buffer.from('b'), Buffer.from(prefixUpperBound('a')))).toBe(1);
   });
 });

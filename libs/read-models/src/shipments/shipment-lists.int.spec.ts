@@ -1,10 +1,10 @@
-import { shipmentListsSuite } from '../../test/shipment-lists-suite.ts';
-import { World } from '../../test/world.ts';
+import { defineShipmentListTests } from '../../test/shipment-lists-suite.ts';
+import { ReadModelsTestBed } from '../../test/world.ts';
 
 describe('lists', () => {
-  let world: World;
-  beforeAll(async () => void (world = await World.open()));
+  let world: ReadModelsTestBed;
+  beforeAll(async () => void (world = await ReadModelsTestBed.open()));
   afterAll(() => world.close());
 
-  shipmentListsSuite(() => world.engine.documentStore);
+  defineShipmentListTests(() => world.engine.documentStore);
 });

@@ -1,41 +1,41 @@
 import { choosePropertyRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
-import { ACME } from '../../test/shipment-events.ts';
+import { ACME_LIVE } from '../../test/shipment-events.ts';
 import {
-  FILTERS,
-  ORDERS,
-  inOrder,
+  SHIPMENT_LIST_FILTERS,
+  SHIPMENT_LIST_ORDERS,
+  sortRecords,
   matchesFilter,
-  listedRows,
+  createRandomRows,
   readAllPages,
-  titleOf,
+  describeFilter,
 } from '../../test/listed-shipments.ts';
 import { Unavailable } from '@tracking/ports';
-import { LIST_BOUNDS, type ListBounds } from './list-plan.ts';
+import { DEFAULT_LIST_BOUNDS, type ListBounds } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 
-const ROWS = listedRows(100);
+const ROWS = createRandomRows(100);
 const RECORDS = ROWS.filter(
-  (row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment,
+  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
 ).map(({ record }) => record);
 /** Bounds that read and sort all rows, and bounds that scan a few rows at a time. */
 const BOUNDS: readonly [string, ListBounds][] = [
   ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 }],
   ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2, bytes: 25_000 }],
 ];
-const alone = FILTERS.map((filter) => [titleOf(filter), filter] as const);
-const PAIRS = FILTERS.flatMap((one, at) =>
-  FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
+const alone = SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const);
+const PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
+  SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** CI runs each pair in every order; local runs use two orders alternately. */
-const EVERY = ORDERS.length / choosePropertyRounds(ORDERS.length);
+const EVERY = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
 
-  async function expectRight(filter: ShipmentListFilter, limit: number, orders = ORDERS): Promise<void> {
+  async function expectRight(filter: ShipmentListFilter, limit: number, orders = SHIPMENT_LIST_ORDERS): Promise<void> {
     const asked = RECORDS.filter((record) => matchesFilter(record, filter));
     for (const order of orders) {
       rows.visits = 0;
@@ -48,7 +48,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         expect(rows.visits).toBeLessThanOrEqual(most);
         rows.visits = 0;
       });
-      expect(ids).toEqual(inOrder(asked, order).map(({ id }) => id));
+      expect(ids).toEqual(sortRecords(asked, order).map(({ id }) => id));
     }
   }
 
@@ -59,7 +59,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
       await expectRight(
         filter,
         40,
-        ORDERS.filter((_order, at) => (at + turn) % EVERY === 0),
+        SHIPMENT_LIST_ORDERS.filter((_order, at) => (at + turn) % EVERY === 0),
       );
     }
   });
@@ -84,12 +84,12 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 describe('lists of rows that an earlier version of the read model built', () => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
   const { version } = shipmentsModel;
-  const active = { rows: () => Promise.resolve(rows as never), version: version - 1 };
-  const queries = new ShipmentQueries(active, LIST_BOUNDS, { mode: version });
+  const active = { openActiveRows: () => Promise.resolve(rows as never), version: version - 1 };
+  const queries = new ShipmentQueries(active, DEFAULT_LIST_BOUNDS, { mode: version });
 
   it('refuse filters that these rows lack, and allow all others', async () => {
-    await expect(queries.list(ACME, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);
-    const { items } = await queries.list(ACME, { filter: { house_bill: 'HBL 1' }, limit: 100 });
+    await expect(queries.list(ACME_LIVE, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);
+    const { items } = await queries.list(ACME_LIVE, { filter: { house_bill: 'HBL 1' }, limit: 100 });
     expect(items.map(({ house_bill }) => house_bill)).toEqual(items.map(() => 'HBL 1'));
     expect(items.length).toBeGreaterThan(0);
   });

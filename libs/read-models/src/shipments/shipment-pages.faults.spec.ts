@@ -1,7 +1,20 @@
 import type { ShipmentRecord } from '@tracking/contracts';
-import { ORDERS, day, inOrder, matchesFilter, listedRecord, seededRandom } from '../../test/listed-shipments.ts';
-import { ACME, token } from '../../test/shipment-events.ts';
-import { World, waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, waitUntil } from '../../test/world.ts';
+import {
+  SHIPMENT_LIST_ORDERS,
+  toDay,
+  sortRecords,
+  matchesFilter,
+  createRandomRecord,
+  createSeededRandom,
+} from '../../test/listed-shipments.ts';
+import { ACME_LIVE, createToken } from '../../test/shipment-events.ts';
+import {
+  ReadModelsTestBed,
+  waitUntilCaughtUp,
+  expectEqualToRebuild,
+  rebuildAndWait,
+  waitUntilTrue,
+} from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListFilter, ShipmentOrder } from './list-conditions.ts';
@@ -12,7 +25,7 @@ const FILTERS: readonly ShipmentListFilter[] = [
   { active: true },
   { words: ['ma'] },
   { active: true, carrier_scac: 'MAEU' },
-  { eta_from: day(105) },
+  { eta_from: toDay(105) },
 ];
 
 /** Writes shipments and records them, so that the expected lists are known. */
@@ -23,23 +36,23 @@ class Shipments {
   private minute = 0;
 
   constructor(
-    private readonly world: World,
+    private readonly world: ReadModelsTestBed,
     readonly random: () => number,
   ) {}
 
   async create(): Promise<void> {
     const n = this.records.size;
-    const record = { ...listedRecord(n, this.random), version: 1 };
+    const record = { ...createRandomRecord(n, this.random), version: 1 };
     this.records.set(n, record);
     this.touched.add(record.id);
     // Lists sort by the time of the event.
-    await this.world.writer.create(n, record);
+    await this.world.writer.createShipment(n, record);
   }
 
   async change(): Promise<void> {
     const n = Math.floor(this.random() * this.records.size);
     const { id } = this.records.get(n) as ShipmentRecord;
-    const { status, eta, carrier_scac, references } = listedRecord(n, this.random);
+    const { status, eta, carrier_scac, references } = createRandomRecord(n, this.random);
     this.touched.add(id);
     this.minute += 1;
     await this.world.writer.change(n, { status, eta, carrier_scac, references });
@@ -48,21 +61,21 @@ class Shipments {
 }
 
 describe('pages of lists during concurrent writes', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   let shipments: Shipments;
   beforeEach(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start({ graceMs: 100 });
     await models.ready;
-    shipments = new Shipments(world, seededRandom(7));
+    shipments = new Shipments(world, createSeededRandom(7));
   });
   afterEach(() => world.close());
 
   async function stored(): Promise<readonly ShipmentRecord[]> {
     await waitUntilCaughtUp(models);
     const all = await Promise.all(
-      [...shipments.records.values()].map(({ id }) => models.queries.shipments.get(ACME, id)),
+      [...shipments.records.values()].map(({ id }) => models.queries.shipments.get(ACME_LIVE, id)),
     );
     return all.flatMap((found) => (found === undefined ? [] : [found.record]));
   }
@@ -70,7 +83,7 @@ describe('pages of lists during concurrent writes', () => {
   it('neither skip nor repeat an unchanged shipment', async () => {
     for (let n = 0; n < 60; n += 1) await shipments.create();
     for (const filter of FILTERS) {
-      for (const order of ORDERS) await readWhileWritten(filter, order);
+      for (const order of SHIPMENT_LIST_ORDERS) await readWhileWritten(filter, order);
     }
     await expectEqualToRebuild(models);
   });
@@ -81,7 +94,7 @@ describe('pages of lists during concurrent writes', () => {
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const limit = 1 + Math.floor(shipments.random() * 7);
-      const { items, next } = await models.queries.shipments.list(ACME, { filter, order, limit, after });
+      const { items, next } = await models.queries.shipments.list(ACME_LIVE, { filter, order, limit, after });
       seen.push(...items.map(({ id }) => id));
       if (next === undefined) break;
       after = next;
@@ -92,7 +105,7 @@ describe('pages of lists during concurrent writes', () => {
       if (shipments.random() < 0.5) await waitUntilCaughtUp(models);
     }
     const untouched = (ids: readonly string[]) => ids.filter((id) => !shipments.touched.has(id));
-    const asked = inOrder(
+    const asked = sortRecords(
       before.filter((record) => matchesFilter(record, filter)),
       order,
     );
@@ -103,15 +116,15 @@ describe('pages of lists during concurrent writes', () => {
     for (let n = 0; n < 40; n += 1) await shipments.create();
     const other = await world.start({ project: false, graceMs: 100 });
     await waitUntilCaughtUp(models);
-    for (const order of ORDERS) {
+    for (const order of SHIPMENT_LIST_ORDERS) {
       const list = (of: ReadModels, after?: SortValues) =>
-        of.queries.shipments.list(ACME, { filter: { words: ['t'] }, order, limit: 9, after });
+        of.queries.shipments.list(ACME_LIVE, { filter: { words: ['t'] }, order, limit: 9, after });
       const first = await list(models);
       await rebuildAndWait(models, 'shipments');
       const here = await list(models, first.next);
       const there = await list(other, first.next);
       expect(there).toEqual(here);
-      const all = inOrder(
+      const all = sortRecords(
         [...(await stored())].filter((record) => matchesFilter(record, { words: ['t'] })),
         order,
       );
@@ -129,22 +142,22 @@ describe('pages of lists during concurrent writes', () => {
     let lists = 0;
     const writing = (async () => {
       for (let n = 1_000; !isRebuilt; n += 1) {
-        await world.writer.create(n, { ...listedRecord(n, shipments.random), version: 1 });
+        await world.writer.createShipment(n, { ...createRandomRecord(n, shipments.random), version: 1 });
         await world.writer.change(n, { status: 'delivered' });
       }
     })();
     const reading = (async () => {
       do {
         const filter = FILTERS[lists % FILTERS.length] as ShipmentListFilter;
-        const order = ORDERS[lists % ORDERS.length] as ShipmentOrder;
+        const order = SHIPMENT_LIST_ORDERS[lists % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const { items, next } = await models.queries.shipments.list(ACME, { filter, order, limit: 50, after });
+          const { items, next } = await models.queries.shipments.list(ACME_LIVE, { filter, order, limit: 50, after });
           seen.push(...items.map(({ id }) => id));
           if (next === undefined || seen.length > 2_000) break;
           after = next;
         }
-        const asked = inOrder(
+        const asked = sortRecords(
           steady.filter((record) => matchesFilter(record, filter)),
           order,
         );
@@ -152,13 +165,13 @@ describe('pages of lists during concurrent writes', () => {
         lists += 1;
       } while (!isRebuilt || lists < 12);
     })();
-    await waitUntil(async () =>
+    await waitUntilTrue(async () =>
       (await models.list()).some((each) => each.name === 'shipments' && each.generation === generation),
     );
     isRebuilt = true;
     await Promise.all([writing, reading]);
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
-    expect(await models.queries.shipments.get(ACME, `shp_${token(1_000)}`)).toBeDefined();
+    expect(await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(1_000)}`)).toBeDefined();
   });
 });

@@ -1,17 +1,17 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentStatus } from '@tracking/contracts';
-import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, waitUntilCaughtUp } from '../../test/world.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListQuery } from './list-conditions.ts';
 import type { ShipmentReferences } from './shipment-queries.ts';
 
 describe('queries of shipments', () => {
-  let world: World;
+  let world: ReadModelsTestBed;
   let models: ReadModels;
   beforeAll(async () => {
-    world = await World.open();
+    world = await ReadModelsTestBed.open();
     models = await world.start();
     await models.ready;
   });
@@ -25,10 +25,13 @@ describe('queries of shipments', () => {
     workspaces += 1;
     scope = { workspace_id: `wsp_${workspaces}`, environment: 'live' };
   });
-  async function create(fields: Parameters<World['writer']['create']>[1] = {}, of: Scope = scope): Promise<string> {
+  async function create(
+    fields: Parameters<ReadModelsTestBed['writer']['createShipment']>[1] = {},
+    of: Scope = scope,
+  ): Promise<string> {
     numbers += 1;
-    await world.writer.create(numbers, fields, of);
-    return `shp_${token(numbers)}`;
+    await world.writer.createShipment(numbers, fields, of);
+    return `shp_${createToken(numbers)}`;
   }
 
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {
@@ -107,27 +110,29 @@ describe('queries of shipments', () => {
 
   it('return nothing of another workspace or environment', async () => {
     const fields = { external_id: 'X', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
-    const mine = await create(fields, ACME);
-    const others = [await create(fields, ACME_TEST), await create(fields, OTHER)];
+    const mine = await create(fields, ACME_LIVE);
+    const others = [await create(fields, ACME_TEST), await create(fields, OTHER_WORKSPACE)];
     await waitUntilCaughtUp(models);
     for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
-      const { items } = await models.queries.shipments.list(ACME, { filter, limit: 10 });
+      const { items } = await models.queries.shipments.list(ACME_LIVE, { filter, limit: 10 });
       expect(items.map(({ id }) => id)).toEqual([mine]);
     }
-    expect(await models.queries.shipments.get(ACME, mine)).toBeDefined();
-    for (const id of others) expect(await models.queries.shipments.get(ACME, id)).toBeUndefined();
+    expect(await models.queries.shipments.get(ACME_LIVE, mine)).toBeDefined();
+    for (const id of others) expect(await models.queries.shipments.get(ACME_LIVE, id)).toBeUndefined();
     const record = { id: 'shp_new', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
-    expect((await models.queries.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
+    expect((await models.queries.shipments.findPossibleDuplicates(ACME_LIVE, record)).map(({ id }) => id)).toEqual([
+      mine,
+    ]);
   });
 
   it('find ids by reference, with a maximum per value', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 130; n += 1) ids.push(await create({ booking_number: `B${n % 120}`, master_bill: 'M' }));
     const container = await create({ container_numbers: ['MSKU1', 'MSKU2'], status: 'completed' });
-    await create({ booking_number: 'B0' }, OTHER);
+    await create({ booking_number: 'B0' }, OTHER_WORKSPACE);
     await waitUntilCaughtUp(models);
     const find = async (field: ShipmentReferences['field'], values: readonly string[], atMost: number) => {
-      const found = await models.queries.shipments.idsByReference(scope, { field, values }, atMost);
+      const found = await models.queries.shipments.findIdsByReference(scope, { field, values }, atMost);
       return Object.fromEntries([...found].map(([value, those]) => [value, [...those].sort()]));
     };
     const bookings = Array.from({ length: 121 }, (_, n) => `B${n}`);
@@ -155,7 +160,7 @@ describe('queries of shipments', () => {
       await create({ house_bill: 'OTHER', container_numbers: ['C9'] });
       await waitUntilCaughtUp(models);
       const record = shipment({ house_bill: 'HB', container_numbers: ['C1', 'C2'] });
-      const found = await models.queries.shipments.possibleDuplicates(scope, record);
+      const found = await models.queries.shipments.findPossibleDuplicates(scope, record);
       expect([...found].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
         [
           { id: both, house_bill: true, container_numbers: ['C1', 'C2'] },
@@ -163,15 +168,15 @@ describe('queries of shipments', () => {
           { id: container, house_bill: false, container_numbers: ['C2'] },
         ].sort((a, b) => (a.id < b.id ? -1 : 1)),
       );
-      expect(await models.queries.shipments.possibleDuplicates(scope, { ...record, id: both })).toHaveLength(2);
-      expect(await models.queries.shipments.possibleDuplicates(scope, shipment({}))).toEqual([]);
+      expect(await models.queries.shipments.findPossibleDuplicates(scope, { ...record, id: both })).toHaveLength(2);
+      expect(await models.queries.shipments.findPossibleDuplicates(scope, shipment({}))).toEqual([]);
     });
 
     it('exclude delivered, completed, returned and cancelled shipments', async () => {
       for (const status of SHIPMENT_STATUSES) await create({ status, house_bill: 'HB', container_numbers: [status] });
       await waitUntilCaughtUp(models);
       const all = shipment({ container_numbers: SHIPMENT_STATUSES });
-      const found = await models.queries.shipments.possibleDuplicates(scope, all);
+      const found = await models.queries.shipments.findPossibleDuplicates(scope, all);
       const statuses = found.flatMap(({ container_numbers }) => container_numbers);
       expect(found).toHaveLength(5);
       for (const ended of ['delivered', 'completed', 'returned', 'cancelled']) expect(statuses).not.toContain(ended);
@@ -181,7 +186,10 @@ describe('queries of shipments', () => {
       for (let n = 0; n < 60; n += 1) await create({ container_numbers: ['C1'], status: 'completed' });
       for (let n = 0; n < 30; n += 1) await create({ container_numbers: ['C1'] });
       await waitUntilCaughtUp(models);
-      const found = await models.queries.shipments.possibleDuplicates(scope, shipment({ container_numbers: ['C1'] }));
+      const found = await models.queries.shipments.findPossibleDuplicates(
+        scope,
+        shipment({ container_numbers: ['C1'] }),
+      );
       expect(new Set(found.map(({ id }) => id)).size).toBe(5);
     });
 
@@ -193,12 +201,12 @@ describe('queries of shipments', () => {
       }
       await waitUntilCaughtUp(models);
       const record = shipment({ house_bill: 'HB', container_numbers: ['C0', 'C1'] });
-      const found = await models.queries.shipments.possibleDuplicates(scope, record);
+      const found = await models.queries.shipments.findPossibleDuplicates(scope, record);
       expect(found).toEqual([
         { id: bill, house_bill: true, container_numbers: [] },
         { id: container, house_bill: false, container_numbers: ['C1'] },
       ]);
-      const itself = await models.queries.shipments.possibleDuplicates(scope, { ...record, id: bill });
+      const itself = await models.queries.shipments.findPossibleDuplicates(scope, { ...record, id: bill });
       expect(itself.map(({ id }) => id)).toEqual([container]);
     });
 
@@ -207,7 +215,10 @@ describe('queries of shipments', () => {
       await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
       await waitUntilCaughtUp(models);
       const find = (value: string) =>
-        models.queries.shipments.possibleDuplicates(scope, shipment({ house_bill: value, container_numbers: [value] }));
+        models.queries.shipments.findPossibleDuplicates(
+          scope,
+          shipment({ house_bill: value, container_numbers: [value] }),
+        );
       expect(await find('OLD')).toEqual([]);
       expect(await find('NEW')).toEqual([{ id, house_bill: true, container_numbers: ['NEW'] }]);
     });

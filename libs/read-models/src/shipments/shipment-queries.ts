@@ -9,11 +9,11 @@ import {
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './list-conditions.ts';
-import { LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
-import { readNamedPage } from './named-page.ts';
+import { DEFAULT_LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
+import { readPageByIds } from './named-page.ts';
 import { type Freight, type PossibleDuplicate, termsFilter, findPossibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { FILTERS_SINCE, TERM_FILTERS, type TermFilter, term } from './shipment-terms.ts';
+import { FIRST_VERSIONS_WITH_FILTER, TERM_FILTERS, type TermFilter, toTerm } from './shipment-terms.ts';
 
 /** Values of one kind of reference. */
 export interface ShipmentReferences {
@@ -28,9 +28,9 @@ const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows' | 'version'>,
-    private readonly bounds = LIST_BOUNDS,
-    private readonly filtersSince = FILTERS_SINCE,
+    private readonly active: Pick<ActiveRows<ShipmentRow>, 'openActiveRows' | 'version'>,
+    private readonly bounds = DEFAULT_LIST_BOUNDS,
+    private readonly filtersSince = FIRST_VERSIONS_WITH_FILTER,
   ) {}
 
   /**
@@ -39,7 +39,7 @@ export class ShipmentQueries {
    * @throws Unavailable
    */
   async get(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
-    const row = await (await this.active.rows()).get(id);
+    const row = await (await this.active.openActiveRows()).get(id);
     if (!row || !isInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
@@ -51,7 +51,7 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
-    const rows = await this.active.rows();
+    const rows = await this.active.openActiveRows();
     const { order = NEWEST_FIRST } = query;
     this.requireKnownFilters(query.filter);
     const conditions = toConditions(query.filter);
@@ -59,7 +59,7 @@ export class ShipmentQueries {
     const listed = { rows, scope: scopeFilter(scope), bounds: this.bounds };
     const { ids } = query.filter;
     if (ids !== undefined)
-      return readNamedPage({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
+      return readPageByIds({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
     const plan = await planList(listed, conditions, order);
     const { rows: found, next } = await readListPage(listed, plan, order, query);
     return { items: found.map(({ record }) => record), next };
@@ -70,8 +70,8 @@ export class ShipmentQueries {
    * them: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
-  async possibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    return findPossibleDuplicates(await this.active.rows(), scope, record);
+  async findPossibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
+    return findPossibleDuplicates(await this.active.openActiveRows(), scope, record);
   }
 
   /**
@@ -81,12 +81,12 @@ export class ShipmentQueries {
    * @returns ids by value, in no particular order; values without a shipment are omitted
    * @throws Unavailable, Busy
    */
-  async idsByReference(
+  async findIdsByReference(
     scope: Scope,
     { field, values }: ShipmentReferences,
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const rows = await this.active.rows();
+    const rows = await this.active.openActiveRows();
     const ids = new Map<string, string[]>();
     const of = (value: string) => ids.get(value) ?? [];
     const found = (those: readonly string[], all: readonly ShipmentRow[]) => {
@@ -97,7 +97,7 @@ export class ShipmentQueries {
       }
     };
     const find = (those: readonly string[], limit: number) => {
-      const terms = those.map((value) => term(field, value));
+      const terms = those.map((value) => toTerm(field, value));
       return rows.findWithin({ filter: termsFilter(scope, terms), limit }, this.bounds.bytes);
     };
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {

@@ -1,16 +1,20 @@
-import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../../test/shipment-events.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsModel } from './shipment-rows.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-const stream = `shipment-${token(1)}`;
+const stream = `shipment-${createToken(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
-  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
+  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
-const created = event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, { house_bill: 'HB' }), sent });
+const created = event(0, 'shipment.created.v1', {
+  ...ACME_LIVE,
+  shipment: createShipmentRecord(1, { house_bill: 'HB' }),
+  sent,
+});
 const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: 'pending', to: 'delivered' } } });
 
 const apply = (each: typeof created, before?: ShipmentRow) => shipmentsModel.apply(each, () => before);
@@ -20,13 +24,13 @@ describe('rows of shipments', () => {
     expect(shipmentsModel.reads?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
-        id: `shp_${token(1)}`,
-        ...ACME,
+        id: `shp_${createToken(1)}`,
+        ...ACME_LIVE,
         revision: 0,
         position: '0',
         status: 'pending',
         eta: null,
-        created_at: shipmentRecord(1).created_at,
+        created_at: createShipmentRecord(1).created_at,
         terms: expect.arrayContaining(['status:pending', 'active:true', 'word:hb house_bill:HB']),
       }),
     ]);
@@ -34,9 +38,9 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${token(1)}`]);
+    expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${createToken(1)}`]);
     const [after] = apply(delivered, before);
-    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME });
+    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:HB']));
     expect(after?.terms).not.toEqual(expect.arrayContaining([expect.stringMatching('pending|active')]));
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
@@ -48,8 +52,10 @@ describe('rows of shipments', () => {
   });
 
   it("the cache weight follows the size of the client's data", () => {
-    const weightOf = (fields: Parameters<typeof shipmentRecord>[1]) => {
-      const [row] = apply(event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, fields), sent }));
+    const weightOf = (fields: Parameters<typeof createShipmentRecord>[1]) => {
+      const [row] = apply(
+        event(0, 'shipment.created.v1', { ...ACME_LIVE, shipment: createShipmentRecord(1, fields), sent }),
+      );
       return row && shipmentsModel.weight?.(row);
     };
     const names = Array.from({ length: 50 }, (_, n) => [`n${n}`, 'x'.repeat(1_000)]);

@@ -2,7 +2,7 @@ import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts'
 import type { Position } from '@tracking/ports';
 import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
-import { termsOf } from './shipment-terms.ts';
+import { listSearchTerms } from './shipment-terms.ts';
 
 /** Row of one shipment, with separate fields for filters and sorting. */
 export interface ShipmentRow extends ReadModelRow, Scope {
@@ -45,8 +45,8 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     const record = evolveRecord(before?.record, event);
     return [
       {
-        ...listFields(record),
-        terms: termsOf(record, before),
+        ...pickListFields(record),
+        terms: listSearchTerms(record, before),
         ...pickScope(scope),
         id: shipmentIdOf(stream),
         record,
@@ -59,6 +59,6 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   weight: ({ record }) => weightOfRecord(record),
 };
 
-function listFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
+function pickListFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
   return { created_at, updated_at, eta, status, has_open_exceptions: open_exceptions_count > 0 };
 }

@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { listedRecord, seededRandom } from '../../test/listed-shipments.ts';
-import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { createRandomRecord, createSeededRandom } from '../../test/listed-shipments.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../../test/shipment-events.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
-import { MAX_WORDS, termsOf } from './shipment-terms.ts';
+import { MAX_INDEXED_WORDS, listSearchTerms } from './shipment-terms.ts';
 
 type StoredBody = { readonly revision: number; readonly type: string; readonly data: JsonObject };
 
@@ -18,7 +18,12 @@ const golden = readdirSync(GOLDEN)
 function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readonly ShipmentRow[] {
   const rows: ShipmentRow[] = [];
   for (const body of bodies) {
-    const stored = { ...newEvent(body), ...body, stream: `shipment-${token(1)}`, position: String(body.revision) };
+    const stored = {
+      ...createEvent(body),
+      ...body,
+      stream: `shipment-${createToken(1)}`,
+      position: String(body.revision),
+    };
     const last = rows.at(-1);
     const before = throughStore && last !== undefined ? (JSON.parse(JSON.stringify(last)) as ShipmentRow) : last;
     const projected = { id: stored.id, stream: stored.stream, position: stored.position, scope: undefined };
@@ -31,29 +36,29 @@ describe('terms of shipments', () => {
   it('equal those built from the record alone, after every event version, from memory and from a store', () => {
     const rows = rowsAfter(golden, false);
     expect(rows).toHaveLength(golden.length);
-    for (const { record, terms } of rows) expect(terms).toEqual(termsOf(record));
+    for (const { record, terms } of rows) expect(terms).toEqual(listSearchTerms(record));
     expect(rowsAfter(golden, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
   });
 
   it('equal those built from the record alone, whatever changed since the previous row', () => {
-    const random = seededRandom(3);
-    const created = { ...ACME, shipment: shipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
+    const random = createSeededRandom(3);
+    const created = { ...ACME_LIVE, shipment: createShipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
     const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
     for (let revision = 1; revision < 300; revision += 1) {
-      const some = Object.entries(listedRecord(1, random)).filter(
+      const some = Object.entries(createRandomRecord(1, random)).filter(
         ([field]) => !['id', 'external_id', 'created_at', 'updated_at', 'version'].includes(field) && random() < 0.1,
       );
       const changes = Object.fromEntries(some.map(([field, to]) => [field, { from: null, to }]));
       bodies.push({ revision, type: 'shipment.changed.v1', data: { changes } as unknown as JsonObject });
     }
     const rows = rowsAfter(bodies, false);
-    for (const { record, terms } of rows) expect(terms).toEqual(termsOf(record));
+    for (const { record, terms } of rows) expect(terms).toEqual(listSearchTerms(record));
     expect(rowsAfter(bodies, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
     expect(new Set(rows.map(({ terms }) => terms.length)).size).toBeGreaterThan(10);
   });
 
   it('are unique and match the stored form', () => {
-    const record = shipmentRecord(1, {
+    const record = createShipmentRecord(1, {
       external_id: 'A b:c',
       house_bill: 'word:x',
       references: [
@@ -62,7 +67,7 @@ describe('terms of shipments', () => {
       ],
       shipper: { name: 'Same', external_id: 'same' },
     });
-    const terms = termsOf(record);
+    const terms = listSearchTerms(record);
     expect(new Set(terms).size).toBe(terms.length);
     expect(terms).toEqual(
       expect.arrayContaining([
@@ -87,9 +92,9 @@ describe('terms of shipments', () => {
       references: many(50, (n) => sentence(n + 100)).map((value) => ({ type: 'po', value })),
       consignee: { name: 'Unseen', external_id: 'C' },
     };
-    const terms = termsOf(shipmentRecord(1, record));
-    expect(terms.filter((one) => /^word:\w+$/.test(one)).length).toBeLessThanOrEqual(MAX_WORDS);
-    expect(terms.length).toBeLessThan(MAX_WORDS + 2 * 200 + 50 + 20);
+    const terms = listSearchTerms(createShipmentRecord(1, record));
+    expect(terms.filter((one) => /^word:\w+$/.test(one)).length).toBeLessThanOrEqual(MAX_INDEXED_WORDS);
+    expect(terms.length).toBeLessThan(MAX_INDEXED_WORDS + 2 * 200 + 50 + 20);
     expect(terms).toEqual(expect.arrayContaining(['word:w1x0', 'word:msku0000199 container_number:MSKU0000199']));
     expect(terms).not.toContain('word:unseen');
   });
@@ -97,7 +102,7 @@ describe('terms of shipments', () => {
   it('cover two hundred containers and fifty references', () => {
     const numbers = Array.from({ length: 200 }, (_, n) => `MSKU${String(n).padStart(7, '0')}`);
     const references = Array.from({ length: 50 }, (_, n) => ({ type: 'po', value: `PO-${n} part ${n}` }));
-    const terms = new Set(termsOf(shipmentRecord(1, { container_numbers: numbers, references })));
+    const terms = new Set(listSearchTerms(createShipmentRecord(1, { container_numbers: numbers, references })));
     for (const number of numbers) {
       expect(terms.has(`word:${number.toLowerCase()} container_number:${number}`)).toBe(true);
     }

@@ -5,7 +5,7 @@ import {
   type ShipmentFilterOf,
   type ShipmentRecord,
   type ShipmentStatus,
-  shipmentFiltersOfKinds,
+  listShipmentFilters,
 } from '@tracking/contracts';
 
 /** Statuses that the `active` filter excludes: delivered or later, or cancelled. */
@@ -23,7 +23,7 @@ const TERM_KINDS = {
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
 /** Filters of these kinds, in the same order. */
-export const TERM_FILTERS = shipmentFiltersOfKinds(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
+export const TERM_FILTERS = listShipmentFilters(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
 export type TermFilter = (typeof TERM_FILTERS)[number];
 /** Filters whose values are also searchable by word. */
 type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
@@ -31,7 +31,7 @@ type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 /** Kind of an exact search term: a filter, or a property that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
-const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(shipmentFiltersOfKinds('reference', 'container'));
+const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFilters('reference', 'container'));
 
 /** Filters that match the record field of the same name. */
 type FieldFilter = {
@@ -46,7 +46,7 @@ type FieldFilter = {
  * Version of the read model that added the terms of a filter; 1 if absent. Add a new filter with the new version of
  * `shipmentsModel`. Until the rows are rebuilt after an update, lists refuse the filter instead of returning nothing.
  */
-export const FILTERS_SINCE: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
+export const FIRST_VERSIONS_WITH_FILTER: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
 
 type Values = readonly (string | null | undefined)[];
 
@@ -80,13 +80,14 @@ function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
 }
 
 /** Returns the index entry of a term. */
-export function term(kind: TermKind, value: string | true): string {
-  if (value !== true && REFERENCE_KINDS.has(kind)) return referenceTerm(kind, value, longestWord(wordsOf(value)));
+export function toTerm(kind: TermKind, value: string | true): string {
+  if (value !== true && REFERENCE_KINDS.has(kind))
+    return toReferenceTerm(kind, value, longestWord(splitIntoWords(value)));
   return `${kind}:${value}`;
 }
 
 /** Returns the index entry of a word; entries of longer words with this prefix start with it. */
-export function wordTerm(word: string): string {
+export function toWordTerm(word: string): string {
   return `word:${word}`;
 }
 
@@ -94,8 +95,8 @@ export function wordTerm(word: string): string {
  * Combines a reference and its longest word in one index entry. A search for the word finds the entry, because no word
  * contains a space. Fewer entries matter because nearly each one writes its own index page.
  */
-function referenceTerm(kind: TermKind, value: string, word: string): string {
-  return `${wordTerm(word)} ${kind}:${value}`;
+function toReferenceTerm(kind: TermKind, value: string, word: string): string {
+  return `${toWordTerm(word)} ${kind}:${value}`;
 }
 
 /** Returns the longest word, the first of several. */
@@ -104,7 +105,7 @@ function longestWord(words: readonly string[]): string {
 }
 
 /** Maximum number of distinct searchable words per shipment. Words of references are kept first. */
-export const MAX_WORDS = 1_000;
+export const MAX_INDEXED_WORDS = 1_000;
 
 /** Record fields with terms that rarely change. */
 const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
@@ -121,28 +122,29 @@ const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exce
  * Returns all unique search terms of a shipment. They depend on the record alone; terms of unchanged fields are reused
  * from the previous row.
  */
-export function termsOf(
+export function listSearchTerms(
   record: ShipmentRecord,
   before?: { readonly record: ShipmentRecord; readonly terms: readonly string[] },
 ): readonly string[] {
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
-  if (before === undefined || !STABLE_FIELDS.every(isSame)) return [...volatileTerms(record), ...stableTerms(record)];
+  if (before === undefined || !STABLE_FIELDS.every(isSame))
+    return [...listVolatileTerms(record), ...listStableTerms(record)];
   if (VOLATILE_FIELDS.every(isSame)) return before.terms;
-  return [...volatileTerms(record), ...before.terms.slice(volatileTerms(before.record).length)];
+  return [...listVolatileTerms(record), ...before.terms.slice(listVolatileTerms(before.record).length)];
 }
 
-function volatileTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
+function listVolatileTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
-    term('status', status),
-    ...(INACTIVE_STATUSES.includes(status) ? [] : [term('active', true)]),
-    ...(open_exceptions_count > 0 ? [term('has_open_exceptions', true)] : []),
+    toTerm('status', status),
+    ...(INACTIVE_STATUSES.includes(status) ? [] : [toTerm('active', true)]),
+    ...(open_exceptions_count > 0 ? [toTerm('has_open_exceptions', true)] : []),
   ];
 }
 
-function stableTerms(record: ShipmentRecord): Iterable<string> {
+function listStableTerms(record: ShipmentRecord): Iterable<string> {
   const terms = new Set<string>();
   for (const filter of NON_REFERENCE_FILTERS) {
-    for (const value of filterValues(record, filter)) if (value != null) terms.add(term(filter, value));
+    for (const value of filterValues(record, filter)) if (value != null) terms.add(toTerm(filter, value));
   }
   addReferencesAndWords(terms, record);
   return terms;
@@ -152,17 +154,17 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
   const words = new Set<string>();
   const found = new Set<string>();
   const addWords = (some: readonly string[]) => {
-    for (const word of some) if (words.size < MAX_WORDS) words.add(word);
+    for (const word of some) if (words.size < MAX_INDEXED_WORDS) words.add(word);
   };
   for (const [kind, value] of referenceValues(record)) {
-    const own = wordsOf(value);
+    const own = splitIntoWords(value);
     const word = longestWord(own);
-    terms.add(referenceTerm(kind, value, word));
+    terms.add(toReferenceTerm(kind, value, word));
     found.add(word);
     addWords(own);
   }
-  for (const name of partyAndVesselNames(record)) if (name != null) addWords(wordsOf(name));
-  for (const word of words) if (!found.has(word)) terms.add(wordTerm(word));
+  for (const name of partyAndVesselNames(record)) if (name != null) addWords(splitIntoWords(name));
+  for (const word of words) if (!found.has(word)) terms.add(toWordTerm(word));
 }
 
 /**
@@ -189,12 +191,12 @@ const LAST_CODE_POINT = '\u{10FFFF}';
  * Splits a text into normalized words: runs of letters and digits, in NFKC, case-folded. Accents are kept. Text without
  * spaces is one word.
  */
-export function wordsOf(text: string): readonly string[] {
+export function splitIntoWords(text: string): readonly string[] {
   return foldCase(text).match(WORD_PATTERN) ?? [];
 }
 
 /** Returns the smallest text that sorts after all words with the prefix. */
-export function endOfPrefix(beginning: string): string {
+export function prefixUpperBound(beginning: string): string {
   return beginning + LAST_CODE_POINT;
 }
 

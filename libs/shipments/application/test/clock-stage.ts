@@ -42,7 +42,7 @@ export class ClockStage {
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RuleClockParts> = {},
   ) {
-    const workList: WorkList = { due: (until, limit, after) => this.due(until, limit, after) };
+    const workList: WorkList = { listDueShipments: (until, limit, after) => this.due(until, limit, after) };
     this.clock = new RuleClock({
       shipments: { checkRules: (command) => this.check(command as CheckRules) },
       workList,

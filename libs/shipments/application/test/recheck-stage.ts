@@ -79,7 +79,7 @@ export class RecheckStage {
     readonly rechecks = new RechecksInMemory(),
     process = new KillableProcess(),
   ) {
-    const unsettledShipments: UnsettledShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
+    const unsettledShipments: UnsettledShipments = { listUnsettledShipments: (...asked) => this.ofWorkspace(...asked) };
     this.job = new RecheckJob({
       shipments: process.wrap({ checkRules: (command) => this.check(command as CheckRules) }, {}, STEPS),
       rechecks: process.wrap(rechecks as Rechecks, {}, STEPS),

@@ -19,7 +19,7 @@ export class StoredDeadlines implements WorkList {
     this.frozen = undefined;
   }
 
-  async due(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+  async listDueShipments(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
     const place = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
     const rows = this.frozen ?? (await this.all());
     return rows

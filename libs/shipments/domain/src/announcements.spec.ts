@@ -224,7 +224,7 @@ describe('golden file of public events', () => {
     const [first = NEWEST_API_VERSION] = API_VERSIONS;
     const lines = announced(stored).map(({ api_version, data, ...event }) => {
       expect(api_version).toBe(NEWEST_API_VERSION);
-      return JSON.stringify({ ...event, data: PAYLOAD_VERSIONS.dataInVersion({ api_version, ...event, data }, first) });
+      return JSON.stringify({ ...event, data: PAYLOAD_VERSIONS.downgradeData({ api_version, ...event, data }, first) });
     });
     expect(lines).toEqual(
       readFileSync(new URL('../test/announced.jsonl', import.meta.url), 'utf8')

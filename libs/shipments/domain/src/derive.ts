@@ -1,4 +1,4 @@
-import type { Container, EtaSetBy, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Container, EtaOrigin, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import {
   type ClientContainerFields,
   EMPTY_CLIENT_CONTAINER_FIELDS,
@@ -96,7 +96,7 @@ export function changedEvent(changes: Changes, derived: Derived): ShipmentChange
   return { type: 'shipment.changed.v1', data };
 }
 
-function etaSetBy({ times: { eta } }: Derived): EtaSetBy {
+function etaSetBy({ times: { eta } }: Derived): EtaOrigin {
   // After the arrival, only clients change the ETA.
   const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };

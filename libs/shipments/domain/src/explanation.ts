@@ -6,7 +6,7 @@ import {
   MILESTONE_RULES,
   type MilestoneEffect,
   type MilestoneRule,
-  milestoneRules,
+  findMilestoneRules,
   type ShipmentExplanation,
   type ShipmentStatus,
   type Timestamp,
@@ -146,7 +146,7 @@ class MilestoneExplainer {
     const aside = findIgnoringRule(entry.milestone, this.present);
     if (aside !== undefined) return [effect(aside), []];
     if (entry.milestone.classifier === 'estimated') return [effect(this.ruleOfEstimate(entry)), []];
-    const meaning = meaningOf(entry, milestoneRules(entry.milestone.code), this.derived.analysis.route);
+    const meaning = meaningOf(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
     if (meaning.status === 'cancelled') return [this.effectOfCancellation(entry, meaning), []];
     return this.effectsAmong(entry, meaning);
   }

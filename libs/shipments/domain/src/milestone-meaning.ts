@@ -5,7 +5,7 @@ import {
   SHIPMENT_STATUSES,
   type ShipmentStatus,
   type Timestamp,
-  milestoneRules,
+  findMilestoneRules,
 } from '@tracking/contracts';
 import { placeOf } from './references.ts';
 import { type Route, isOnTheWay } from './route.ts';
@@ -105,7 +105,7 @@ export function meaningOfCode({ status, status_by_mode, status_lcl }: MilestoneR
  */
 export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
   if (location === null || placeOf(location) !== route.destination || route.destination === route.origin) return false;
-  return milestoneRules(code).departure === 'vessel';
+  return findMilestoneRules(code).departure === 'vessel';
 }
 
 /** Reports whether the milestone is an arrival or unloading at a place from which the goods continue. */

@@ -1,4 +1,4 @@
-import { RESOLVED_BY, type ResolvedBy } from '@tracking/contracts';
+import { RESOLUTION_TRIGGERS, type ResolvedBy } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneys } from '../test/model/over-time.ts';
 import { walkOverTime } from '../test/model/timed-walk.ts';
@@ -218,7 +218,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
   });
 
   it('cover every kind of remedy', () => {
-    expect([...tried].sort()).toEqual([...RESOLVED_BY].sort());
+    expect([...tried].sort()).toEqual([...RESOLUTION_TRIGGERS].sort());
   });
 
   it.each(EXAMPLES)('%s: not resolved by earlier dates, only by dates after everything else', (_what, _by, given) => {

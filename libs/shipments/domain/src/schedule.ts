@@ -2,7 +2,7 @@ import {
   type Leg,
   type LegFields,
   type MilestoneRule,
-  milestoneRules,
+  findMilestoneRules,
   type ShipmentRecord,
   type TimeRule,
   type Timestamp,
@@ -164,7 +164,7 @@ function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | un
 const UNKNOWN_TIME: DecidedTime = { value: null, rule: 'unknown', milestone: null };
 
 export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
-  const { estimates_arrival } = milestoneRules(milestone.code);
+  const { estimates_arrival } = findMilestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
   const place = placeOf(milestone.location);
   const leg = route.legs.find((each) => each.destination_port === place) ?? route.legs.at(-1);
@@ -176,7 +176,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
   const { milestone } = entry;
   const place = placeOf(milestone.location);
   const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
-  const rules = milestoneRules(milestone.code);
+  const rules = findMilestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
@@ -191,7 +191,7 @@ function preferDestination(
   isForShipment: (entry: TimelineEntry) => boolean,
   onEstimate: RuleListener | undefined,
 ): readonly TimelineEntry[] {
-  const isDestination = (entry: TimelineEntry) => milestoneRules(entry.milestone.code).at_destination === true;
+  const isDestination = (entry: TimelineEntry) => findMilestoneRules(entry.milestone.code).at_destination === true;
   if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
   return estimates.filter((entry) => {
     const counts = isDestination(entry) || !isForShipment(entry);
@@ -315,7 +315,7 @@ function actualTimesOfLeg(
   const mode = leg.mode ?? route.mode;
   const isPlaceless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
   const departed = legDepartures.find(
-    (entry) => isOrigin(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
+    (entry) => isOrigin(entry) && isDeparture(findMilestoneRules(entry.milestone.code), mode),
   );
   const arrived = legArrivals.find(isDestination);
   const lastDeparture = timeOf(departures.at(-1)) ?? '';

@@ -76,7 +76,7 @@ interface Stored {
  * @throws UnknownEventType
  */
 export function toShipmentEvent({ type, data, metadata, revision }: Stored): ShipmentEvent {
-  // Only `eventsOf` writes metadata, with every field that `EventMetadata` requires.
+  // Only `findScopeEvents` writes metadata, with every field that `EventMetadata` requires.
   return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 

@@ -1,4 +1,4 @@
-import { type MilestoneRules, type Timestamp, milestoneRules } from '@tracking/contracts';
+import { type MilestoneRules, type Timestamp, findMilestoneRules } from '@tracking/contracts';
 import { type Meaning, isDeparture, meaningOf, findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
@@ -65,7 +65,7 @@ class AnalysisInProgress implements TimelineAnalysis {
 
   addActual(entry: TimelineEntry): void {
     const { code, container_number, occurred_at } = entry.milestone;
-    const rules = milestoneRules(code);
+    const rules = findMilestoneRules(code);
     const meaning = meaningOf(entry, rules, this.route);
     this.last = entry;
     this.summaryOf(container_number).add(entry, rules, meaning, this.route);

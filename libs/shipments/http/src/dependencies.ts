@@ -14,7 +14,7 @@ export const IDENTITY = Symbol('names of actors');
 
 export interface ShipmentsHttpDependencies extends HttpDependencies {
   readonly shipments: ShipmentsService;
-  readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
+  readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'waitForAllReadModels'>;
   readonly identity: HttpDependencies['identity'] & {
     /** Current names of actors, by id. @throws Unavailable */
     namesOf(actors: readonly Actor[]): Promise<ReadonlyMap<string, string | null>>;
@@ -30,4 +30,4 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
 }
 
 /** The public events of a scope, in the form in which endpoints receive them. */
-export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'feed'>;
+export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'createFeed'>;

@@ -97,7 +97,7 @@ export class EventsHttpModule {
               countRetry('following events');
               logger.warn({ error: String(error) }, 'event streams wait for their store');
             };
-            return events.feed({ encode: eventText, onFailure });
+            return events.createFeed({ encode: eventText, onFailure });
           },
         },
         { provide: EventStreams, useFactory: () => new EventStreams(metrics, settings.eventStreams) },

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const readModels = {
     list: () => Promise.resolve([]),
     rebuild: () => Promise.reject(new Error('not here')),
-    parked: () => Promise.resolve([]),
+    listParkedShipments: () => Promise.resolve([]),
     retryParked: () => Promise.resolve('not_found' as const),
   };
   administration = await createAdministrationApi({

@@ -345,14 +345,18 @@ describe('POST /v1/milestones/bulk', () => {
     const { shipments } = readModels.queries;
     const counted = Object.create(shipments, {
       idsByReference: {
-        value: (...query: Parameters<typeof shipments.idsByReference>) => {
+        value: (...query: Parameters<typeof shipments.findIdsByReference>) => {
           asked.push(query[1].values);
-          return shipments.idsByReference(...query);
+          return shipments.findIdsByReference(...query);
         },
       },
     }) as typeof shipments;
     const queries = { ...readModels.queries, shipments: counted };
-    const shown = { queries, progress: readModels.progress, allReached: readModels.allReached.bind(readModels) };
+    const shown = {
+      queries,
+      progress: readModels.progress,
+      waitForAllReadModels: readModels.waitForAllReadModels.bind(readModels),
+    };
     const call = await api.gateway({ readModels: shown });
     const [key] = await keys();
     await prepare(key);

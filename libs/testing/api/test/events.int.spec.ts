@@ -20,7 +20,7 @@ beforeAll(async () => {
       events: {
         list: (scope, query) => events.list(scope, query),
         get: (scope, id) => events.get(scope, id),
-        feed: (options) => events.feed(options),
+        createFeed: (options) => events.createFeed(options),
         reached: async (position) => (await events.reached(position, 60_000)) && complete,
       },
     }),

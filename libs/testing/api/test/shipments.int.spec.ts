@@ -144,14 +144,14 @@ describe('POST /v1/shipments', () => {
     // Shows nothing later than what was waited for, and comes in time however busy the machine is.
     let shown = '';
     const patient = await startApi({
-      override: ({ readModels: { queries, progress, allReached } }) => ({
+      override: ({ readModels: { queries, progress, waitForAllReadModels: allReached } }) => ({
         readModels: {
-          allReached,
+          waitForAllReadModels: allReached,
           queries: {
             ...queries,
             shipments: Object.assign(Object.create(queries.shipments) as typeof queries.shipments, {
-              possibleDuplicates: async (...args: Parameters<typeof queries.shipments.possibleDuplicates>) => {
-                const found = await queries.shipments.possibleDuplicates(...args);
+              possibleDuplicates: async (...args: Parameters<typeof queries.shipments.findPossibleDuplicates>) => {
+                const found = await queries.shipments.findPossibleDuplicates(...args);
                 const rows = await Promise.all(found.map(({ id }) => queries.shipments.get(args[0], id)));
                 return found.filter((_, i) => (rows[i]?.position ?? 'z') <= shown);
               },

@@ -1,4 +1,4 @@
-import { DomainError, type FieldError, type ItemPage, requireVersion } from '@tracking/contracts';
+import { DomainError, type FieldError, type ItemPage, requireExpectedVersion } from '@tracking/contracts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -193,6 +193,6 @@ export function isRepeatedCommand(
   { id, expected_versions }: WebhookCommand,
 ): boolean {
   if (changed_by === id) return true;
-  requireVersion(revision, expected_versions);
+  requireExpectedVersion(revision, expected_versions);
   return false;
 }

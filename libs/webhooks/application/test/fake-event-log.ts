@@ -32,7 +32,7 @@ export class FakeEventLog implements EventLog {
     return Promise.resolve({ events, next: rows.length > limit ? (events.at(-1)?.position ?? null) : null });
   }
 
-  async make(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
+  async makeEvents(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
     await this.making();
     const wanted = rows.filter(({ id }) => !this.broken.has(id));
     return wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id));

@@ -126,7 +126,7 @@ function isStorableText(text: string): boolean {
 
 function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: ReportFieldError): ApiVersion | undefined {
   const message = `api_version must be one of ${versions.names.join(', ')}.`;
-  return versions.find(value) ?? void fail('api_version', 'invalid_value', message);
+  return versions.findVersion(value) ?? void fail('api_version', 'invalid_value', message);
 }
 
 function checkConcurrency(value: JsonValue, fail: ReportFieldError): number | undefined {

@@ -47,12 +47,12 @@ const event = {
 describe('payload versions', () => {
   test('are the published ones', () => {
     expect([PAYLOAD_VERSIONS.names, PAYLOAD_VERSIONS.newest]).toEqual([API_VERSIONS, NEWEST_API_VERSION]);
-    expect([versions.newest, versions.find(SECOND), versions.find('2020-01-01'), versions.find(5)]).toEqual([
-      THIRD,
-      SECOND,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      versions.newest,
+      versions.findVersion(SECOND),
+      versions.findVersion('2020-01-01'),
+      versions.findVersion(5),
+    ]).toEqual([THIRD, SECOND, undefined, undefined]);
   });
 
   test.each([
@@ -69,13 +69,13 @@ describe('payload versions', () => {
 
   test('an event published in an older version is sent in that version, and converted to older ones from there', () => {
     const older = { ...event, api_version: SECOND as ApiVersion, data: { ref: 'PO-1' } };
-    expect([FIRST, SECOND, THIRD].map((wanted) => versions.versionFor(older, wanted as ApiVersion))).toEqual([
+    expect([FIRST, SECOND, THIRD].map((wanted) => versions.selectVersion(older, wanted as ApiVersion))).toEqual([
       FIRST,
       SECOND,
       SECOND,
     ]);
-    expect(versions.dataInVersion(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
-    expect(versions.dataInVersion(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
+    expect(versions.downgradeData(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
+    expect(versions.downgradeData(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
   });
 
   const downgrade = (_type: string, data: JsonObject) => data;

@@ -14,7 +14,7 @@ import {
 /**
  * Renders the body for all deliveries of an event to endpoints with this payload version. The body is stored, and every
  * attempt sends the same bytes.
- * @param apiVersion a version that {@link PayloadVersions.versionFor} returns for the event
+ * @param apiVersion a version that {@link PayloadVersions.selectVersion} returns for the event
  */
 export function renderBody(
   event: PublishedEvent,
@@ -24,7 +24,7 @@ export function renderBody(
 ): string {
   const { id, type, created_at, environment, workspace_id } = event;
   const envelope = { id, type, created_at, api_version: apiVersion, environment, workspace_id };
-  const data = versions.dataInVersion(event, apiVersion);
+  const data = versions.downgradeData(event, apiVersion);
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
 }
 

@@ -141,7 +141,7 @@ export class RecheckJob {
   private async checkPage(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
-    const find = () => unsettledShipments.ofWorkspace(workspace_id, after ?? undefined, size);
+    const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
     const page = await this.pace.run(find, ending);
     let { checked } = recheck;
     for (let from = 0; from < page.length; from += CONCURRENT_CHECKS) {

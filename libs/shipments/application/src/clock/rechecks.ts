@@ -48,9 +48,9 @@ interface RequestedRechecks {
   /** @throws Unavailable */
   request(workspaceId: string): Promise<void>;
   /** Returns the rules version for which re-checks of all workspaces were last requested. @throws Unavailable */
-  rules(): Promise<string | undefined>;
+  readCheckedRules(): Promise<string | undefined>;
   /** @throws Unavailable */
-  setRules(rules: string): Promise<void>;
+  storeCheckedRules(rules: string): Promise<void>;
 }
 
 /** Shipments that changed settings may affect: shipments that have not ended, or have an open exception. */
@@ -60,7 +60,7 @@ export interface UnsettledShipments {
    * @param after the id of the last item of the previous page
    * @throws Unavailable
    */
-  ofWorkspace(
+  listUnsettledShipments(
     workspaceId: string,
     after: string | undefined,
     limit: number,
@@ -80,7 +80,7 @@ interface ReleaseRecheckParts {
      * Returns the id of the first workspace with a shipment after another one; undefined after the last. @throws
      * Unavailable
      */
-    nextWorkspace(after: string | undefined): Promise<string | undefined>;
+    findNextWorkspace(after: string | undefined): Promise<string | undefined>;
   };
   readonly eventStore: Pick<EventStore, 'head'>;
   /** Progress of the read model that lists workspaces. */
@@ -116,9 +116,9 @@ export class ReleaseRecheck {
   async request(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
-    if ((await rechecks.rules()) !== rules) {
+    if ((await rechecks.readCheckedRules()) !== rules) {
       if (!this.isUpgraded() || !(await this.isReadModelCurrent()) || !(await this.requestAll(ending))) return;
-      await rechecks.setRules(rules);
+      await rechecks.storeCheckedRules(rules);
     }
     this.isDone = true;
   }
@@ -138,10 +138,10 @@ export class ReleaseRecheck {
   /** Requests a re-check of each workspace. Returns false if interrupted. */
   private async requestAll(ending: AbortSignal): Promise<boolean> {
     const { rechecks, workspaces } = this.parts;
-    let workspace = await workspaces.nextWorkspace(undefined);
+    let workspace = await workspaces.findNextWorkspace(undefined);
     while (workspace !== undefined && !ending.aborted) {
       await rechecks.request(workspace);
-      workspace = await workspaces.nextWorkspace(workspace);
+      workspace = await workspaces.findNextWorkspace(workspace);
     }
     return workspace === undefined;
   }

@@ -18,10 +18,10 @@ class Stage {
           if (this.isAway && id === 'wsp_2') throw new Unavailable('document store', 'away');
           this.requested.push(id);
         },
-        rules: async () => this.rules,
-        setRules: async (to) => void (this.rules = to),
+        readCheckedRules: async () => this.rules,
+        storeCheckedRules: async (to) => void (this.rules = to),
       },
-      workspaces: { nextWorkspace: async (after = '') => ['wsp_1', 'wsp_2', 'wsp_3'].find((id) => id > after) },
+      workspaces: { findNextWorkspace: async (after = '') => ['wsp_1', 'wsp_2', 'wsp_3'].find((id) => id > after) },
       eventStore: { head: async () => '5' },
       readModelsReached: async (position) => this.shown >= position,
       elapsed: () => this.elapsed,

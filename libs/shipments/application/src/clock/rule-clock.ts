@@ -77,7 +77,7 @@ export class RuleClock {
     const isEnding = () => ending.aborted || !lease.isHeld();
     let last: DueShipment | undefined;
     do {
-      const look = () => workList.due(clock().toISOString(), PAGE_SIZE, last);
+      const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.run(look, ending);
       this.clockMetrics.countRead();
       const due = page.filter((shipment) => !this.recent.isHeld(shipment));
@@ -144,7 +144,7 @@ export interface WorkList {
    * @param after the last item of the previous page
    * @throws Unavailable
    */
-  due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
+  listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
 }
 
 /** Returns the command for a check of a shipment's rules without a request. */

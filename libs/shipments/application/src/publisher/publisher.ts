@@ -20,10 +20,10 @@ import {
   CatchUpSubscription,
   describeError,
   deleteEarlierGenerations,
-  PARKED,
+  PARKED_STREAMS,
   type ParkedStream,
   ParkedStreams,
-  partition,
+  createPartition,
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
@@ -124,7 +124,9 @@ export class Publisher {
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
       // Parked streams of earlier generations will never be retried.
-      await wait(() => deleteEarlierGenerations(this.options.documentStore, PARKED, SUBSCRIBER_NAME, generation));
+      await wait(() =>
+        deleteEarlierGenerations(this.options.documentStore, PARKED_STREAMS, SUBSCRIBER_NAME, generation),
+      );
       if (signal.aborted) return;
       this.subscription = this.subscribe(generation);
       this.subscription.start();
@@ -139,7 +141,7 @@ export class Publisher {
     return new CatchUpSubscription({
       ...this.options,
       subscriber: { name: SUBSCRIBER_NAME, generation },
-      partitions: partitions.map(partition),
+      partitions: partitions.map(createPartition),
       metrics: this.observed,
       createHandler: (lost) =>
         Promise.resolve(

@@ -1,4 +1,4 @@
-import type { EtaChange, EtaSetBy, ShipmentException } from '@tracking/contracts';
+import type { EtaChange, EtaOrigin, ShipmentException } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   exceptionChange,
@@ -56,7 +56,7 @@ export function etaChange(stored: StoredEvent): EtaChange | undefined {
   };
 }
 
-const SET_BY_CLIENT: EtaSetBy = { source: 'client', milestone_id: null, reason_code: null };
+const SET_BY_CLIENT: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
 const HOUR_MS = 3_600_000;
 
 function slipHours(from: string | null, to: string | null): number | null {

@@ -1,4 +1,4 @@
-import { type Warning, requireVersion } from '@tracking/contracts';
+import { type Warning, requireExpectedVersion } from '@tracking/contracts';
 import {
   type CommandHandler,
   type CommandResult,
@@ -123,11 +123,11 @@ function decision(command: ShipmentCommand, state: ShipmentState | undefined, co
   const handler = getHandler(command.type);
   if (state !== undefined) {
     requireTarget(command, state);
-    requireVersion(state.record.version, command.expected_versions);
+    requireExpectedVersion(state.record.version, command.expected_versions);
     return handler.decide(command, state, context);
   }
   if (handler.create === undefined) throw shipmentNotFound();
-  requireVersion(null, command.expected_versions);
+  requireExpectedVersion(null, command.expected_versions);
   return handler.create(command, context);
 }
 

@@ -1,9 +1,9 @@
 import {
   type Environment,
-  type EtaSetBy,
+  type EtaOrigin,
   type HistoryChanges,
   type ShipmentRecord,
-  withAllFields,
+  addMissingFields,
 } from '@tracking/contracts';
 import { applyChanges, applyLastMilestones, updateRemovedContainers } from '../changes.ts';
 import { initialSchedule, setSchedule } from '../state.ts';
@@ -26,7 +26,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
   begin: ({ workspace_id, environment, shipment, sent }, revision) => ({
     workspace_id,
     environment,
-    record: withAllFields(shipment),
+    record: addMissingFields(shipment),
     schedule: initialSchedule(sent, revision),
     sent,
     ports: null,
@@ -105,7 +105,7 @@ export interface ShipmentChanged {
   readonly data: {
     readonly changes: Changes;
     /** The origin of a new `eta`; absent if `eta` does not change. */
-    readonly eta_set_by?: EtaSetBy;
+    readonly eta_set_by?: EtaOrigin;
   };
 }
 

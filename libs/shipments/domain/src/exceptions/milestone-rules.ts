@@ -1,4 +1,4 @@
-import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
+import { type ShipmentRecord, findMilestoneRules } from '@tracking/contracts';
 import { latestTimeOf } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { isSailingOn } from '../milestone-meaning.ts';
@@ -125,7 +125,7 @@ export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
     const { classifier, code, container_number, retracted_at } = entry.milestone;
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
     if (
-      milestoneRules(code).movement === undefined ||
+      findMilestoneRules(code).movement === undefined ||
       isSailingOn(entry, analysis.route) ||
       !present.has(container_number)
     )

@@ -2,7 +2,7 @@ import {
   type DocumentType,
   MILESTONE_CATALOG,
   type MilestoneRules,
-  milestoneRules,
+  findMilestoneRules,
   type ResolvedBy,
   type ShipmentStatus,
   type Timestamp,
@@ -35,7 +35,7 @@ type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 /** Milestones that solve the problems of several containers at once. */
 export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
-    const rules = milestoneRules(code);
+    const rules = findMilestoneRules(code);
     const { status } = meaningOfCode(rules, route);
     if (status === 'cancelled') return false;
     const rank = status === null ? -1 : RANK[status];
@@ -58,7 +58,7 @@ export function byStep(status: ShipmentStatus, from: Timestamp | null, route: Ro
 /** Returns the milestones that revoke cancellations: those dated after the last cancellation. */
 export function revokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
-    (code) => milestoneRules(code).takes_back === 'cancellation',
+    (code) => findMilestoneRules(code).takes_back === 'cancellation',
   );
   const last = Math.max(...cancellations.map(({ milestone }) => Date.parse(milestone.occurred_at)));
   return { codes, occurred_from: new Date(last + 1).toISOString() };

@@ -118,7 +118,7 @@ export class ShipmentFinder {
     const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
     for (const [field, ofField] of values) {
       const { shipments } = this.readModels.queries;
-      found.set(field, await shipments.idsByReference(scopeOf(request), { field, values: [...ofField] }, 2));
+      found.set(field, await shipments.findIdsByReference(scopeOf(request), { field, values: [...ofField] }, 2));
     }
     return {
       idOf: ({ field, value }) =>

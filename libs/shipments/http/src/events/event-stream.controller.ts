@@ -138,7 +138,7 @@ export class EventStreamController {
 
   private start(followed: FollowedEvents, request: FastifyRequest, reply: FastifyReply, release: () => void): void {
     if (request.method === 'HEAD' || reply.raw.destroyed) {
-      followed.leave();
+      followed.stopFollowing();
       release();
       void reply.send();
       return;

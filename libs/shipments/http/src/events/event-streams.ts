@@ -201,7 +201,7 @@ class EventStream {
   private async writeEvents(): Promise<void> {
     const { response, followed } = this.client;
     while (this.end === undefined) {
-      const events = await followed.next();
+      const events = await followed.readNextEvents();
       if (this.end !== undefined) return;
       for (const { bytes, id } of events) {
         this.write(bytes);
@@ -254,7 +254,7 @@ class EventStream {
   private finish(reason: StreamEnd): void {
     if (this.end !== undefined) return;
     this.end = reason;
-    this.client.followed.leave();
+    this.client.followed.stopFollowing();
     this.drained?.();
     this.onEnd(reason);
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
-import { CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
+import { MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Places, Timestamp, Warning } from '@tracking/contracts';
 import { CLOCK, draftBody, invalidRequest } from '@tracking/http';
 import type { SentRequest } from '@tracking/http';
@@ -41,7 +41,7 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
   transform(query: ListMilestonesDto): MilestoneFilter {
     const names = query.classifier?.split(',') ?? ['actual'];
     return {
-      classifiers: CLASSIFIERS.filter((classifier) => names.includes(classifier) || names.includes('all')),
+      classifiers: MILESTONE_CLASSIFIERS.filter((classifier) => names.includes(classifier) || names.includes('all')),
       include_superseded: query.include_superseded === 'true',
       include_retracted: query.include_retracted === 'true',
       container_number: query.container_number && this.containerNumber(query.container_number),

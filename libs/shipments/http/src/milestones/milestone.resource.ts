@@ -1,7 +1,7 @@
 import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
-  CLASSIFIERS,
+  MILESTONE_CLASSIFIERS,
   EXCEPTION_TYPES,
   MAX_PAGE_SIZE,
   MILESTONE_CODES,
@@ -86,7 +86,7 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly reason_code!: string | null;
   @Text({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
   readonly location!: string | null;
-  @OneOf(CLASSIFIERS, {
+  @OneOf(MILESTONE_CLASSIFIERS, {
     description: 'Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.',
     example: 'actual',
   })
@@ -160,8 +160,8 @@ export class MilestoneWrittenResource extends IntersectionType(MilestoneResource
 export class MilestonePageResource extends PageType(MilestoneResource, 'The milestones of this page.') {}
 
 export class ListMilestonesDto extends PageDto {
-  @QueryEnumList([...CLASSIFIERS, 'all'], {
-    description: `One or more of ${CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
+  @QueryEnumList([...MILESTONE_CLASSIFIERS, 'all'], {
+    description: `One or more of ${MILESTONE_CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
   })
   classifier?: string;

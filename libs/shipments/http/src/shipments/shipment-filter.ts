@@ -6,7 +6,7 @@ import {
   SHIPMENT_FILTER_LIMITS,
   SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
-  shipmentFiltersOfKinds,
+  listShipmentFilters,
 } from '@tracking/contracts';
 import type {
   FieldError,
@@ -35,7 +35,7 @@ import {
   QueryEnumList,
   text,
 } from '@tracking/http';
-import { SHIPMENT_SORT_FIELDS, wordsOf } from '@tracking/read-models';
+import { SHIPMENT_SORT_FIELDS, splitIntoWords } from '@tracking/read-models';
 import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
 import { PLACES } from '../dependencies.ts';
@@ -45,7 +45,7 @@ const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 const words: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
-  const count = new Set(wordsOf(String(value))).size;
+  const count = new Set(splitIntoWords(String(value))).size;
   if (count === 0) return fault(param, 'invalid_value', 'Must contain a letter or a digit.');
   return count <= MAX_WORDS ? [] : fault(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
 };
@@ -117,7 +117,7 @@ const VALUES: {
   reference: (value) => value,
   party: (value) => value,
   time: parseTimestamp,
-  words: (value) => [...new Set(wordsOf(value))].sort(),
+  words: (value) => [...new Set(splitIntoWords(value))].sort(),
 };
 
 /** Kinds whose values are checked as the fields of a shipment are. */
@@ -141,7 +141,7 @@ function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListi
 
 function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
   const kinds = Object.keys(VALUES) as (keyof typeof VALUES)[];
-  const given = shipmentFiltersOfKinds(...kinds).flatMap((name) => {
+  const given = listShipmentFilters(...kinds).flatMap((name) => {
     const value = query[name];
     return value === undefined ? [] : [[name, VALUES[SHIPMENT_FILTERS[name].kind](value)] as const];
   });
@@ -151,7 +151,7 @@ function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName
 function codes(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
   const { container_number } = query;
   const given = {
-    ...Object.fromEntries(shipmentFiltersOfKinds('carrier', 'port').map((name) => [name, query[name]])),
+    ...Object.fromEntries(listShipmentFilters('carrier', 'port').map((name) => [name, query[name]])),
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);

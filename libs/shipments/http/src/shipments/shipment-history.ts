@@ -3,7 +3,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type * as wire from '@tracking/contracts';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
-  CLASSIFIERS,
+  MILESTONE_CLASSIFIERS,
   DOCUMENT_TYPES,
   EXCEPTION_TYPES,
   EXPLAINED_EXCEPTION_STATUSES,
@@ -13,7 +13,7 @@ import {
   MILESTONE_RULES,
   MILESTONE_SOURCES,
   REASON_CODES,
-  RESOLVED_BY,
+  RESOLUTION_TRIGGERS,
   SHIPMENT_STATUSES,
   STATUS_RULES,
   TIME_RULES,
@@ -164,7 +164,10 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
   readonly milestone_id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @ApiProperty({ description: 'Certainty of the milestone: `actual`, `estimated` or `planned`.', enum: CLASSIFIERS })
+  @ApiProperty({
+    description: 'Certainty of the milestone: `actual`, `estimated` or `planned`.',
+    enum: MILESTONE_CLASSIFIERS,
+  })
   readonly classifier!: wire.Classifier;
   @ApiProperty({ ...TIME, description: 'Time of the milestone, actual or expected. UTC with milliseconds.' })
   readonly occurred_at!: string;
@@ -203,7 +206,7 @@ class ResolvedByResource implements wire.ResolvedBy {
   @ApiProperty({
     description:
       'Kind of change that resolves the exception: a milestone with one of `codes`, a correction or retraction of one of `milestone_ids`, a new value of one of `fields`, and others.',
-    enum: RESOLVED_BY,
+    enum: RESOLUTION_TRIGGERS,
   })
   readonly by!: wire.ResolvedBy['by'];
   @ApiProperty({

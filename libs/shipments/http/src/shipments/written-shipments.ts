@@ -67,7 +67,7 @@ export class PossibleDuplicates {
   async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
-      const others = await this.readModels.queries.shipments.possibleDuplicates(scopeOf(request), record);
+      const others = await this.readModels.queries.shipments.findPossibleDuplicates(scopeOf(request), record);
       return others.flatMap((other) => [
         ...(other.house_bill ? [warning('house_bill', `${other.id} has the same house bill.`)] : []),
         ...sharedContainers(other),

@@ -173,7 +173,7 @@ export function parseMessage(
   versions: PayloadVersions,
 ): ConsumedEvent {
   const event = parseEvent(value);
-  if (versions.find(event.api_version) === undefined) throw new Error('api_version is unknown to this process');
+  if (versions.findVersion(event.api_version) === undefined) throw new Error('api_version is unknown to this process');
   requireOlderVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
   if (place === '') throw new Error('the position header is missing');
@@ -182,7 +182,7 @@ export function parseMessage(
 
 function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions): void {
   try {
-    versions.dataInVersion(event, versions.oldest);
+    versions.downgradeData(event, versions.oldest);
   } catch (error) {
     throw new Error(`the event cannot be converted to an older version: ${String(error)}`, { cause: error });
   }

@@ -198,7 +198,7 @@ export class Recorder {
       const about = toEventFields(event);
       for (const endpoint of endpoints.get(scopeKey(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !receivesEvent(endpoint, event)) continue;
-        const version = versions.versionFor(event, endpoint.api_version);
+        const version = versions.selectVersion(event, endpoint.api_version);
         const id = payloadId(event.id, version);
         if (!payloads.has(id)) {
           payloads.set(id, { id, body: renderBody(event, version, false, versions), created_at: at });

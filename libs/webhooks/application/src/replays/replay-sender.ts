@@ -118,9 +118,9 @@ export class ReplaySender {
     const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));
     const found = lacking.length === 0 ? [] : await log.find(endpoint, lacking);
     for (const row of found) atHand.set(row.id, row);
-    const events = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
+    const events = await log.makeEvents(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
     const made = events.map((event) => {
-      const version = versions.versionFor(event, api_version);
+      const version = versions.selectVersion(event, api_version);
       return { event, version, payload_id: payloadId(event.id, version) };
     });
     const madeById = new Map(made.map((one) => [one.event.id, one]));

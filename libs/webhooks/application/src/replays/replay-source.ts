@@ -42,7 +42,7 @@ export interface EventLog {
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
   /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws Unavailable */
-  make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
+  makeEvents(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
   /** Returns the kept events with these ids, as {@link page} does. @throws Unavailable */
   find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
 }
