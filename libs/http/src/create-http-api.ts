@@ -122,12 +122,12 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
-  // Runs after the body is read, because the body's parser runs outside the context of a request.
+  // Set the request context after the body is read, because body parsers lose the context.
   fastify.addHook('preValidation', (request, _reply, done) => runDuringRequest(request, done));
   addHooks('afterBody');
   const { idempotency: claims, quota } = dependencies;
   makeRetriesSafe(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
-  // The last `onSend` hook, because it counts the bytes that are sent.
+  // Add this `onSend` hook last, because it must count the bytes that are actually sent.
   new ResponseBudget().addResponseHooks(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.recordResponse(request, reply);

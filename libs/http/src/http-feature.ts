@@ -15,7 +15,7 @@ export const LOGGER = Symbol('logger');
 export const HEALTH = Symbol('health');
 export const SETTINGS = Symbol('settings');
 
-/** Dependencies of the server itself. Each feature declares its own in addition. */
+/** Dependencies of the server itself. Each feature declares additional dependencies. */
 export interface HttpDependencies {
   readonly identity: { readonly authenticateSession: AuthenticateSession };
   readonly authenticateKey: AuthenticateKey;
@@ -44,10 +44,7 @@ export interface HttpSettings {
   readonly trustedProxies: readonly string[];
   /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */
   readonly connections?: Partial<ConnectionLimits>;
-  /**
-   * Time in which open connections may end in order when the API closes, in milliseconds; 0 by default. See
-   * `drainWhenClosing`.
-   */
+  /** Milliseconds for which open connections may finish when the API closes; 0 by default. See `drainWhenClosing`. */
   readonly drainMs?: number;
   /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
@@ -70,7 +67,7 @@ export interface HttpFeature<Dependencies> {
   readonly hooks?: FeatureHooks;
 }
 
-/** The dependencies of all given features together. */
+/** Intersection of the dependencies of all given features. */
 export type DependenciesOf<Feature extends HttpFeature<never>> = (
   Feature extends HttpFeature<infer Dependencies> ? (each: Dependencies) => void : never
 ) extends (all: infer All) => void
@@ -82,11 +79,11 @@ type AddHooks = (server: FastifyInstance, app: INestApplicationContext) => void;
 
 /** Hooks of a feature, by their position among those of the server. */
 export interface FeatureHooks {
-  /** Run after the client is admitted, before the parameters and the body are read. */
+  /** Hooks that run after the client is admitted and before parameters and body are read. */
   readonly afterAdmission?: AddHooks;
-  /** Run after the body is read, before a request is compared with earlier ones with the same `Idempotency-Key`. */
+  /** Hooks that run after the body is read and before the `Idempotency-Key` is checked. */
   readonly afterBody?: AddHooks;
-  /** Runs before the server closes, while requests are still open. */
+  /** Hook that runs before the server closes, while requests are still open. */
   readonly beforeClose?: AddHooks;
 }
 
@@ -109,7 +106,7 @@ export interface FeatureDocs {
   readonly values?: Readonly<Record<string, unknown>>;
   /** Schemas that no operation refers to by its types. */
   readonly models?: readonly Type[];
-  /** Adds parts to the description that decorators cannot express. */
+  /** Adds content to the OpenAPI description that decorators cannot express. */
   readonly describe?: (document: OpenAPIObject) => void;
   /** HTML pages below /docs, by name. */
   readonly pages?: Readonly<Record<string, (addresses: PublicAddresses) => string>>;

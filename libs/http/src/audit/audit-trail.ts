@@ -53,11 +53,11 @@ interface AuditOptions {
   readonly by: AuditedBy;
   /** Id of the resource; null if it is not known before the change. */
   readonly target: string | null;
-  /** Distinguishes the entries of a request that makes several changes. */
+  /** Suffix of the entry's id, if one request makes several audited changes. */
   readonly part?: string;
 }
 
-/** A change, as recorded before it is made. */
+/** A change that the audit log records before the handler makes it. */
 interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
   /** Id of the command. A repeat with the same id continues the same entry. */
   readonly command_id: string;
@@ -71,7 +71,7 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
-  /** True if an earlier attempt of the same command began the entry, and may have made the change. */
+  /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
   readonly isRepeated: boolean;
 }
 
@@ -87,12 +87,14 @@ export class AuditTrail {
   constructor(
     private readonly log: AuditLog,
     private readonly logger: Logger,
-    /** Recognizes errors other than refusals that prove that nothing was written. */
+    /**
+     * Returns true for an error that proves that nothing was written. Refusals prove this too and need no test here.
+     */
     private readonly provesNothingWritten: (error: unknown) => boolean,
   ) {}
 
   /**
-   * Runs a change between the two writes of its entry.
+   * Runs a change: writes the audit entry before, and completes the entry after the change.
    * @throws the error of `work`; `Unavailable` in place of an error that proves only that the last step did nothing
    */
   async record<T>(
@@ -110,7 +112,7 @@ export class AuditTrail {
     try {
       answer = await work();
     } catch (error) {
-      // These errors prove that nothing was written. After any other error the change may have been made.
+      // Withdraw the entry only for errors that prove that nothing was written.
       const isRefusal =
         error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
       if (!isRefusal) throw withUnknownOutcome(error);
@@ -118,12 +120,15 @@ export class AuditTrail {
       throw error;
     }
     const change = request.audited;
-    // In a repeat, both states may be equal, because an earlier attempt made the change.
+    // Keep the entry of a repeated command: an earlier attempt may have made the change.
     await this.end(request, entry, change === null || hasChanges(change) || entry.isRepeated);
     return answer;
   }
 
-  /** Never fails, because the change is already made: an entry that cannot be completed keeps the outcome `unknown`. */
+  /**
+   * Completes the entry. Never throws, because the change is already made. An entry that cannot be completed keeps the
+   * outcome `unknown`.
+   */
   private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
@@ -146,7 +151,7 @@ export const AUDITED_BY = Symbol('audited by');
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
-/** Text that does not look like an id is not stored: a client may have sent a key in place of an id. */
+/** Store only texts that look like an id: a client may have sent a key instead. */
 const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()
@@ -172,14 +177,15 @@ class AuditInterceptor implements NestInterceptor {
 }
 
 /**
- * Records the change of a handler in the audit log, with this type. The target is the `:id` of the path, or the one that
- * the handler reports with `reportChange`. The entry is stored before the handler and its pipes run: ADR 0023.
+ * Records the change of a handler in the audit log, with this type. The target of the entry is the `:id` of the path,
+ * or the resource that the handler reports with `reportChange`. The entry is stored before the handler and its pipes
+ * run: ADR 0023.
  */
 export function Audited(type: AuditType): MethodDecorator {
   return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA, type), UseInterceptors(AuditInterceptor));
 }
 
-/** A resource before and after a change; null where it did not exist. */
+/** A resource before and after a change. `before` is null for a new resource; `after` is null for a deleted one. */
 export interface AuditedChange {
   readonly before: object | null;
   readonly after: object | null;

@@ -6,7 +6,7 @@ import { requireAccess } from '../operations/operations.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, readSessionToken } from './authenticators.ts';
 
-/** Returns the plural for everything with which an actor can authenticate, as messages name it. */
+/** Returns the words for an actor's credentials in messages, such as `keys of the service account`. */
 export function describeCredentials({ type }: Principal['actor']): string {
   return type === 'user' ? 'keys and sessions of the user' : 'keys of the service account';
 }
@@ -41,7 +41,8 @@ export class Admission {
   }
 
   /**
-   * Returns true if a request with a long response would still be admitted. Does not count against its quota again.
+   * Returns true if the credentials of a long-running request are still valid. The check does not count against the
+   * quota.
    * @throws Unavailable
    */
   async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
@@ -57,10 +58,13 @@ export class Admission {
     }
   }
 
-  /** The headers show the limit with fewer remaining requests. @throws RequestError `rate_limited` */
+  /**
+   * Counts the request against two limits. The rate limit headers show the limit with fewer remaining requests. @throws
+   * RequestError `rate_limited`
+   */
   private async takeQuota({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
     const own = await this.quota.take(credential_id, this.limits.perCredential);
-    // A request beyond the limit of its key does not use up the limit of other keys.
+    // Take from the owner's limit only if the key's own limit allows the request.
     const all = own.admitted ? await this.quota.take(`owner:${actor.id}`, this.limits.perOwner) : own;
     const shown = all.remaining < own.remaining || !all.admitted ? all : own;
     reply.header('X-RateLimit-Limit', shown.limit);
@@ -83,15 +87,16 @@ export class Admission {
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * True if the route begins a session. The request must then come from our own pages, like the writes of a session.
+     * True if the route begins a session. A request that begins a session must come from our own pages, like the writes
+     * of a session.
      */
     beginsSession?: boolean;
   }
 }
 
 /**
- * Accepted values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is refused: it is another
- * origin, possibly of another owner.
+ * Accepted values of `Sec-Fetch-Site`. Browsers send `none` for a typed or bookmarked address. `same-site` is refused,
+ * because another subdomain may belong to somebody else.
  */
 const TRUSTED_SEC_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 

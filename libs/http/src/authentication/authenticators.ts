@@ -13,7 +13,7 @@ export interface Authenticator {
 
 export const KEY_HEADER_HINT =
   'send the header Authorization: Bearer <API_KEY>, with a space between the word Bearer and the key.';
-/** Longest API key, in characters. A longer text is not looked up. */
+/** Longest API key, in characters. Longer texts are refused without a look-up. */
 const MAX_KEY_LENGTH = 200;
 
 /** Returns the principal of a valid key; undefined for any other text. @throws Unavailable */
@@ -26,12 +26,12 @@ export class KeyAuthenticator implements Authenticator {
   async authenticate({ headers }: FastifyRequest): Promise<Principal | undefined> {
     if (!headers.authorization) return undefined;
     const key = /^Bearer +([!-~]+) *$/i.exec(headers.authorization)?.[1];
-    // The key was not looked up, so the error does not reveal whether it exists.
+    // Refuse before the look-up, so that the error does not reveal whether the key exists.
     if (key === undefined) {
       throw unauthenticated('invalid_api_key', `The Authorization header is malformed: ${KEY_HEADER_HINT}`);
     }
     const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
-    // Unknown, revoked and expired keys get the same error.
+    // Return the same error for unknown, revoked and expired keys.
     if (!principal) throw unauthenticated('invalid_api_key', 'The API key is not valid.');
     return principal;
   }
@@ -56,7 +56,7 @@ export class SessionAuthenticator implements Authenticator {
   }
 }
 
-/** Returns the session token of a request; undefined if it has none, or a key. */
+/** Returns the session token of a request. Undefined if the request has no session cookie, or has a key. */
 export function readSessionToken(request: Pick<FastifyRequest, 'headers'>, cookie: SessionCookie): string | undefined {
   return request.headers.authorization === undefined ? cookie.read(request) : undefined;
 }
@@ -83,7 +83,7 @@ export class HttpOnlyCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** Returns the value in a request; undefined if there is none. */
+  /** Returns the cookie's value in a request; undefined if the request lacks the cookie. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     for (const pair of headers.cookie?.split(';') ?? []) {
       const at = pair.indexOf('=');

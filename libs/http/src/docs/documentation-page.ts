@@ -42,7 +42,7 @@ export function renderJsonBlock(value: object): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }
 
-/** Style of the navigation on all pages. Swagger UI brings its own style for the rest. */
+/** Style sheet of the navigation bar on all pages below /docs. */
 export const NAV_STYLE = `body { margin: 0; }
 nav { font: 16px/1.55 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.9rem 1.5rem; background: #1b2b3a; color: #ffffff; }
 nav a { color: #cfe3f7; text-decoration: none; }

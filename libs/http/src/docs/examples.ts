@@ -43,7 +43,7 @@ export function addExamples(document: OpenAPIObject, { errors, samples, values }
   document.components = { ...document.components, examples };
 }
 
-/** Adds references to the examples of the codes, in both forms of an error. */
+/** Adds references to the examples of these error codes, for plain JSON and for problem details. */
 function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
   for (const [mediaType, nameOf] of Object.entries(ERROR_EXAMPLE_NAMES)) {
     const media = content?.[mediaType];
@@ -53,7 +53,7 @@ function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
 }
 
 const nameProblemExample = (code: ErrorCode): string => `${code}.problem`;
-/** The forms of an error, with the name of its example. */
+/** Function that returns the name of an error code's example, by the media type of the error. */
 const ERROR_EXAMPLE_NAMES: Readonly<Record<string, (code: ErrorCode) => string>> = {
   [JSON_TYPE]: (code) => code,
   [PROBLEM_TYPE]: nameProblemExample,

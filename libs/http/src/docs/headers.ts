@@ -6,7 +6,7 @@ import type { DescribedOperation, OperationObject } from './described.ts';
 const TEXT_SCHEMA = { type: 'string' as const };
 const INTEGER_SCHEMA = { type: 'integer' as const, minimum: 0 };
 
-/** Headers of responses. `required` ones are always present in the responses that list them. */
+/** Headers of responses. A header marked `required` is present in every response that lists it. */
 export const RESPONSE_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
@@ -87,10 +87,13 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
-/** Success status without a resource. Only responses that show the written resource have a consistency token. */
+/** HTTP status 204. A response without a resource has no consistency token. */
 const NO_CONTENT_STATUS = 204;
 
-/** Statuses with `Retry-After`. 409 has the header while the first request with the same key is in progress. */
+/**
+ * Statuses with `Retry-After`. A 409 has the header if the first request with the same `Idempotency-Key` is still in
+ * progress.
+ */
 const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503]);
 
 function selectHeaders(status: number, { id, method, writes }: DescribedOperation): ResponseHeader[] {

@@ -47,7 +47,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     extraModels: [ProblemResource, ...docs.models],
     autoTagControllers: false,
   });
-  // Copied, because parts of the document belong to the decorators and are shared by all descriptions.
+  // Copy the document, because all descriptions share objects that belong to the decorators.
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = selectHeaderParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
@@ -82,7 +82,7 @@ function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
 const SESSION_HEADERS =
   'Session cookie, used by the web application. A write needs the header `X-Requested-With` with any value. The header `Environment` selects `live` or `test` data.';
 
-/** Adds the credentials and the permission that the operation needs. */
+/** Describes the credentials and the permission that an operation needs. */
 export function describeSecurity({ id, operation }: DescribedOperation): void {
   const access = OPERATIONS[id];
   const { description = '' } = operation;
@@ -97,7 +97,7 @@ export function describeSecurity({ id, operation }: DescribedOperation): void {
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });
 }
 
-/** Adds a description and an example to path parameters, unless the operation has its own. */
+/** Adds a description and an example to each path parameter that has none. */
 function describePathParameters(
   { id, path, operation }: DescribedOperation,
   { resources, pathParameters }: ApiDocs,

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type DescribedOperation, type OperationObject, findParameter, schemaRef } from './described.ts';
 
-/** Descriptions of statuses that an operation does not declare. */
+/** Default descriptions of error responses, by HTTP status. */
 const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The principal is not allowed to make the request.',
   408: 'The body did not arrive in time.',
@@ -13,7 +13,7 @@ const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
   413: 'The body, or the resource that it would create, is too large.',
   415: 'The media type of the body is not supported, or the body is compressed.',
 };
-/** Codes of requests that are not valid HTTP, for all operations. */
+/** Error codes that every operation can return, because the request may be invalid HTTP. */
 const COMMON_ERROR_CODES: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
 /**
@@ -76,7 +76,7 @@ function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): rea
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
 }
 
-/** Returns the content of an error response in both forms, limited to these codes. */
+/** Returns the OpenAPI content of an error response with these codes, for plain JSON and for problem details. */
 function describeErrorContent(codes: readonly ErrorCode[]) {
   const narrowed = (name: string, properties: object) => ({
     schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,

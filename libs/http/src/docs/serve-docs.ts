@@ -43,8 +43,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
     reply.header('Vary', 'Accept');
     return prefersMediaType(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
-  // Created on the first request, because creating the document takes 10% of the start-up time.
-  // One buffer for all responses, because a text would be copied for each connection.
+  // Create the document on the first request, because that takes 10% of the start-up time.
   let json: Buffer | undefined;
   fastify.get('/openapi.json', (_request, reply) => {
     json ??= Buffer.from(JSON.stringify(describe()));
@@ -53,7 +52,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
   void fastify.register(servePages, { docs, settings });
 }
 
-/** Serves the pages, with the headers of pages. */
+/** Serves the HTML pages of the documentation with the response headers for pages. */
 async function servePages(
   pages: FastifyInstance,
   { docs, settings }: Pick<ServeDocsOptions, 'docs' | 'settings'>,
@@ -62,7 +61,7 @@ async function servePages(
     route.config = { answers: 'docs', ...route.config };
   });
   pages.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));
-  // URLs in the page are relative to /docs.
+  // Redirect /docs/ to /docs, because URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   for (const [name, write] of Object.entries({
     ...docs.pages,
@@ -79,7 +78,7 @@ async function servePages(
   const { resolve } = createRequire(import.meta.url);
   const folder = dirname(resolve('swagger-ui-dist/package.json'));
   for (const [name, type] of Object.entries(SWAGGER_UI_ASSETS)) {
-    // Read on the first request, into one buffer for all responses.
+    // Read each file on its first request, into one buffer that all responses share.
     let content: Buffer | undefined;
     pages.get(`/docs/assets/${name}`, async (_request, reply) => {
       content ??= await readFile(join(folder, name));

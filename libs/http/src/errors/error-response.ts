@@ -27,9 +27,12 @@ export interface ErrorResponse {
   readonly unexpected: boolean;
 }
 
-/** The facts about a failed request that its response depends on. */
+/** Facts about a failed request that determine the error response. */
 export interface FailedRequest {
-  /** `read`: a read; `refused`: a write that did not start; `begun`: a write that may have changed something. */
+  /**
+   * Progress of the request: `read` for a read, `refused` for a write that did not start, `begun` for a write that may
+   * have changed data.
+   */
   readonly progress: 'read' | 'refused' | 'begun';
   /** Largest body that the route accepts, in bytes. */
   readonly bodyLimit: number;
@@ -74,7 +77,7 @@ function fromDomainError({ code, message, details }: DomainError): ErrorResponse
   return createErrorResponse(refusal.code, refusal.message, details);
 }
 
-/** Includes the present `ETag` if the resource exists. */
+/** Returns the 412 response, with the current `ETag` if the resource exists. */
 function createPreconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
   return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
@@ -206,7 +209,7 @@ export class ErrorFilter implements ExceptionFilter {
     this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Also called for requests that Fastify refuses before it finds a route. */
+  /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
     request.failedBeforeChanges = isKnownUndone(error);
@@ -245,7 +248,7 @@ function hasDisconnected({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** Returns the facts about a failed request. A request whose path could not be read has no route. */
+/** Returns facts about a failed request. A request with an unreadable path has no route. */
 function describeFailedRequest({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
   const progress = method === 'GET' || method === 'HEAD' ? 'read' : handlerCalled ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };

@@ -23,7 +23,7 @@ const PROMOTED_FIELD_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError
   'unknown_parameter',
 ]);
 
-/** Combines all invalid fields, at least one, into one error. */
+/** Combines the errors of all invalid fields into one error. Requires at least one field error. */
 export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
@@ -40,7 +40,7 @@ function prefixFieldName({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
-/** Returns a message with the first invalid fields; `details` has all. */
+/** Returns a message that names the first invalid fields. The error's `details` contain all of them. */
 function summarizeFieldErrors(details: readonly FieldError[]): string {
   const named = details.slice(0, MAX_NAMED_FIELDS).map(({ param }) => param);
   const more = details.length > MAX_NAMED_FIELDS ? ' and others' : '';
@@ -60,7 +60,7 @@ export function rateLimited(message: string, retryAfter: number): RequestError {
   return new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
 }
 
-/** Returns the same error for a resource that does not exist and for one of another workspace. */
+/** Creates the error for an unknown resource. A resource of another workspace gets the same error. */
 export function notFound(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);
 }

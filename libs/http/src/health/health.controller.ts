@@ -41,8 +41,8 @@ export class HealthController {
   }
 
   /**
-   * 503 only during the start and while draining. While an engine is unavailable, operations that still work keep their
-   * traffic.
+   * Returns 503 only during the start and while the server drains. An unavailable engine does not cause a 503, because
+   * some operations still work.
    */
   @Get('ready')
   @Operation('ready', { summary: 'Check readiness' })

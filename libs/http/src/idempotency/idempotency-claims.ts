@@ -40,7 +40,7 @@ export interface ClaimedRequest {
   /** Owner of the key. Equal keys of different owners are independent. */
   readonly scope: readonly string[];
   readonly key: string;
-  /** Content that a repeat must have in common with the first request: method, path with query, body. */
+  /** Method, path with query, and body. A repeated request must have the same content. */
   readonly content: string;
   /** Permissions that the caller has now. */
   readonly permissions: readonly Permission[];
@@ -48,7 +48,7 @@ export interface ClaimedRequest {
 
 /** The result of taking a claim. */
 type TakeResult =
-  /** The request runs the command of the claim. */
+  /** The claim was taken: the request must run the claim's command. */
   | { readonly kind: 'taken'; readonly claim: IdempotencyClaim }
   | { readonly kind: 'answered'; readonly answer: StoredResponse }
   /** The key was sent with another request. */
@@ -59,7 +59,7 @@ const CLAIM_IN_PROGRESS: TakeResult = { kind: 'in_progress' };
 /** Stores requests with an `Idempotency-Key`, their commands and their responses. */
 export class IdempotencyClaims {
   private readonly process = randomUUID();
-  /** Attempts of this process that have not ended. */
+  /** Ids of running attempts of this process. */
   private readonly attemptsInProgress = new Set<string>();
   private readonly hmacKey: KeyObject;
   private readonly cipher: ResponseCipher;
@@ -70,7 +70,7 @@ export class IdempotencyClaims {
      * claim, so the claim needs no flush of its own if one log holds both.
      */
     private readonly claims: Collection<IdempotencyClaim>,
-    /** The same collection with durable writes: after a response is sent, every repeat gets the same response. */
+    /** Collection of claims with durable writes. After a response is sent, every repeat must get the same response. */
     private readonly durableClaims: Collection<IdempotencyClaim>,
     private readonly sweeper: LeaderElectedJob,
     private readonly options: IdempotencyOptions,
@@ -89,7 +89,7 @@ export class IdempotencyClaims {
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
-  /** Call when no request is in progress, before the document store is closed. */
+  /** Stops the sweeper. Call this method when no request is in progress, before closing the document store. */
   close(): Promise<void> {
     return this.sweeper.stop();
   }
@@ -101,7 +101,7 @@ export class IdempotencyClaims {
    */
   async takeClaim(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.createClaim(request);
-    // Added first, so that no other request of this process finds a claim without its attempt.
+    // Add the attempt before storing the claim, so that other requests see the claim as in progress.
     this.attemptsInProgress.add(fresh.attempt);
     let taking = CLAIM_IN_PROGRESS;
     try {
@@ -113,9 +113,10 @@ export class IdempotencyClaims {
   }
 
   /**
-   * Stores the response of the claim before it is sent. A response that is too large is not stored: the next repeat runs
-   * the command again, which changes nothing.
-   * @returns the response to send: that of another attempt if it was faster, undefined if that one is still in progress
+   * Stores the response of the claim before it is sent. A response that is too large is not stored: the next repeat
+   * runs the command again, which changes nothing.
+   * @returns the response to send. If another attempt took over the claim, returns its response, or undefined while it
+   *   is in progress
    * @throws Unavailable
    */
   async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
@@ -156,10 +157,10 @@ export class IdempotencyClaims {
     });
   }
 
-  /** Takes over an existing claim. If several requests try, exactly one succeeds. */
+  /** Takes over an existing claim. If several requests try this concurrently, exactly one succeeds. */
   private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
-    // Another request has just deleted the claim.
+    // Try again: another request has just deleted the claim.
     if (found === undefined) return CLAIM_IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
@@ -178,7 +179,7 @@ export class IdempotencyClaims {
   private isInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
     if (state !== 'open') return false;
     if (process === this.process) return this.attemptsInProgress.has(attempt);
-    // A time far in the future comes from a wrong clock and counts as long ago.
+    // Treat a time far in the future as long ago, because it comes from a wrong clock.
     return Math.abs(this.options.clock().getTime() - Date.parse(taken_at)) < this.options.takeOverAfterMs;
   }
 
@@ -218,9 +219,9 @@ export class IdempotencyClaims {
 }
 
 /**
- * Returns true if the stored response may be returned to the caller as it is. Otherwise the command runs again, which
- * checks the caller's present rights and changes nothing: if the caller has lost a permission, or if the response sets a
- * cookie, which earlier versions stored.
+ * Returns true if the stored response may be returned to the caller as it is. Returns false if the caller has lost a
+ * permission, or if the response sets a cookie, which earlier versions stored. The command then runs again: it checks
+ * the caller's current rights and changes nothing.
  */
 function mayReceiveResponse(
   found: IdempotencyClaim,
@@ -232,8 +233,8 @@ function mayReceiveResponse(
 }
 
 /**
- * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time
- * stays too, because the command must repeat the writes of the earlier attempt exactly.
+ * Returns the claim for another attempt. The new claim keeps the command id. If the earlier attempt may have changed
+ * data, the new claim also keeps the time, so that the command repeats the same writes.
  */
 function reopenClaim(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, answer: _, ...claim } = found;
@@ -262,9 +263,7 @@ export interface IdempotencyClaim extends Document {
   readonly expires_at: Timestamp;
   /** `open`: in progress, or the process died; `released`: failed on the server, so the next repeat tries again. */
   readonly state: 'open' | 'released' | 'answered';
-  /**
-   * The process of the latest attempt, and the id of that attempt. Every write requires the attempt to be unchanged.
-   */
+  /** Ids of the latest attempt and of its process. Every write to the claim requires an unchanged attempt id. */
   readonly process: string;
   readonly attempt: string;
   readonly taken_at: Timestamp;
@@ -274,7 +273,7 @@ export interface IdempotencyClaim extends Document {
   readonly is_undone?: boolean;
   /** Permissions of the caller at the latest attempt; absent on claims of earlier versions. */
   readonly permissions?: readonly Permission[] | undefined;
-  /** The encrypted response, if there is one. */
+  /** The encrypted response. Absent until a response is stored. */
   readonly answer?: string;
 }
 
@@ -317,7 +316,7 @@ async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, 
     const filter = { expires_at: { lte: now } };
     const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: SWEEP_BATCH_SIZE });
     if (old.length === 0) return;
-    // Claims that were taken again in the meantime stay.
+    // Keep claims that were taken again after the read.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
     await pause(REST_MS_PER_DELETION_MS * (performance.now() - began), ending);
   }

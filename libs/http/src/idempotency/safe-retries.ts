@@ -32,8 +32,8 @@ declare module 'fastify' {
 }
 
 /**
- * Limit of requests with an idempotency key but without credentials, per minute and network. Each such request stores a
- * claim before it is checked.
+ * Requests per minute and network with an idempotency key but without credentials. The limit is low because each such
+ * request stores a claim before its check.
  */
 const MAX_ANONYMOUS_PER_MINUTE = 60;
 
@@ -68,7 +68,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
     }
     end(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
-      // The command is done, but its response is not sent. A repeat will find it.
+      // Log the error: the command is done, but its response could not be stored. A repeated request returns it.
       (error: unknown) => errors.answer(error, request, clearHeaders(reply)),
     );
   });
@@ -118,11 +118,11 @@ async function end(
   const { claims } = parts;
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.storesResponse || reply.hasHeader('set-cookie')) {
-    // If releasing the claim fails too, the claim counts as that of a dead process.
+    // Ignore a failed release: the claim then expires like the claim of a dead process.
     await claims.releaseClaim(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
-  // Refusals without credentials are not stored. Otherwise, unauthenticated callers could fill the store.
+  // Do not store refusals of requests without credentials, because unauthenticated callers could fill the store.
   const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
   if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
@@ -155,7 +155,7 @@ function inProgressError(): RequestError {
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
 }
 
-/** Returns true for a POST with a key. Other methods can be repeated safely without one. */
+/** Returns true for a POST with a key. Requests with other methods are safe to repeat without a key. */
 function usesIdempotencyKey(
   { keysOf }: SafeRetriesDependencies,
   { method, headers, routeOptions, is404 }: FastifyRequest,
@@ -174,7 +174,7 @@ function toClaimedRequest(
   { keysOf }: SafeRetriesDependencies,
   { method, url, body, headers, raw, principal }: FastifyRequest,
 ): ClaimedRequest {
-  // Two headers would be joined to one key, which a repeat with one header would not match.
+  // Refuse two headers: Node would join them into one key that a repeat with one header does not match.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !IDEMPOTENCY_KEY_PATTERN.test(key)) {
     const message = `${IDEMPOTENCY_KEY_HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;

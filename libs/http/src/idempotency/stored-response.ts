@@ -6,8 +6,8 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * Headers that are stored with a response. `Consistency-Token` is replaced by a later one if there is one. Other headers
- * belong to the single request: its id, its quota, general headers.
+ * Headers that are stored with a response. A repeat gets the later of the stored and the current `Consistency-Token`.
+ * Other headers describe a single request, such as its id and quota.
  */
 const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
 /** Headers that are not sent if the response cannot be stored or is replaced. */
@@ -21,14 +21,17 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-/** Encrypts stored responses. A sealed text opens only in the context for which it was sealed. */
+/** Encrypts stored responses. A text can be decrypted only in the context for which it was encrypted. */
 export interface ResponseCipher {
   seal(text: string, context: string): string;
   /** @throws Error if the text was encrypted with another key or for another context, or was changed */
   open(sealed: string, context: string): string;
 }
 
-/** Error statuses of commands that ran. Other errors are about the request: its command did not run. */
+/**
+ * Error statuses that are stored for repeats, because the command ran. With any other error status, the command did not
+ * run.
+ */
 const STORED_ERROR_STATUSES: ReadonlySet<number> = new Set([404, 409, 412]);
 
 /** Returns true if a response with this status is stored for repeats. */
@@ -60,7 +63,7 @@ export function clearHeaders(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** Minimum length of a compressed response, in characters. Compression gains little for shorter ones. */
+/** Minimum length of a compressed response, in characters. Shorter responses are not compressed. */
 const MIN_COMPRESSED_CHARS = 64 * 1024;
 /** Prefix of compressed responses. No JSON document begins with it. */
 const COMPRESSED_PREFIX = 'gzip:';

@@ -23,22 +23,22 @@ interface OperationOptions {
   readonly description?: string;
   /** Class of the query parameters, which the handler gets as `@Query()`; none by default. */
   readonly query?: DtoClass;
-  /** Class of the body. If it is absent, every field of a body is unknown. */
+  /** Class of the request body. Without a class, every field of a body is reported as unknown. */
   readonly body?: DtoClass;
   /** True if the body may be omitted; it is required by default. */
   readonly bodyMayBeOmitted?: true;
   /** Media types and size limit of the body; JSON up to 1 MiB by default. */
   readonly acceptedBody?: RouteBody;
-  /** Preconditions that a request may have; none by default. */
+  /** Preconditions that a request may have, such as `If-Match`; none by default. */
   readonly conditional?: Conditional;
   /**
    * True if the response must be at least as recent as the `Consistency-Token` of the request. Other reads ignore the
    * header.
    */
   readonly readsYourWrites?: true;
-  /** True if success responses have an `ETag`; by default if the operation is conditional. */
+  /** True if success responses have an `ETag`. True by default for conditional operations. */
   readonly hasEtag?: boolean;
-  /** True if the operation begins a session. The request must then come from our own pages. */
+  /** True if the operation begins a session. A request that begins a session must come from our own pages. */
   readonly beginsSession?: true;
 }
 
@@ -140,7 +140,7 @@ const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly Meth
   ],
 };
 
-/** The response of operations that need an engine. */
+/** Decorator that describes the 503 response of operations that need a storage engine. */
 export const MayBeUnavailable = () =>
   refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.');
 

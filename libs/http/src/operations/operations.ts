@@ -40,7 +40,7 @@ export const OPERATIONS = {
   listDocuments: 'documents:read',
   getDocument: 'documents:read',
   downloadDocument: 'documents:read',
-  /** For clients that have the upload URL. */
+  /** Open, because the upload URL itself authorizes the client. */
   putDocumentContent: 'open',
   completeUpload: 'documents:write',
   approveDocument: 'documents:approve',
@@ -103,7 +103,7 @@ export const OPERATIONS = {
   deactivateUser: 'workspace:admin',
   reactivateUser: 'workspace:admin',
   resetUserPassword: 'workspace:admin',
-  /** For clients that have the one-time link. */
+  /** Open, because the one-time link itself authorizes the client. */
   getInvitation: 'open',
   useInvitation: 'open',
   live: 'open',

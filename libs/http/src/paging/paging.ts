@@ -3,7 +3,7 @@ import { invalidRequest } from '../errors/request-error.ts';
 import type { TokenSealer } from '../server/seal.ts';
 import { Cursor, Limit } from '../validation/fields.ts';
 
-/** The items of a page. `next` is the start of the next page, if there is one. */
+/** The items of a page. `next` is the position of the next page; absent on the last page. */
 export interface PageContent<T> {
   readonly items: readonly T[];
   readonly next: SortValues | null | undefined;

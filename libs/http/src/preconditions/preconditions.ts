@@ -5,8 +5,8 @@ import { invalidRequest } from '../errors/request-error.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 
 /**
- * Conditional behaviour of an operation: it reads one resource with an `ETag`, writes one, or writes one that it
- * creates if absent.
+ * Conditional behaviour of an operation: `read` reads one resource with an `ETag`, `write` changes one resource, and
+ * `upsert` changes or creates one resource.
  */
 export type Conditional = 'read' | 'write' | 'upsert';
 
@@ -59,7 +59,7 @@ export function getExpectedVersions({ expectedVersions }: FastifyRequest): reado
   return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
 }
 
-/** Returns the payload to send: null, with status 304, if the client has the present version. */
+/** Returns the payload to send. Returns null, and sets status 304, if the client already has the current version. */
 export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
@@ -67,7 +67,7 @@ export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, p
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
   if (etag === undefined || !matchesTag(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
-  // The framework measures the payload of a HEAD response and omits it.
+  // Return the payload for HEAD too: the framework measures the payload and sends only its length.
   return method === 'HEAD' ? payload : null;
 }
 

@@ -6,7 +6,7 @@ import type { TokenSealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
 const TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
-/** Text in the token of a client that has written nothing to the event store. It counts as before all positions. */
+/** Text in the token of a client that has written nothing to the event store. This position sorts before all others. */
 const NO_WRITES_YET = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
 const MAX_REMEMBERED_CREDENTIALS = 10_000;
@@ -38,8 +38,9 @@ export interface ReadModelProgress<Model extends string> {
 }
 
 /**
- * Lets clients see their own acknowledged writes. The token of a write contains its position in the event store. For
- * clients that send no token, this process remembers the last write of each key or session.
+ * Ensures that clients see their own acknowledged writes. The consistency token of a write contains the write's
+ * position in the event store. For clients that send no token, this process remembers the last write of each key or
+ * session.
  */
 export class ReadYourWrites<Model extends string = string> {
   /** Position of the last write, by the id of the credential. */
@@ -61,16 +62,17 @@ export class ReadYourWrites<Model extends string = string> {
     const before = this.findLastWrite(request);
     const last = pickLatest(before, position);
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
-    // The token is at least the one that the client sent, because the client may keep only the newest token.
+    // Return the later of both tokens, because the client may keep only the newest token.
     const known = pickLatest(last, this.readTokens(request).last);
     reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
-    // The write is stored, so the response does not depend on the read models.
+    // Ignore a timeout: the write is stored, so the client gets its response in any case.
     await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
   }
 
   /**
-   * Acknowledges a repeated write, with a token that is at least the one of the first response.
+   * Acknowledges a repeated write. The response has the token of the first response, or a later token that the client
+   * sent.
    * @param token of the first response
    */
   async acknowledgeAgain(reply: FastifyReply, token: string): Promise<void> {
@@ -87,7 +89,8 @@ export class ReadYourWrites<Model extends string = string> {
   }
 
   /**
-   * Returns the position that a read must have reached: that of the token, or of the remembered write if it is later.
+   * Returns the event store position that a read must include: the later of the token's position and the client's last
+   * write.
    * @throws RequestError `invalid_consistency_token`
    */
   readExpectedPosition(request: FastifyRequest): Position | undefined {
@@ -111,7 +114,10 @@ export class ReadYourWrites<Model extends string = string> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
-  /** Waits until the read model shows everything up to a position, but only briefly. Never rejects. */
+  /**
+   * Waits briefly until the read model shows everything up to a position. Resolves even if the read model does not get
+   * there.
+   */
   async waitBriefly(model: Model, position: Position | undefined): Promise<void> {
     await this.hasReachedPosition(model, position, this.waits.duplicatesMs).catch(() => false);
   }
@@ -138,7 +144,7 @@ export class ReadYourWrites<Model extends string = string> {
   } {
     const header = headers['consistency-token'];
     if (header === undefined) return { last: undefined, hasForeign: false };
-    // A client with parallel writes sends several tokens, because only the server can compare them.
+    // Accept several tokens: a client with parallel writes cannot tell which token is the latest.
     const opened = String(header)
       .split(',')
       .map((token) => this.sealer.open(token.trim(), TOKEN_SEAL));

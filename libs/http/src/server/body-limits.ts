@@ -9,18 +9,20 @@ import { hasBody, MIB } from './route-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
 const MAX_HELD_BYTES = 48 * MIB;
-/** Bytes held of a streamed body: buffers of the socket, of the reader and of the file checks. */
+/** Bytes in memory for each streamed body: buffers of the socket, the reader and the file checks. */
 const HELD_BYTES_PER_STREAM = (3 / 4) * MIB;
-/** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
+/** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const MAX_WORKSPACE_SHARE = 1 / 2;
 
 interface HeldBody {
   readonly bytes: number;
-  /** Bytes held by one workspace. */
+  /** Bytes of large bodies in memory, by workspace. */
   readonly workspace: string | undefined;
 }
 
-/** Refuses large bodies while many are held. Runs before a body is read, for admitted requests. */
+/**
+ * Refuses large bodies while too many bytes are in memory. The check runs for admitted requests, before a body is read.
+ */
 export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BYTES): void {
   const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -64,22 +66,22 @@ function hasStreamedBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>)
 
 /** Time limit of a body that is read as a whole, so that a slow client cannot occupy a connection longer. */
 const BODY_TIMEOUT_MS = 60_000;
-/** Maximum time between two pieces of such a body. */
+/** Milliseconds that may pass between two pieces of a body that is read as a whole. */
 const IDLE_BODY_TIMEOUT_MS = 15_000;
 /** Interval of the checks for late bodies. */
 const CHECK_INTERVAL_MS = 1_000;
 /**
- * Time for which bytes after the response are discarded. Many clients read no response before they have sent the whole
- * body.
+ * Milliseconds for which the rest of a body is discarded after the response. Many clients read the response only after
+ * sending the whole body.
  */
 const MAX_DISCARD_MS = 10_000;
 const REQUEST_TIMEOUT_STATUS = 408;
-/** The longest time limit of any route's body. */
+/** Milliseconds of the longest time limit of any route's body. */
 export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
 
 /**
- * Limits the time of bodies. The reader of a streamed body has its own limit; here only bytes after the response are
- * limited.
+ * Limits the time that clients may take to send a body. For streamed bodies, this limit applies only after the
+ * response, because their reader has a limit of its own.
  * @param respondTimeout responds on the bare socket and closes it
  */
 export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
@@ -118,7 +120,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
-    // The client sent nothing for the whole idle time, so the rest of the body is not awaited (RFC 9110, 15.5.9).
+    // Respond with 408: the client sent nothing for the whole idle time (RFC 9110, 15.5.9).
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
     done(null, payload);
   });
@@ -129,7 +131,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
       const timer = setTimeout(() => !raw.complete && raw.destroy(), MAX_DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
-      // After Node resumed the request itself.
+      // Pause in the next turn of the event loop, because Node itself resumes the request first.
       setImmediate(() => discards.discardRest(raw));
     }
     done();
@@ -153,16 +155,16 @@ function isBodyLate(body: PendingBody, { socket }: IncomingMessage, now: number)
   return now >= body.until || now - body.progressAt >= IDLE_BODY_TIMEOUT_MS;
 }
 
-/** Bodies whose rest is discarded at the same time. Each takes a buffer for every piece that it sends. */
+/** Maximum number of bodies whose rest is discarded concurrently. Each body needs a buffer for every piece. */
 const MAX_CONCURRENT_DISCARDS = 32;
 
-/** Discards the rest of bodies after their responses, a few at a time; the others are paused meanwhile. */
+/** Discards the rest of request bodies after their responses, a few bodies at a time. Waiting bodies are paused. */
 class BodyDiscarder {
   private readonly waiting = new Set<IncomingMessage>();
   private discarding = 0;
 
   discardRest(raw: IncomingMessage): void {
-    // Requests that are injected have no socket.
+    // Skip requests that tests inject, because they have no socket.
     if (raw.complete || raw.destroyed || !(raw.socket instanceof Socket)) return;
     if (this.discarding < MAX_CONCURRENT_DISCARDS) {
       this.begin(raw);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Time for clients to finish sending and reading, of the 20 s in which a process must stop. */
+/** Milliseconds for clients to finish sending and reading when the server closes. A process must stop within 20 s. */
 const CLIENT_GRACE_MS = 8_000;
 /** Minimum time for a client to read a response. */
 const MIN_BODY_READ_MS = 2_000;
@@ -15,8 +15,8 @@ interface LatestExchange {
 
 /**
  * Closes connections when the server closes. Responses to open requests announce the end of the connection, because a
- * connection that stays open would delay the close. For the same reason, clients that still send or read after a grace
- * period are disconnected. Complete requests get their response: their calls have their own deadlines.
+ * connection that stays open would delay the close. Clients that still send or read after a grace period are
+ * disconnected. A request that was received completely always gets its response.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   const connections = new Map<Socket, LatestExchange | undefined>();
@@ -55,9 +55,9 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
 
 /**
  * Lets clients finish their use of open connections when the server closes. The server stops listening, and waits until
- * every connection is closed or the time is over. Meanwhile, it responds to requests, and each response announces the end
- * of its connection. Without this time, a request that crosses the end of an idle connection fails. Call it after all
- * other `preClose` hooks are added, which run before the time begins.
+ * every connection is closed or the time is over. Meanwhile, it responds to requests, and each response announces the
+ * end of its connection. Without the drain time, a request fails if it arrives while its idle connection is being
+ * closed. Call this function after all other `preClose` hooks are added.
  * @param drainMs maximum time, in milliseconds; at most 8 s are used
  */
 export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): void {
@@ -71,7 +71,7 @@ export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): voi
       done();
     }
     server.once('close', finishClosing);
-    // The `close` of an HTTP server would also end idle connections.
+    // Do not call `close` of the HTTP server, which would also end idle connections.
     Server.prototype.close.call(server);
   });
 }

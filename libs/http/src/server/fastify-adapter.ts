@@ -24,7 +24,7 @@ interface AdapterOptions {
   /** URL of the server for its clients; empty for a socket. */
   readonly baseUrl: string;
   readonly trustedProxies?: readonly string[];
-  /** Bounds the connections; without it, as on a socket of the operator, there are no bounds. */
+  /** Guard that limits connections. Absent on the operators' socket, which has no limits. */
   readonly connections?: Partial<ConnectionLimits> & { readonly metrics: Metrics };
 }
 
@@ -44,18 +44,18 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: DEFAULT_JSON_BODY_BYTES,
-    // Until the route is known, Node's own limit of one minute for headers applies.
+    // Disable the request timeout: Node's limit for headers and the limits for bodies apply instead.
     requestTimeout: MAX_BODY_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: createRequestId,
     return503OnClosing: false,
-    // No hook has run for a path that Fastify cannot read.
+    // Set the response headers here, because no hook has run for a path that Fastify cannot read.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
     clientErrorHandler: (error, socket) => bare.refuseInvalidBytes(error, socket),
-    // Otherwise Node would respond in its own format: see `refuseAmbiguousRequest`. Upgrade requests are handled like others.
+    // Do not let Node check the host, because it would respond in its own format: see `refuseAmbiguousRequest`.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     serverFactory: (handle: RequestListener, settings: unknown) => {
       const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
@@ -63,9 +63,9 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
       guard?.guardServer(server);
       return server;
     },
-    // There is no Nest middleware, and the dispatcher for it would run for every request.
+    // Skip Nest's middleware dispatcher, which would run for every request without any middleware.
     skipMiddie: true,
-    // There are no Fastify schemas, and loading their compilers takes 10% of the start-up time.
+    // Refuse Fastify schemas, because loading the schema compilers takes 10% of the start-up time.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
   });
   const fastify: FastifyInstance = adapter.getInstance();
@@ -99,7 +99,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   return adapter;
 }
 
-/** Settings of the server that Fastify passes on. */
+/** Server settings that Fastify passes to Node's HTTP server. */
 interface ServerSettings {
   readonly http: ServerOptions;
   readonly keepAliveTimeout: number;
@@ -133,7 +133,7 @@ const IPV6_HOST_PATTERN = /^\[([^\]]*)\](?::\d*)?$/;
 
 /**
  * Refuses requests that HTTP/1.1 requires to be refused although they can be parsed, such as requests that two servers
- * on the way could interpret differently.
+ * could interpret differently.
  * @throws RequestError
  */
 export function refuseAmbiguousRequest({ headers, raw }: FastifyRequest): void {
@@ -199,7 +199,7 @@ export class SocketErrorResponses {
 }
 
 function answer(socket: Duplex, error: Parameters<typeof createErrorBody>[0], headers: Headers): void {
-  // Node removes its listeners from a socket that it hands over. An error on the socket must not end the process.
+  // Handle errors of the socket: Node has removed its own listeners, and an unhandled error ends the process.
   socket.on('error', () => socket.destroy());
   const requestId = createRequestId();
   const body = JSON.stringify(createErrorBody(error, requestId));

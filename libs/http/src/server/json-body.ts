@@ -29,7 +29,7 @@ function createJsonKind(mediaType: string): BodyKind {
           }
           const text = body.toString();
           void parse(request, text, (error, value) => {
-            // Replaces the parser's message, which quotes the body and has the position of only some faults.
+            // Replace the parser's message, because it quotes the body and often lacks the position.
             if (error)
               done(
                 new RequestError('malformed_json', `The body is not a JSON document${describeFirstSyntaxError(text)}.`),
@@ -47,7 +47,7 @@ export function jsonBody(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
   return { kind: JSON_BODY_KIND, limit };
 }
 
-/** A body that is merged into a resource: a merge patch by its media type, or plain JSON. */
+/** Body that is merged into a resource. Accepts the media type of merge patches and plain JSON. */
 export function mergePatchBody(): RouteBody {
   return { ...jsonBody(), also: MERGE_PATCH_BODY_KIND };
 }
@@ -67,7 +67,7 @@ function describeFirstSyntaxError(text: string): string {
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
   } catch (error) {
-    // The parser recurses as deeply as the document is nested.
+    // Report deep nesting separately: the parser recurses for each level and exceeds the stack.
     if (!(error instanceof RangeError)) throw error;
   }
   return fault;
@@ -106,7 +106,7 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
 
 const COLON_BYTES = 1;
 
-/** Number of bytes of brackets and commas. */
+/** Returns the number of bytes of the brackets and commas of an array or object. */
 function countPunctuationBytes(held: number): number {
   return 2 + Math.max(0, held - 1);
 }

@@ -26,7 +26,7 @@ export class RequestObserver {
   recordResponse(request: FastifyRequest, reply: FastifyReply): void {
     const labels = {
       method: request.method,
-      // The pattern of the route, because with the path every id would create its own metric.
+      // Use the route's pattern as label: with the path, every id would create a metric of its own.
       route: request.is404 ? 'none' : (request.routeOptions.url ?? 'none'),
       status: reply.statusCode,
     };
@@ -63,7 +63,7 @@ function redactPath({ url, params, routeOptions }: FastifyRequest): string {
   // Secrets may be percent-encoded.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
-  // Without a route, nothing has decoded the path; the plain characters are enough to recognize a secret.
+  // Decode the path of a request without a route, at least the plain characters that secrets consist of.
   const plain = path.replace(PERCENT_ENCODED_PATTERN, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );

@@ -13,7 +13,10 @@ export async function requireQuota(quota: Quota, key: string, limit: number, ref
   if (!admitted) throw rateLimited(refusal, retryAfter);
 }
 
-/** Returns the network of one customer: for IPv6 the /64, because the customer chooses among its addresses. */
+/**
+ * Returns the network of a client address. For IPv6, that is the /64 prefix, because a customer can use all of its
+ * addresses.
+ */
 export function identifyNetwork(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (inner !== undefined) return inner;

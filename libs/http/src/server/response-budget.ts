@@ -5,12 +5,12 @@ import { MIB } from './route-bodies.ts';
 
 /** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
 const MAX_CONCURRENT_RESPONSE_BYTES = 32 * MIB;
-/** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
+/** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const WORKSPACE_SHARE = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
 const DEFAULT_PAGE_BYTES = 8 * MIB;
 /**
- * Minimum bytes reserved for a page. This way, a workspace whose pages suddenly become large takes at most the bytes of
+ * Minimum bytes reserved for a page. A workspace whose pages suddenly become large therefore uses at most the bytes of
  * the whole process.
  */
 const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_SHARE;
@@ -27,7 +27,7 @@ const MAX_WAITING_PAGES = 1_000;
 interface ReservedBytes {
   readonly bytes: number;
   readonly workspace: string | undefined;
-  /** The list and its workspace, while a page is read. */
+  /** Key of the list and its workspace. Present while the page is read. */
   readonly list?: string;
 }
 
@@ -45,7 +45,7 @@ declare module 'fastify' {
 }
 
 /**
- * Waits until there is room for a page. Call it last before the page is read.
+ * Waits until the response budget allows another page. Call this function right before the page is read.
  * @throws Busy if the wait takes too long, or too many requests wait
  */
 export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
@@ -62,7 +62,7 @@ export class ResponseBudget {
   private bytes = 0;
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
   private waiting: WaitingPage[] = [];
-  /** Size of the largest recent page, by list. */
+  /** Size in bytes of the largest recent page, by list. */
   private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_LISTS });
 
   constructor(
@@ -117,8 +117,7 @@ export class ResponseBudget {
   }
 
   private beginWaiting(): void {
-    // All pages of one list reserve the same size, so after one page without room the others of its list are skipped:
-    // up to 1,000 may wait.
+    // Skip the other pages of the same list: they need the same size, and up to 1,000 pages wait.
     const listsWithoutRoom = new Set<string>();
     for (const page of this.waiting) {
       if (listsWithoutRoom.has(page.list)) continue;
@@ -133,7 +132,7 @@ export class ResponseBudget {
     const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_SHARE;
-    // One page always fits, even if it exceeds the limit.
+    // Admit a page if no other bytes are reserved, even if the page exceeds the limit.
     if (!hasRoom && this.reservations.size > 0) return false;
     this.reserve(request.id, { bytes, workspace, list });
     return true;

@@ -6,7 +6,7 @@ type ResponseHeaders = Readonly<Record<ResponseKind, Headers>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Kind of the route's response headers; `api` by default. */
+    /** Kind of response headers that the route sends; `api` by default. */
     answers?: ResponseKind;
   }
 }

@@ -4,7 +4,9 @@ import { RequestError } from '../errors/request-error.ts';
 
 /** A kind of body, with its parser. */
 export interface BodyKind {
-  /** Two kinds cannot share a media type, because Fastify has one parser for each. */
+  /**
+   * Media type of the body. Two kinds cannot share a media type, because Fastify has one parser for each media type.
+   */
   readonly mediaType: string;
   /** True if the body is read as a stream, so that little of it is in memory at once. */
   readonly streams?: true;
@@ -28,7 +30,7 @@ export interface RouteBody {
 
 /** Time limits of a body, in milliseconds. */
 export interface BodyTime {
-  /** Longest wait for the next bytes. */
+  /** Milliseconds to wait for the next bytes. */
   readonly idleMs: number;
   readonly overallMs: number;
 }
@@ -38,7 +40,7 @@ export const ANY_MEDIA_TYPE = '*';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on every route that can have a body. */
+    /** Body that the route accepts. Present on every route that can have a body. */
     body?: RouteBody;
   }
 }
@@ -78,7 +80,7 @@ export function listBodyKinds({ kind, also }: RouteBody): readonly BodyKind[] {
 function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
   if (mediaTypes.includes(ANY_MEDIA_TYPE)) {
-    // Otherwise the parser of another route would read the body.
+    // Refuse the media type here, because Fastify would use the parser of another route.
     delete headers['content-type'];
     return;
   }
@@ -100,7 +102,7 @@ function isUtf8(parameter: string): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
-/** Returns the refusal of a compressed body; undefined if the body is not compressed. */
+/** Returns the error for a compressed body; undefined if the body is not compressed. */
 export function findEncodingError({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
   if (encoding === undefined || encoding === 'identity') return undefined;
   return new RequestError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');

@@ -27,7 +27,10 @@ export class RouteRegistry {
     });
   }
 
-  /** Call after all routes are added. @throws Error naming an operation without a route */
+  /**
+   * Checks that every operation has a route. Call this method after all routes are added. @throws Error naming an
+   * operation without a route
+   */
   requireAllOperations(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
     if (missing.length > 0) throw new Error(`these operations have no route: ${missing.join(', ')}`);

@@ -14,7 +14,7 @@ export interface SealBinding {
 
 /** Creates tokens that clients cannot forge or change: base64url of a truncated HMAC-SHA256 and the text. */
 export class TokenSealer {
-  /** A key object instead of bytes: an HMAC from key bytes takes six times as long. */
+  /** Signing key. A key object, because an HMAC from key bytes takes six times as long. */
   private readonly key: KeyObject;
 
   constructor(secret: Uint8Array) {

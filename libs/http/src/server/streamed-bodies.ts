@@ -6,17 +6,20 @@ import { ANY_MEDIA_TYPE, type BodyKind, type BodyTime, findEncodingError } from 
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
-/** Limit of a field in bytes, larger than any valid field. */
+/** Maximum number of bytes of a form field. No valid field is longer. */
 const MAX_FIELD_BYTES = 8_192;
 const MAX_FORM_PARTS = 50;
-/** Limit of the headers of a part in bytes. A file name that this limit truncates is too long anyway. */
+/**
+ * Maximum number of bytes of a form part's headers. A file name that is truncated here exceeds the file name limit
+ * anyway.
+ */
 const MAX_PART_HEADER_BYTES = 16_384;
 /** Number of characters of a field name that an error quotes. */
 const MAX_QUOTED_NAME_CHARS = 200;
 
 /** The file of a form, while it is received. */
 export interface FormFile {
-  /** The bytes of the file. Iterate once; throws if the form ends early. */
+  /** Bytes of the file, which can be iterated once. The iteration throws if the form ends early. */
   readonly bytes: AsyncIterable<Uint8Array>;
   /** File name sent by the client; undefined if there is none. */
   readonly name: string | undefined;
@@ -33,10 +36,10 @@ interface FormOptions {
 }
 
 /**
- * Reads a `multipart/form-data` body as a stream, with parts in any order. Returns the texts of the fields by name, and the
- * result of `take` under the name of the file. When it throws, `take` has ended too.
+ * Reads a `multipart/form-data` body as a stream, with parts in any order. Returns the texts of the fields by name, and
+ * the result of `take` under the name of the file. If this function throws, `take` has already ended.
  * @throws RequestError `malformed_multipart`, `validation_failed`, `limit_exceeded`, `request_timeout`,
- * `body_too_large`; the error of `take`
+ *   `body_too_large`; the error of `take`
  */
 export async function readForm(
   request: FastifyRequest,
@@ -76,7 +79,7 @@ class FormReader {
     private readonly parser: BusboyInstance,
     private readonly options: FormOptions,
   ) {
-    // The failure is handled where the promise is awaited below.
+    // Avoid an unhandled rejection: `read` awaits the promise later.
     this.failure.promise.catch(() => undefined);
     parser.on('field', (name, value, _cutName, isCut) => this.handleField(unescapeName(name), value, isCut));
     parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
@@ -122,7 +125,7 @@ class FormReader {
   }
 
   private handlePart({ name, fileName, mediaType, bytes }: FormPart): void {
-    // An error without a listener would end the process, and a file that is not read has no other listener.
+    // Add an error listener: an unread file has none, and an unhandled error ends the process.
     bytes.on('error', () => undefined);
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
@@ -187,7 +190,7 @@ function createStreamedKind(mediaType: string): BodyKind {
 }
 
 /**
- * The bytes of a request's body as they are received. Iterate once; reads only on demand.
+ * Yields the bytes of a request's body as they arrive. The body can be iterated once and is read on demand.
  * @throws RequestError `request_timeout`, `body_too_large`; the error of the connection if the client disconnects
  */
 export async function* readBodyPieces(
@@ -212,7 +215,7 @@ export async function* readBodyPieces(
 export async function rejectAfter<T>(coming: Promise<T>, ms: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const late = new RequestError('request_timeout', 'The body did not arrive in time.');
-  // A body that is no longer read must not keep the process alive.
+  // Stop the timer from keeping the process alive if the body is no longer read.
   const timer = setTimeout(() => reject(late), Math.max(0, ms)).unref();
   try {
     return await Promise.race([coming, over]);

@@ -5,22 +5,22 @@ import { RequestError } from '../errors/request-error.ts';
 import { identifyNetwork } from './quota.ts';
 import { MIB, formatSize } from './route-bodies.ts';
 
-/** Bytes that this process holds of bodies that are not complete yet. */
+/** Maximum number of bytes in memory for all incomplete bodies of this process. */
 const MAX_UNFINISHED_BYTES = 48 * MIB;
-/** The part of these bytes that one workspace, or one network without credentials, may hold. */
+/** Share of these bytes that one owner may use: a workspace, or a network if the client has no credentials. */
 const MAX_OWNER_SHARE = 1 / 2;
 
 interface UnfinishedBody {
   /** The workspace of the client, or its network if it has no credentials. */
   readonly owner: string;
   bytes: number;
-  /** Ends the reading of this body. */
+  /** Stops reading this body and refuses the request. */
   readonly refuse: (error: Error) => void;
 }
 
 /**
- * Bounds the bytes of incomplete bodies, in total and per owner. When the total is exceeded, the owner that holds the most
- * loses its latest body, so that one client cannot keep others from sending theirs.
+ * Bounds the bytes of incomplete bodies, in total and per owner. If the total is exceeded, the owner with the most
+ * bytes loses its latest body, so that no client can block the others.
  */
 export class UnfinishedBodies {
   private readonly bodies = new Set<UnfinishedBody>();
@@ -29,7 +29,7 @@ export class UnfinishedBodies {
 
   constructor(private readonly maxBytes = MAX_UNFINISHED_BYTES) {}
 
-  /** Counts bytes that were received of this body. May refuse this body or another one. */
+  /** Adds received bytes of this body. If a limit is exceeded, refuses this body or another one. */
   addBytes(body: UnfinishedBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
@@ -38,7 +38,7 @@ export class UnfinishedBodies {
     while (this.total > this.maxBytes) this.refuse(this.findBodyToRefuse());
   }
 
-  /** Call when the body is complete, refused or aborted. */
+  /** Removes a body that is complete, refused or aborted. */
   remove(body: UnfinishedBody): void {
     if (this.bodies.delete(body)) this.count(body.owner, -body.bytes);
   }
@@ -86,7 +86,7 @@ export function readWholeBody(
     if (error === null) {
       done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
     } else {
-      // The rest of the body is discarded after the response: see `limitBodyTimes`.
+      // Stop reading now: `limitBodyTimes` discards the rest of the body after the response.
       payload.on('error', () => undefined).pause();
       done(error);
     }
@@ -97,7 +97,7 @@ export function readWholeBody(
     refuse: end,
   };
   const add = (piece: Buffer) => {
-    // A piece is a part of a buffer of 64 KiB, which would stay in memory as long as the piece.
+    // Copy the piece: otherwise its whole buffer of 64 KiB would stay in memory.
     pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
     if (body.bytes + piece.length > limit) end(tooLarge());
     else unfinishedBodies.addBytes(body, piece.length);

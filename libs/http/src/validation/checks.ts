@@ -1,10 +1,10 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { describeDateFault, describeTimestampFault } from './timestamp.ts';
 
-/** Returns every fault of a value with its path; an empty list if the value is valid. */
+/** Function that returns every fault of a value with its path; an empty list for a valid value. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
-/** Longest string without its own limit, in characters. */
+/** Maximum length of a text field without a limit of its own, in characters. */
 export const DEFAULT_MAX_CHARS = 1_000;
 
 const NO_FAULTS: readonly FieldError[] = [];
@@ -39,7 +39,7 @@ const checkString: FieldCheck = (value, param) => {
   return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE_MESSAGE);
 };
 
-/** Compares the length in characters, some of which consist of two UTF-16 units. */
+/** Returns true if the text has more than `max` characters. Some characters consist of two UTF-16 units. */
 function isLongerThan(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || [...value].length > max);
 }
@@ -55,7 +55,7 @@ function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-/** Returns a conversion of enumeration values to lower case, the case of all values. */
+/** Returns a function that converts an enumeration value in any case to lower case. */
 export function createLowerCaseConversion(values: readonly string[]): (value: unknown) => unknown {
   const known = new Set(values);
   return (value) => {
@@ -100,7 +100,7 @@ export const checkTimestamp: FieldCheck = (value, param) => {
   return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_timestamp', wrong);
 };
 
-/** Checks a calendar date, local to some place. */
+/** Checks a calendar date without a time zone, such as 2026-11-21. */
 export const checkDate: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a date such as 2026-11-21.');
   const wrong = describeDateFault(value);
@@ -135,7 +135,7 @@ export function checkWholeNumber(min: number, max: number): FieldCheck {
 export function checkList(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
-    // The elements are not checked, so that a body full of them costs no more than parsing it.
+    // Do not check the elements of a list that is too long, because the check could take long.
     if (value.length > max)
       return fault(param, 'limit_exceeded', `Must have at most ${max} elements, but has ${value.length}.`);
     return value.flatMap((item, index) => element(item, `${param}[${index}]`));
@@ -199,13 +199,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Results by name, because creating a formatter takes 1,000 times as long as a look-up. */
+/** Results by time zone name. Creating a formatter takes 1,000 times as long as a look-up here. */
 const TIME_ZONE_CACHE = new Map<string, boolean>();
 const MAX_CACHED_TIME_ZONES = 1_000;
 
 /** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
-  // Refuses bare offsets too, which the platform accepts.
+  // Refuse bare offsets such as `+02:00`, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   const before = TIME_ZONE_CACHE.get(name);
   if (before !== undefined) return before;

@@ -43,13 +43,13 @@ export abstract class Resource {}
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
-  /** The value can be null, and a request may omit it. */
+  /** True if the value can be null. A request may then omit the field. */
   readonly nullable?: true;
   /** False if a request may omit the field, but not send null. */
   readonly required?: false;
 }
 
-/** Deviations of a field from the description that its check implies. */
+/** Changes to the OpenAPI description that the field's check implies. */
 export interface FieldVariant extends Pick<FieldContext, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
@@ -59,7 +59,7 @@ export const Text = (options: FieldOptions): PropertyDecorator => field(text, op
 
 const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
-/** A password. Blanks are allowed. */
+/** Field for a password. Blanks are allowed. */
 export const Password = (options: FieldOptions): PropertyDecorator => field(checkPassword, options, TEXT_SCHEMA);
 
 /** Alternative names of enumeration values, each with the value that it stands for. */
@@ -86,7 +86,7 @@ export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
 export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
   field(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
-/** A calendar date, local to some place. */
+/** Field for a calendar date without a time zone, such as 2026-11-21. */
 export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
   field(checkDate, options, { type: String, format: 'date' });
 
@@ -142,7 +142,7 @@ export const EnumList = (values: readonly string[], options: FieldOptions): Prop
   );
 };
 
-/** An object: `dto` is its class in requests, `resource` in responses. */
+/** Field for an object. `dto` is the object's class in requests, `resource` in responses. */
 export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
   field(
     checkNested(dto),
@@ -151,7 +151,7 @@ export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): Pr
     { nested: dto, normalise: (value) => pickFields(dto, value), answer: { type: resource } },
   );
 
-/** A list of objects: `dto` is their class in requests, `resource` in responses. */
+/** Field for a list of objects. `dto` is the class of the objects in requests, `resource` in responses. */
 export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
   field(
     checkList(checkNested(dto), max),
@@ -159,7 +159,7 @@ export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, re
     { type: [dto], maxItems: max },
     {
       nested: dto,
-      // The elements of a list that is too long are not read.
+      // Do not read the elements of a list that is too long.
       normalise: (value) =>
         Array.isArray(value) && value.length <= max ? value.map((item) => pickFields(dto, item)) : value,
       answer: { type: [resource] },
@@ -171,8 +171,8 @@ function pickFields(dto: DtoClass, value: unknown): unknown {
 }
 
 /**
- * A field that the feature's own code checks, so that it reports all faults of the field together. Here only values
- * that no engine can store are refused. Null and an absent field are valid.
+ * A field that the feature's own code checks, so that it reports all faults of the field together. This decorator
+ * refuses only values that no engine can store. Null and an absent field are valid.
  */
 export const Forwarded = (
   schema: ApiPropertyOptions,
@@ -238,7 +238,7 @@ export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
 
-/** An opaque value issued by the API. The list itself refuses other values, with its own error code. */
+/** An opaque value issued by the API. The list operation refuses invalid values, with an error code of its own. */
 const checkSealed: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given only once.');
 
@@ -249,7 +249,7 @@ export const Cursor = (): PropertyDecorator =>
     { type: String },
   );
 
-/** A field with its own check. `schema` describes the field in requests. */
+/** Field with the given check. `schema` describes the field in requests. */
 export function field(
   check: FieldCheck,
   options: FieldOptions,
@@ -275,8 +275,8 @@ export function field(
 }
 
 /**
- * Runs the check of a field if class-validator itself validates an object. Requests are read differently; see
- * `getFields`.
+ * Runs the check of a field if class-validator itself validates an object. Request bodies are read without
+ * class-validator; see `getFields`.
  */
 const FIELD_VALIDATOR = {
   validate: (value: unknown, args: ValidationArguments) => firstFault(value, args) === undefined,

@@ -6,7 +6,7 @@ import { IsOptional, ValidateIf } from 'class-validator';
 import { isPresent } from './fields.ts';
 import { readDeclaredFields } from './read-dto.ts';
 
-/** A value in a request. Members of an object may be omitted if they can be null. */
+/** Type of a field in a request. Members of an object that can be null may be omitted. */
 type Sent<V> = V extends readonly (infer E)[]
   ? Sent<E>[]
   : V extends object
@@ -92,7 +92,7 @@ class WarningResource implements Warning {
   readonly message!: string;
 }
 
-/** The part that the responses to all writes share; `IntersectionType` adds it to a resource. */
+/** Field `warnings`, which the responses to all writes share. `IntersectionType` adds the field to a resource. */
 export class WithWarnings {
   @ApiProperty({
     type: [WarningResource],

@@ -58,8 +58,8 @@ function findRepeatedParameters(query: object): readonly FieldError[] {
 }
 
 /**
- * Finds parts that are not percent-encoded UTF-8. The parser would accept them as literal text, and filters would
- * search for that text.
+ * Finds query parameters that are not percent-encoded UTF-8. The query parser would accept the malformed text
+ * literally, and filters would search for it.
  */
 function findMalformedEscapes(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);

@@ -112,7 +112,7 @@ const MAX_REPORTED_UNKNOWN_FIELDS = 100;
 /** Maximum length of an unknown field's path, in characters. */
 const MAX_PATH = 200;
 
-/** A fault that is only a warning with lenient handling. */
+/** An unknown field. A warning by default, an error with strict handling. */
 type UnknownField = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
 
 /**
@@ -129,7 +129,7 @@ export function findUnknownFields(
   return found;
 }
 
-/** Returns the warnings of a response about fields that were ignored. */
+/** Returns one warning for each unknown field that was ignored. */
 export function createIgnoredWarnings(unknown: readonly UnknownField[]): readonly Warning[] {
   return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
 }

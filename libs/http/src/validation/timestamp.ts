@@ -13,8 +13,8 @@ const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Returns an RFC 3339 timestamp with an offset in UTC, with milliseconds and `Z`; undefined if it is malformed, if its
- * date or time does not exist, or if its year is not within 1900 to 2999. Finer fractions are truncated. A leap second,
- * which is valid only at the end of a UTC day, becomes the next second, as in POSIX time.
+ * date or time does not exist, or if its year is not within 1900 to 2999. Fractions of a millisecond are truncated. A
+ * leap second, which is valid only at the end of a UTC day, becomes the next second, as in POSIX time.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   return read(text).time;
@@ -27,7 +27,7 @@ export function describeTimestampFault(text: string): string | undefined {
 
 /** Returns the fault of a date such as `2026-11-21` in words; undefined if it is valid. */
 export function describeDateFault(text: string): string | undefined {
-  if (!DATE_WITHOUT_TIME_MESSAGE.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
+  if (!DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   if (day < 1 || day > countDays(year, month)) return `The date ${text} does not exist.`;
   return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE_MESSAGE;
@@ -94,18 +94,18 @@ function describeFieldFault(
 
 const YEAR_OUT_OF_RANGE_MESSAGE = `Must have a year from ${FIRST_YEAR} to ${LAST_YEAR}.`;
 const NOT_RFC_3339_MESSAGE = 'Must be an RFC 3339 time such as 2026-11-21T09:30:00Z or 2026-11-21T17:30:00.000+08:00.';
-const DATE_WITHOUT_TIME_MESSAGE = /^\d{4}-\d\d-\d\d$/;
-const MISSING_OFFSET_MESSAGE = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+const DATE_WITHOUT_TIME_PATTERN = /^\d{4}-\d\d-\d\d$/;
+const MISSING_OFFSET_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /** Matches a blank in place of a `+`, which a query has if the `+` was not percent-encoded. */
-const BLANK_FOR_PLUS_MESSAGE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
+const BLANK_FOR_PLUS_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
 
-/** Returns the fault of a text that is not an RFC 3339 time: a common mistake, or any other. */
+/** Describes why a text is not an RFC 3339 time. Recognizes common mistakes. */
 function describeFormatFault(text: string): string {
   if (text.length > MAX_LENGTH) return NOT_RFC_3339_MESSAGE;
-  if (MISSING_OFFSET_MESSAGE.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
-  if (BLANK_FOR_PLUS_MESSAGE.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
-  if (DATE_WITHOUT_TIME_MESSAGE.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
+  if (MISSING_OFFSET_PATTERN.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
+  if (BLANK_FOR_PLUS_PATTERN.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
+  if (DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
   return NOT_RFC_3339_MESSAGE;
 }
 

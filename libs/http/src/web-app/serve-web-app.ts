@@ -7,7 +7,9 @@ const WEB_APP_PATH_SEGMENTS = ['start', 'shipments', 'exceptions', 'settings', '
 
 type Caching = Pick<SendOptions, 'cacheControl' | 'immutable' | 'maxAge'>;
 
-/** Bytes of a file that are read ahead for a client. Thousands of clients may read nothing of what they requested. */
+/**
+ * Bytes of a file that are read ahead for a client. The number is small because thousands of clients may stop reading.
+ */
 const FILE_PIECE_BYTES = 16_384;
 
 /**
@@ -41,7 +43,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
     for (const page of WEB_APP_PATH_SEGMENTS) {
       for (const path of [`/${page}`, `/${page}/*`]) {
         pages.get(path, (_request, reply) => {
-          // Revalidated for each request, mostly with 304, because the page names the assets of the running version.
+          // Let browsers revalidate the page for each request, because it names the assets of the running version.
           reply.header('Cache-Control', 'no-cache');
           return send(reply, 'index.html', { cacheControl: false });
         });
