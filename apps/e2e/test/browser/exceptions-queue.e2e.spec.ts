@@ -182,7 +182,7 @@ describeInBrowser('the exceptions queue', () => {
       await scrollTo(index);
       await row(index).waitFor();
     }
-    await page.getByRole('button', { name: 'List may be outdated. Refresh' }).click();
+    await page.getByRole('button', { name: 'The list may be outdated. Refresh the list' }).click();
     await scrollTo(0);
     await page.getByRole('link', { name: 'Graver' }).waitFor();
     expect(window.complaints).toEqual([]);

@@ -164,7 +164,7 @@ describeInBrowser('the shipment page', () => {
 
     await drawer.getByRole('button', { name: 'Retract…' }).click();
     await page.getByRole('button', { name: 'Retract', exact: true }).click();
-    await drawer.getByText('The milestone has no effect since').waitFor();
+    await drawer.getByText('The milestone has no effect').waitFor();
     expect((await admin.api.get<Milestone>(url)).data.retracted_at).not.toBeNull();
     expect(window.complaints).toEqual([]);
     await window.close();

@@ -100,7 +100,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
         <Stack>
           <Progress
             value={(100 * (state.of - state.tally.left)) / state.of}
-            aria-label="Progress"
+            aria-label="Progress of the operation"
             animated={isRunning}
           />
           <Text size="sm" role="status">
@@ -109,14 +109,14 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
               : `${formatOutcome(state.tally, state.of, done)}.`}
           </Text>
           {state.tally.failed.length > 0 && (
-            <Alert color="red" role="alert" title="Not done">
+            <Alert color="red" role="alert" title="Some items failed">
               <List size="sm">
                 {state.tally.failed.slice(0, MAX_LISTED_FAILURES).map((failure) => (
                   <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
                 ))}
               </List>
               {state.tally.failed.length > MAX_LISTED_FAILURES && (
-                <Text size="sm">And {state.tally.failed.length - MAX_LISTED_FAILURES} more.</Text>
+                <Text size="sm">{`And ${state.tally.failed.length - MAX_LISTED_FAILURES} more failures.`}</Text>
               )}
             </Alert>
           )}

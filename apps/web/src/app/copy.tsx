@@ -19,7 +19,7 @@ export function CopyText({ value, children }: CopyTextProps) {
   const copy = async () => {
     if (!(await copyText(value))) {
       const message = 'The browser does not allow this page to copy. Select the text and copy it with the keyboard.';
-      notifications.show({ title: 'Not copied', message, color: 'red', autoClose: 10_000 });
+      notifications.show({ title: 'Text not copied', message, color: 'red', autoClose: 10_000 });
       return;
     }
     setCopied(true);

@@ -15,7 +15,7 @@ interface OneTimeSecretProps {
 /** Callback of the surrounding dialog, which `OneTimeSecret` calls when the secret becomes visible. */
 const SecretShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
-const DEFAULT_SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
+const DEFAULT_SECRET_ADVICE = 'Anyone who has the secret can use it. Store the secret in a secret manager.';
 
 /** Shows a secret once, with a button to copy it. The page does not store the secret. */
 export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: OneTimeSecretProps) {
@@ -26,8 +26,11 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
   }, [reportShown]);
   return (
     <Stack>
-      <Alert color="yellow" title="Copy it now">
-        <Text size="sm">It is shown only once. {about}</Text>
+      <Alert color="yellow" title={`Copy the ${label.toLowerCase()} now`}>
+        <Text size="sm">
+          {`The ${label.toLowerCase()} is shown only once. `}
+          {about}
+        </Text>
       </Alert>
       <Group align="end" wrap="nowrap" gap="xs">
         <TextInput

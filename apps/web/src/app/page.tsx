@@ -90,7 +90,7 @@ export function ErrorAlert({ error, reset }: { readonly error: unknown; readonly
         <Text size="sm">{message}</Text>
         {requestId !== undefined && (
           <Text size="xs" c="dimmed">
-            Request <Code>{requestId}</Code>
+            Request ID: <Code>{requestId}</Code>
           </Text>
         )}
         <Group gap="xs">

@@ -75,7 +75,7 @@ export function PageShell() {
           <AccountMenu />
         </Group>
       </header>
-      <nav className={classes['nav']} data-open={isOpen || undefined} aria-label="Main">
+      <nav className={classes['nav']} data-open={isOpen || undefined} aria-label="Main navigation">
         {NAVIGATION_PAGES.map(({ to, label, icon: Icon }) => (
           <NavLink
             key={to}

@@ -44,7 +44,8 @@ export function FirstSteps() {
   const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
   const [makesKey, setMakesKey] = useState(false);
   // The steps are hidden until their state is loaded, so that no completed step appears as open.
-  if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading)) return <Loader aria-label="Loading the steps" />;
+  if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading))
+    return <Loader aria-label="Loading the first steps" />;
   const [key, shipment, webhook] = [keys.data, shipments.data, webhooks.data];
   return (
     <Stack>
@@ -76,7 +77,7 @@ export function FirstSteps() {
           <SetupStep title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
             {webhook?.delivery ? (
               <Text size="sm">
-                <Code>{webhook.delivery.event_type}</Code> arrived at your endpoint.
+                The endpoint received its first event: <Code>{webhook.delivery.event_type}</Code>
               </Text>
             ) : (
               <EndpointStepAction url={webhook?.endpoint?.url} />
@@ -129,7 +130,7 @@ function EndpointStepAction({ url }: { readonly url: string | undefined }) {
 
 function SampleShipmentsHint() {
   return (
-    <Alert color="gray" title="Nothing to send yet?">
+    <Alert color="gray" title="No shipment to send yet?">
       <Stack align="start" gap="xs">
         <Text size="sm">Sample journeys by sea, air and road show the pages with data.</Text>
         <CreateSamplesButton />
@@ -163,7 +164,7 @@ function FirstShipmentCommand() {
         </CopyText>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
-            Use the form
+            Use the shipment form
           </Button>
         )}
       </Group>

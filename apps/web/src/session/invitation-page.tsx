@@ -37,7 +37,8 @@ export function InvitationPage() {
   if (link.error instanceof NotFoundError) {
     return (
       <InvalidLink title="This link has expired or was already used">
-        A link works once and for seven days. A newer link replaces older ones. Ask an administrator for a new link.
+        An invitation link works once and for seven days. A newer link replaces all older links. Ask an administrator
+        for a new link.
       </InvalidLink>
     );
   }

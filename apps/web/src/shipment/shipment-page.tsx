@@ -156,8 +156,8 @@ function StatusCard() {
           </Link>
           {milestone.location !== null && (
             <>
-              {' '}
-              at <PlaceOrText name={milestone.location} />
+              {' · '}
+              <PlaceOrText name={milestone.location} />
             </>
           )}
           , <LocalTime value={milestone.occurred_at} />
@@ -271,8 +271,7 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
       {isDay ? <time dateTime={at}>{formatDate(at)}</time> : <LocalTime value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
-          {' '}
-          overdue
+          {' Overdue'}
         </Text>
       )}
     </li>
@@ -281,6 +280,6 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
 
 function describeMissingEvents(status: string): string {
   return ['completed', 'returned', 'cancelled'].includes(status)
-    ? 'None. The shipment has ended.'
+    ? 'No upcoming events. The shipment has ended.'
     : 'No upcoming events';
 }

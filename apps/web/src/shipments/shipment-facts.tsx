@@ -46,7 +46,7 @@ export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'e
       <Group gap={6} wrap="nowrap">
         <LocalTime value={shipment.ata} day />
         <Text size="xs" c="dimmed">
-          arrived
+          Arrived
         </Text>
       </Group>
     );

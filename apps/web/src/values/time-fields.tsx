@@ -57,7 +57,7 @@ export function TimeRangeFields({ range: { since, until }, onChange }: TimeRange
       <Menu position="bottom-start">
         <Menu.Target>
           <Button size="xs" variant="default" leftSection={<IconClock size={14} aria-hidden />}>
-            Recent
+            Recent time range
           </Button>
         </Menu.Target>
         <Menu.Dropdown>

@@ -37,7 +37,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Excepti
     <Paper withBorder p="md" component="section" aria-label="Exception">
       <Group justify="space-between" mb="sm" wrap="nowrap">
         <Text size="xs" c="dimmed">
-          {index < 0 ? 'Not in this list' : `${index + 1} of ${of}${more ? '+' : ''}`}
+          {index < 0 ? 'This exception is not in the list' : `${index + 1} of ${of}${more ? '+' : ''}`}
         </Text>
         <Group gap={4} wrap="nowrap">
           <ActionIcon

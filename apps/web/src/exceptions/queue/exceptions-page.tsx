@@ -101,7 +101,7 @@ const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
   '-severity': 'Most severe first',
   opened_at: 'Oldest first',
   '-opened_at': 'Newest first',
-  due: 'Due first',
+  due: 'Due date, soonest first',
 };
 const toSelectOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));

@@ -181,7 +181,9 @@ function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: Update
     <div aria-live="polite">
       {(arrived > 0 || missed) && (
         <Button size="xs" variant="light" onClick={onClick} loading={isLoading}>
-          {arrived > 0 ? `Show ${arrived} new` : 'List may be outdated. Refresh'}
+          {arrived > 0
+            ? `Show ${arrived} new ${arrived === 1 ? 'exception' : 'exceptions'}`
+            : 'The list may be outdated. Refresh the list'}
         </Button>
       )}
     </div>
@@ -221,7 +223,7 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
         {`${count.toLocaleString()}${more ? '+' : ''} ${count === 1 && !more ? 'exception' : 'exceptions'}`}
         {isDue &&
           count >= MAX_EXCEPTIONS_SORTED_BY_DUE_DATE &&
-          ' · Only the most severe exceptions are sorted. Filter the list to see the others.'}
+          ' · Only the most severe exceptions are sorted by due date. Filter the list to see the others.'}
       </Text>
     );
   }

@@ -35,9 +35,7 @@ export function AccountPage() {
       <PageHeader title="My account" about={user?.email} />
       <AccountSection title="Profile">
         <ChangeNameForm />
-        <Text size="sm">
-          {ROLE_LABELS[role]} in {workspace.name}. {ROLE_DESCRIPTIONS[role]}
-        </Text>
+        <Text size="sm">{`${ROLE_LABELS[role]} in ${workspace.name}. ${ROLE_DESCRIPTIONS[role]}`}</Text>
       </AccountSection>
       <AccountSection title="Theme">
         <SegmentedControl
@@ -180,7 +178,7 @@ function SessionList() {
   const endOthers = (others: readonly OwnSession[]) =>
     confirmAction({
       title: 'Sign out of all other sessions?',
-      children: <Text size="sm">{others.length} other sessions will end within five seconds.</Text>,
+      children: <Text size="sm">{`${others.length} other sessions will end within five seconds.`}</Text>,
       labels: { confirm: 'Sign out', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
       onConfirm: () => end.mutate(others),
@@ -198,7 +196,7 @@ function SessionList() {
                     <Table.Th>Device</Table.Th>
                     <Table.Th>IP address</Table.Th>
                     <Table.Th>Last used</Table.Th>
-                    <Table.Th>Signed in</Table.Th>
+                    <Table.Th>Sign-in time</Table.Th>
                     <Table.Th>
                       <VisuallyHidden>Actions</VisuallyHidden>
                     </Table.Th>

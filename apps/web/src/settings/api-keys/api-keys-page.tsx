@@ -292,7 +292,7 @@ export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readon
       touches={[['api-keys']]}
       onClose={onClose}
     >
-      A new key replaces “{apiKey.name}”. Both keys are valid until the old key expires.
+      {`A new key replaces “${apiKey.name}”. Both keys are valid until the old key expires.`}
     </RotateSecretForm>
   );
 }

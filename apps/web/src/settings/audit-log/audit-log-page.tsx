@@ -142,7 +142,7 @@ function useActorOptions(chosen: string | undefined) {
   ];
   const isKnown = chosen === undefined || [...people, ...systems].some(({ value }) => value === chosen);
   return [
-    ...(isKnown ? [] : [{ group: 'Selected', items: [{ value: chosen, label: chosen }] }]),
+    ...(isKnown ? [] : [{ group: 'Selected actor', items: [{ value: chosen, label: chosen }] }]),
     { group: 'Users', items: people },
     { group: 'Systems', items: systems },
   ];

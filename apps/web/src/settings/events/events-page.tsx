@@ -97,7 +97,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
             </Button>
             {isPaused && (
               <Badge variant="light" tt="none" role="status">
-                {live.waiting} new
+                {`${live.waiting} new`}
               </Badge>
             )}
           </Group>

@@ -65,7 +65,7 @@ function RuleTable({ settings, onEdit }: RuleTableProps) {
           <Table.Tr>
             <Table.Th>Exception</Table.Th>
             <Table.Th>Severity</Table.Th>
-            <Table.Th>Opens</Table.Th>
+            <Table.Th>Opens when</Table.Th>
             <Table.Th>Settings</Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -106,7 +106,8 @@ export function SettingsConflict({
     <Stack>
       <Alert color="orange" role="alert" title="The settings have changed">
         <Text size="sm">
-          Changed by {by}, <LocalTime value={concurrentSettings.updated_at} />. Your changes are not saved yet.
+          {`${by} changed the settings while you were editing. Your changes are not saved yet. Time of the change: `}
+          <LocalTime value={concurrentSettings.updated_at} />
         </Text>
       </Alert>
       {differences.length === 0 ? (
@@ -170,7 +171,8 @@ export function LastSettingsChange({ settings }: { readonly settings: WorkspaceS
   return (
     <Group gap="xs" role="status">
       <Text size="sm" c="dimmed" component="span">
-        Changed <LocalTime value={updated_at} /> by {by}.
+        {`Last changed by ${by}: `}
+        <LocalTime value={updated_at} />
       </Text>
       {recheck !== null && recheck.state !== 'done' && (
         <>
@@ -184,7 +186,7 @@ export function LastSettingsChange({ settings }: { readonly settings: WorkspaceS
       )}
       {recheck?.state === 'done' && (
         <Text size="sm" c="dimmed">
-          {recheck.checked.toLocaleString()} open shipments were checked against the new settings.
+          {`${recheck.checked.toLocaleString()} open shipments were checked against the new settings.`}
         </Text>
       )}
     </Group>

@@ -190,8 +190,8 @@ function AccountActions({ account, onChange }: AccountActionsProps) {
       title: `Disable ${name}?`,
       children: (
         <Text size="sm">
-          All its keys are rejected within five seconds until the account is enabled again. To end a key permanently,
-          revoke it.
+          All keys of the account are rejected within five seconds, until the account is enabled again. To end a key
+          permanently, revoke it.
         </Text>
       ),
       labels: { confirm: 'Disable', cancel: 'Cancel' },

@@ -73,9 +73,8 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
   return (
     <Stack>
       {isOutdatedVersionError(change.error) && known.version !== member.version && (
-        <Alert color="yellow" role="alert" title="Member changed">
-          Another administrator changed {getMemberName(known)}. The current role is {ROLE_LABELS[known.role]}. Save
-          again to overwrite it.
+        <Alert color="yellow" role="alert" title="The member has changed">
+          {`Another administrator changed ${getMemberName(known)}. The current role is ${ROLE_LABELS[known.role]}. Save again to overwrite it.`}
         </Alert>
       )}
       {change.isError && !isOutdatedVersionError(change.error) && (
@@ -83,7 +82,7 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
           {describeFailure(change.error).message}
         </Alert>
       )}
-      <Text size="sm">The role applies to all sessions and keys of {getMemberName(member)} within five seconds.</Text>
+      <Text size="sm">{`The role applies to all sessions and keys of ${getMemberName(member)} within five seconds.`}</Text>
       <RoleField value={role} onChange={setRole} />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
@@ -162,8 +161,8 @@ export function OneTimeLink({ email, url, until, onClose }: OneTimeLinkProps) {
         secret={url}
         about={
           <>
-            Send the link to {email} over a channel you trust: anyone who has it can set the password. It works once,
-            until <LocalTime value={until} />.
+            {`Send the link to ${email} over a channel you trust. Anyone who has the link can set the password. The link works once and expires at this time: `}
+            <LocalTime value={until} />
           </>
         }
       />

@@ -213,7 +213,7 @@ function Actions({
         <Text size="sm">
           {isInvited
             ? 'The invitation link stops working.'
-            : 'Their sessions and keys end within five seconds. Their changes stay in the history. You can restore them later.'}
+            : 'All sessions and keys of the member end within five seconds. The member’s changes stay in the history. You can restore the member later.'}
         </Text>
       ),
       labels: { confirm: isInvited ? 'Revoke' : 'Remove', cancel: 'Cancel' },

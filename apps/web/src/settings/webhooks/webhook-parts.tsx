@@ -65,7 +65,7 @@ export function LastUpdated({ at, isFetching, everyMs, refetch }: LastUpdatedPro
   return (
     <Group gap={4} wrap="nowrap">
       <Text size="xs" c="dimmed">
-        Updated {TIME_OF_DAY_FORMAT.format(at)}, refreshed every {everyMs / 1_000} s
+        {`Updated ${TIME_OF_DAY_FORMAT.format(at)}, refreshed every ${everyMs / 1_000} s`}
       </Text>
       <Tooltip label="Refresh">
         <ActionIcon

@@ -18,11 +18,10 @@ export function CallsSection() {
       </TitledCard>
       <TitledCard title="API requests of this page">
         <Text size="sm" mb="xs">
-          Replace <Code>$API_KEY</Code> with an API key of this environment. For details of each request, see the{' '}
+          Replace the placeholder $API_KEY with an API key of this environment. The reference documents each request:{' '}
           <Anchor href="/docs" target="_blank" rel="noreferrer" inherit underline="always">
             API reference
           </Anchor>
-          .
         </Text>
         <Accordion variant="separated">
           {listExampleCalls(shipment).map((call) => (

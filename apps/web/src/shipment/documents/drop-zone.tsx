@@ -150,7 +150,7 @@ function UploadRow({
           {file.name}{' '}
           <Text span c="dimmed" size="xs">
             {formatFileSize(file.size)}
-            {replaces !== undefined && ', replaces the previous version'}
+            {replaces !== undefined && ' · Replaces the previous version'}
           </Text>
         </Text>
         <Group gap="xs" wrap="nowrap">

@@ -111,7 +111,7 @@ function ExceptionList({
               aria-expanded={showsOver}
               onClick={() => setShowsOver(!showsOver)}
             >
-              {showsOver ? 'Hide resolved exceptions' : `Show ${over.length} resolved`}
+              {showsOver ? 'Hide resolved exceptions' : `Show ${over.length} resolved exceptions`}
             </Button>
           </Group>
           {showsOver &&

@@ -136,7 +136,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
               <Table.Th>Milestone</Table.Th>
               <Table.Th>Time and place</Table.Th>
               <Table.Th>Effect</Table.Th>
-              <Table.Th>Updates</Table.Th>
+              <Table.Th>Updated fields</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -240,7 +240,7 @@ function ExplainedExceptionItem({
             'The exception opens with the next update of the shipment.'
           ) : (
             <>
-              Opens on <LocalTime value={opens_at} />.
+              The exception opens at this time: <LocalTime value={opens_at} />
             </>
           )}
         </Text>
@@ -259,7 +259,8 @@ function ExplainedExceptionItem({
                 {describeResolvingEvent(way, labels)}
                 {way.occurred_from !== null && (
                   <>
-                    , not earlier than <LocalTime value={way.occurred_from} />
+                    {' (earliest time: '}
+                    <LocalTime value={way.occurred_from} />)
                   </>
                 )}
               </li>

@@ -53,13 +53,13 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
         </Badge>
       </Group>
       {retracted_at !== null && (
-        <Alert color="yellow" title="Retracted">
-          The milestone has no effect since <LocalTime value={retracted_at} />.
+        <Alert color="yellow" title="This milestone was retracted">
+          The milestone has no effect. It was retracted at this time: <LocalTime value={retracted_at} />
         </Alert>
       )}
       {retracted_at === null && superseded_at !== null && (
-        <Alert title="Replaced">
-          Replaced by a newer estimate on <LocalTime value={superseded_at} />.
+        <Alert title="This milestone was replaced">
+          A newer estimate replaced this milestone at this time: <LocalTime value={superseded_at} />
         </Alert>
       )}
       <Facts

@@ -24,7 +24,7 @@ export function EditShipmentPage() {
     <QueryView query={found} what="the shipment">
       {(shipment) => (
         <Stack>
-          <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only changed fields are sent." />
+          <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
           <RequireWriteAccess>
             <EditShipmentForm key={shipment.id} shipment={shipment} />
           </RequireWriteAccess>

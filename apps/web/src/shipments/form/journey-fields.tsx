@@ -22,7 +22,7 @@ export function JourneyFields({ form, leg }: JourneyFieldsProps) {
       <Select
         {...form.getInputProps(`${prefix}mode`)}
         label="Mode"
-        placeholder={leg === undefined ? 'Select a mode' : 'Same as shipment'}
+        placeholder={leg === undefined ? 'Select a mode' : 'Same mode as the shipment'}
         data={MODE_OPTIONS}
         clearable
         clearButtonProps={{ 'aria-label': 'Clear mode' }}

@@ -86,10 +86,10 @@ function ReferenceTakenError({ id }: { readonly id: string | undefined }) {
   if (id === undefined) return 'A shipment with this reference already exists.';
   return (
     <>
+      A shipment with this reference already exists:{' '}
       <Link to="/shipments/$id" params={{ id }}>
-        A shipment with this reference
-      </Link>{' '}
-      already exists.
+        Open the shipment
+      </Link>
     </>
   );
 }

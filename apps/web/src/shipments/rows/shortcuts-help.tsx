@@ -4,7 +4,7 @@ import { Fragment } from 'react';
 const SHORTCUTS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
   { keys: ['J', '↓'], does: 'Next shipment' },
   { keys: ['K', '↑'], does: 'Previous shipment' },
-  { keys: ['Page ↓', 'Page ↑'], does: 'Next or previous page of rows' },
+  { keys: ['Page Down', 'Page Up'], does: 'Next or previous page of rows' },
   { keys: ['Home', 'End'], does: 'First or last loaded shipment' },
   { keys: ['Enter'], does: 'Open the shipment' },
   { keys: ['X'], does: 'Select or deselect the shipment' },

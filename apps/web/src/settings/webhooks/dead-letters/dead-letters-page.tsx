@@ -219,7 +219,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
           </Button>
           {isTooMany && (
             <Text size="sm">
-              You can select at most {MAX_SELECTED_DELIVERIES}. To include more, filter the list instead.
+              {`You can select at most ${MAX_SELECTED_DELIVERIES} deliveries. To include more, filter the list instead.`}
             </Text>
           )}
         </Group>
@@ -242,7 +242,7 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
       <Group justify="space-between" mih={30}>
         {newer > 0 ? (
           <Button size="compact-xs" variant="light" onClick={() => void readAgain()}>
-            Show {newer} more
+            {`Show ${newer} new ${newer === 1 ? 'dead letter' : 'dead letters'}`}
           </Button>
         ) : (
           <span />

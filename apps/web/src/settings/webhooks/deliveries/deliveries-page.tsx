@@ -54,7 +54,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
       <Group justify="space-between" mih={30}>
         {newer > 0 ? (
           <Button size="compact-xs" variant="light" onClick={() => void reread()}>
-            Show {newer} more {newer === 1 ? 'delivery' : 'deliveries'}
+            {`Show ${newer} new ${newer === 1 ? 'delivery' : 'deliveries'}`}
           </Button>
         ) : (
           <span />
@@ -84,7 +84,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
       ) : (
         rows.length > 0 && (
           <Text size="xs" c="dimmed">
-            No more deliveries.
+            All deliveries are shown.
           </Text>
         )
       )}
@@ -192,7 +192,7 @@ function DeliveryRow({ delivery, endpoint, selection }: DeliveryRowProps) {
         <DeliveryLink delivery={delivery} />{' '}
         {sandbox && (
           <Badge size="sm" tt="none" variant="outline" color="gray" autoContrast>
-            test event
+            Test event
           </Badge>
         )}
       </Table.Td>

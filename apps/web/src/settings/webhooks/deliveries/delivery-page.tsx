@@ -73,7 +73,7 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
       <Paper withBorder p="md" component="section" aria-label="Attempts">
         <Stack>
           <Title order={2} size="h5">
-            Attempts ({delivery.attempts_count})
+            {`Attempts (${delivery.attempts_count})`}
           </Title>
           {attempts.length === 0 ? (
             <Text size="sm" c="dimmed">

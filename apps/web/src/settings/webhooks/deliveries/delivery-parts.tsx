@@ -27,13 +27,15 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
     <Stack gap={4} component="li">
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          Attempt {number}
+          {`Attempt ${number}`}
         </Text>
         <Badge variant="light" tt="none" color={error === null ? 'green' : 'red'} autoContrast>
           {status_code ?? getReasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
-          <LocalTime value={at} seconds /> · {duration_ms} ms{manual && ' · manual'}
+          <LocalTime value={at} seconds />
+          {` · ${duration_ms} ms`}
+          {manual && ' · manual'}
           {resent && ' · resent on a new connection'}
         </Text>
       </Group>

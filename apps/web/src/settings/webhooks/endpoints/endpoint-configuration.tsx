@@ -51,7 +51,7 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
               ? 'No custom headers'
               : names.map((name) => (
                   <Text key={name} size="sm">
-                    <Code>{name}</Code> (value hidden)
+                    <Code>{name}</Code> {'(header value is hidden)'}
                   </Text>
                 ))}
           </LabeledValue>
@@ -185,13 +185,11 @@ function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointCon
     <Alert color="yellow" role="alert" title="The endpoint has changed">
       <Stack gap="xs">
         {changed.length === 0 ? (
-          <Text size="sm">None of these fields changed, only the status or the verification.</Text>
+          <Text size="sm">Only the status or the verification of the endpoint has changed, and no other field.</Text>
         ) : (
           <List size="sm">
             {changed.map((name) => (
-              <List.Item key={name}>
-                {ENDPOINT_FIELD_LABELS[name]} is now: {shown(name)}
-              </List.Item>
+              <List.Item key={name}>{`${ENDPOINT_FIELD_LABELS[name]} is now: ${shown(name)}`}</List.Item>
             ))}
           </List>
         )}

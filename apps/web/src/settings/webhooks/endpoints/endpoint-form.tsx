@@ -178,7 +178,7 @@ const MAX_HEADERS = 20;
 
 function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderRow, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
-  return dropped.includes(name) ? 'Enter again' : 'Unchanged';
+  return dropped.includes(name) ? 'Enter the value again' : 'Value is unchanged';
 }
 
 interface HeaderFieldsProps {
@@ -197,12 +197,11 @@ function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
     <Fieldset legend="Headers">
       <Stack gap="xs">
         <Text size="sm" c="dimmed">
-          Sent with every delivery. Values are encrypted and never shown again.
+          Headers are sent with every delivery. Their values are encrypted and never shown again.
         </Text>
         {dropped.length > 0 && (
           <Alert color="yellow" role="status">
-            The URL has another scheme, host or port. Saving removes {dropped.join(', ')}, unless you enter the value
-            again.
+            {`The URL has another scheme, host or port. Saving removes these headers unless you enter their values again: ${dropped.join(', ')}.`}
           </Alert>
         )}
         {value.map((row, index) => (

@@ -168,9 +168,11 @@ function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
             <Table.Caption>Periods without attempts are omitted.</Table.Caption>
             <Table.Thead>
               <Table.Tr>
-                {['From', 'Succeeded', 'Failed', 'Dead letters', 'p50 latency', 'p95 latency'].map((head) => (
-                  <Table.Th key={head}>{head}</Table.Th>
-                ))}
+                {['Start of the period', 'Succeeded', 'Failed', 'Dead letters', 'p50 latency', 'p95 latency'].map(
+                  (head) => (
+                    <Table.Th key={head}>{head}</Table.Th>
+                  ),
+                )}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

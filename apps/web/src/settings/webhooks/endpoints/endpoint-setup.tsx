@@ -24,8 +24,14 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
       <Stack gap="lg">
         <Step number={1} title="Verify the endpoint" isDone={isVerified}>
           <Text size="sm">
-            The endpoint receives a signed request of type <code>endpoint.verification</code>. To prove that the
-            endpoint is yours, it must respond with a 2xx status and the token in <code>data.challenge</code>.
+            To prove that the endpoint is yours, it must respond to a verification request with a 2xx status and the
+            token from the request.
+          </Text>
+          <Text size="sm">
+            Type of the request: <code>{'endpoint.verification'}</code>
+          </Text>
+          <Text size="sm">
+            Field with the token: <code>{'data.challenge'}</code>
           </Text>
           <VerificationOutcome verification={endpoint.last_verification} />
           <Group>
@@ -40,7 +46,11 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
           </Group>
         </Step>
         <Step number={2} title="Send a test event">
-          {isVerified ? <SendTest endpoint={endpoint} /> : <Text size="sm">Available after verification.</Text>}
+          {isVerified ? (
+            <SendTest endpoint={endpoint} />
+          ) : (
+            <Text size="sm">This step is available after verification.</Text>
+          )}
         </Step>
         <Step number={3} title="Enable endpoint">
           {isVerified ? (
@@ -50,7 +60,7 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
               </Button>
             </Group>
           ) : (
-            <Text size="sm">Available after verification.</Text>
+            <Text size="sm">This step is available after verification.</Text>
           )}
         </Step>
       </Stack>

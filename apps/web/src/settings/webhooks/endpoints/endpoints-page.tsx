@@ -97,7 +97,7 @@ function EndpointHealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint 
     return (
       <Table.Td colSpan={4}>
         {isError ? (
-          'Currently unavailable'
+          'Health is currently unavailable'
         ) : (
           <Skeleton height={12} role="status" aria-label="Loading endpoint health" />
         )}
@@ -120,7 +120,7 @@ function EndpointHealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint 
           <Group gap={4}>
             {formatPercent(success)}
             <Text span size="xs" c="dimmed">
-              of {attempts}
+              {`of ${attempts}`}
             </Text>
           </Group>
         )}

@@ -32,7 +32,7 @@ export function SendTest({ endpoint, onClose }: SendTestProps) {
   return (
     <Stack component="form" onSubmit={submit}>
       <Text size="sm">
-        A sample event, marked <code>sandbox</code>, is sent once, even if the endpoint does not subscribe to its type.
+        A sample event is sent once, even if the endpoint does not subscribe to its type. Its field “sandbox” is true.
       </Text>
       <SearchSelect
         label="Type"

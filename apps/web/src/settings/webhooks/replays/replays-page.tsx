@@ -166,7 +166,7 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
         <Progress.Section value={share.failed} color="red.7" aria-label={`${failed} of ${matched} failed`} />
       </Progress.Root>
       <Text size="xs" c="dimmed">
-        {matched} matched{status === 'running' && ' so far'} · {done} {doneLabel}
+        {`${matched} matched${status === 'running' ? ' so far' : ''} · ${done} ${doneLabel}`}
         {failed > 0 && ` · ${failed} failed and will be retried`}
       </Text>
     </Stack>
@@ -185,7 +185,7 @@ export function StartedReplays({ started }: { readonly started: AnswerOf<'replay
     <Stack gap="xs" role="status">
       {replays.length > 0 && <ReplayTable replays={replays} showsEndpoint />}
       {started.refused.length > 0 && (
-        <Alert color="yellow" title="Rejected for these endpoints">
+        <Alert color="yellow" title="No replay was started for these endpoints">
           <List size="sm">
             {started.refused.map(({ endpoint_id, message }) => (
               <List.Item key={endpoint_id}>
