@@ -75,7 +75,7 @@ describeInBrowser('the shipment form', () => {
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-4711');
     await page.getByRole('button', { name: 'Create shipment' }).click();
-    await page.getByRole('link', { name: 'A shipment with this reference' }).waitFor();
+    await page.getByRole('link', { name: 'Open the shipment' }).waitFor();
     expect((await theOne(ann, 'PO-4711')).version).toBe(shipment.version);
     expect(window.complaints).toEqual([]);
     await window.close();

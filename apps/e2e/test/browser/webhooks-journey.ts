@@ -66,14 +66,14 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByRole('tab', { name: 'Deliveries' }).click();
         await page.getByRole('link', { name: 'Exception opened' }).waitFor();
         expect((await system.post('/v1/shipments', { external_id: 'PO-2' })).status).toBe(201);
-        await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
+        await page.getByRole('button', { name: 'Show 1 new delivery' }).click();
         const live = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shipment created' }) });
         await live.getByText('Succeeded').waitFor();
         expect(receiver.findSignedEvents(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
 
         receiver.answer = { status: 500, body: 'the database is away' };
         expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
-        await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
+        await page.getByRole('button', { name: 'Show 1 new delivery' }).click();
         const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
         await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
         await page.getByText('Failed permanently').waitFor();
