@@ -95,7 +95,7 @@ describe('finding and starting the service', () => {
     });
     const missing = { ...config('serves'), serviceMain: join(dataDir, 'none.js') };
     expect((await runCommand(missing, ['keys', 'list'])).err).toBe(
-      `${folder()}error: the service is not built: run npm run build first\n`,
+      `${folder()}error: the service cannot start because it is not built: run npm run build first\n`,
     );
   });
 

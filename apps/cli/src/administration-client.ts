@@ -235,7 +235,7 @@ class OwnService {
   /** @throws CliError if the service is not built */
   constructor({ serviceMain, serviceEnvironment }: CliConfig) {
     if (!existsSync(serviceMain))
-      throw new CliError('the service is not built: run npm run build first', 'unavailable');
+      throw new CliError('the service cannot start because it is not built: run npm run build first', 'unavailable');
     this.child = spawn(process.execPath, [serviceMain, '--administration'], {
       env: serviceEnvironment,
       // When this process ends for any reason, the pipe closes and the service stops.

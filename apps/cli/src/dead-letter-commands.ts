@@ -109,8 +109,8 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
 
 function addBulkOptions(command: Command): Command {
   return addDeadLetterFilters(addScopeOptions(command))
-    .option('--yes', 'skip the confirmation')
-    .option('--wait', 'wait for completion and report progress');
+    .option('--yes', 'run without asking for confirmation')
+    .option('--wait', 'wait until the job is complete, and report progress');
 }
 
 type Input = Pick<Invocation, 'operands' | 'options'>;
@@ -147,7 +147,8 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
 
 async function requireConfirmation({ options, confirm }: Invocation, question: string): Promise<void> {
   const needsConfirmation = options['yes'] !== true && options['json'] !== true;
-  if (needsConfirmation && !(await confirm(question))) throw new CliError('canceled: nothing was changed');
+  if (needsConfirmation && !(await confirm(question)))
+    throw new CliError('the command was canceled; nothing was changed');
 }
 
 function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {

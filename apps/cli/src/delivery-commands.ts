@@ -119,7 +119,7 @@ interface DeliverySummary {
 }
 /** Adds the options for workspace and environment. */
 export function addScopeOptions(command: Command): Command {
-  return addEnvironment(command.option('--all-workspaces', 'search all workspaces'));
+  return addEnvironment(command.option('--all-workspaces', 'list items of all workspaces'));
 }
 
 /** Returns the query parameters for workspace and environment. Without a workspace, the service searches all. */

@@ -46,7 +46,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     .action(run(printEvents));
   events
     .command('export')
-    .argument('<file>', 'file to create; must not exist; - for standard output')
+    .argument('<file>', 'name of the file to create, which must not exist; - for standard output')
     .description('write all shipment events, and the workspaces that they belong to, to a file')
     .action(
       run(async (invocation) => {
@@ -58,7 +58,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     );
   events
     .command('import')
-    .argument('<file>', 'file that events export wrote; - for standard input')
+    .argument('<file>', 'name of a file that events export wrote; - for standard input')
     .description(
       'store the events of a file that are not stored yet; can be repeated safely; lists and skips shipments that ' +
         'have other events, and then exits with 3',

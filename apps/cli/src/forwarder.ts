@@ -13,10 +13,10 @@ const CONNECTION_HEADERS = [
 /** Header values that stop axios from adding its defaults. */
 const SUPPRESSED_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at this address',
+  ECONNREFUSED: 'no server listens at this address',
   ECONNRESET: 'the server closed the connection without a response',
-  ENOTFOUND: 'the host is unknown',
-  ERR_CANCELED: 'the service no longer waits for the response',
+  ENOTFOUND: 'the host name could not be resolved',
+  ERR_CANCELED: 'the service stopped waiting for the response',
 };
 
 /** Result of a delivery at the developer's own server. */

@@ -54,8 +54,12 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('create')
     .description('invite a user and print the one-time link, which is shown only once')
-    .requiredOption('--email <email>', 'e-mail for signing in')
-    .addOption(new Option('--role <role>', 'permissions of the user').choices([...ROLES]).makeOptionMandatory())
+    .requiredOption('--email <email>', 'e-mail address with which the user signs in')
+    .addOption(
+      new Option('--role <role>', 'role of the user, which determines their permissions')
+        .choices([...ROLES])
+        .makeOptionMandatory(),
+    )
     .option(
       '--password-stdin',
       'read a password from standard input instead of sending an invitation, and print the ID',
@@ -130,14 +134,14 @@ export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('create')
     .description('create an API key for a new service account or for a user, and print it; the key is shown only once')
-    .requiredOption('--name <name>', 'purpose of the key')
+    .requiredOption('--name <name>', 'name that describes the purpose of the key')
     .addOption(
       new Option('--environment <environment>', 'environment of the key')
         .choices([...ENVIRONMENTS])
         .makeOptionMandatory(),
     )
     .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
-    .option('--user <email>', 'owner of the key, who determines its permissions')
+    .option('--user <email>', 'e-mail of the user who owns the key and determines its permissions')
     .action(
       run(
         async ({ client, print, workspace, options }) => {

@@ -49,7 +49,7 @@ export type LocalRunner = (command: (invocation: LocalInvocation) => Promise<voi
 
 export function addEnvironment(command: Command): Command {
   return command.addOption(
-    new Option('--environment <environment>', 'only this environment').choices([...ENVIRONMENTS]),
+    new Option('--environment <environment>', 'only items of this environment').choices([...ENVIRONMENTS]),
   );
 }
 

@@ -25,7 +25,7 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
   addPublicApiOptions(listen)
     .description('receive webhooks on this machine and print or forward them; the API key selects the workspace')
     .option('--events <types>', 'event types, separated by commas; * for the six standard types', '*')
-    .option('--port <port>', 'port to listen on; a free port by default', parsePort, 0)
+    .option('--port <port>', 'port on this machine to listen on; a free port by default', parsePort, 0)
     .option(
       '--forward-to <address>',
       'URL of your server, such as http://localhost:8080/hooks, whose response is returned to the service',

@@ -121,13 +121,13 @@ describe('listen --forward-to', () => {
     listening = listen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
     await printed('Ctrl-C');
     const answered = await api.send(EVENT);
-    const why = 'nothing listens at this address (ECONNREFUSED)';
+    const why = 'no server listens at this address (ECONNREFUSED)';
     expect([answered.status, await answered.text()]).toEqual([
       502,
       `listen: no response from http://127.0.0.1:1/hooks: ${why}`,
     ]);
     await printed(
-      /→ no response from http:\/\/127\.0\.0\.1:1\/hooks after \d+ ms: nothing listens at this address \(ECONNREFUSED\)\n$/,
+      /→ no response from http:\/\/127\.0\.0\.1:1\/hooks after \d+ ms: no server listens at this address \(ECONNREFUSED\)\n$/,
     );
   });
 
@@ -140,7 +140,7 @@ describe('listen --forward-to', () => {
     patience.abort();
     await expect(sent).rejects.toThrow();
     await printed(
-      /→ no response from \S+ after \d+ ms: the service no longer waits for the response \(ERR_CANCELED\)\n$/,
+      /→ no response from \S+ after \d+ ms: the service stopped waiting for the response \(ERR_CANCELED\)\n$/,
     );
     await eventually(() => expect(waiting[0]?.destroyed).toBe(true));
   });

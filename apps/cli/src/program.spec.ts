@@ -20,8 +20,8 @@ describe('the command line', () => {
   });
 
   it.each([
-    [[], 'no command specified'],
-    [['keys'], 'no command specified'],
+    [[], 'no command was specified'],
+    [['keys'], 'no command was specified'],
     [['nonsense'], "unknown command 'nonsense'"],
     [['keys', 'destroy'], "unknown command 'destroy'"],
     [['keys', 'revoke'], "missing required argument 'id'"],
@@ -56,7 +56,7 @@ describe('the command line', () => {
     [['users', 'deactivate'], "missing required argument 'email'"],
     [['users', 'reset-password'], "missing required argument 'email'"],
     [['workspaces', 'create'], "required option '--name <name>' not specified"],
-    [['deliveries'], 'no command specified'],
+    [['deliveries'], 'no command was specified'],
     [['deliveries', 'show'], "missing required argument 'id'"],
     [['deliveries', 'show', 'dlv_a', 'dlv_b'], 'too many arguments'],
     [['deliveries', 'list', '--limit', 'many'], 'Expected a positive whole number.'],

@@ -63,7 +63,7 @@ export async function runCli(
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       // Commander reports all its errors through `outputError` except this one.
-      if (error.code === 'commander.help') reportMisuse('no command specified; see --help');
+      if (error.code === 'commander.help') reportMisuse('no command was specified; see --help');
       return USAGE_EXIT_CODE;
     }
     if (signal.aborted || isAbort(error)) return INTERRUPTED_EXIT_CODE;

@@ -33,7 +33,7 @@ function createClient(baseUrl: string, apiKey: string): TrackingClient {
   try {
     return new TrackingClient({ baseUrl, apiKey, timeout: REQUEST_TIMEOUT_MS, transport: { proxy: false } });
   } catch {
-    throw new UsageError(`not a valid API URL: ${baseUrl}`);
+    throw new UsageError(`${baseUrl} is not a valid API URL`);
   }
 }
 

@@ -34,7 +34,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
   addScopeOptions(replays.command('show'))
     .argument('<id>', 'ID of the replay, rpl_…')
     .description('show the progress of a replay')
-    .option('--wait', 'wait for completion and report progress')
+    .option('--wait', 'wait until the job is complete, and report progress')
     .action(
       run(async (invocation) => {
         const { client, operand } = invocation;
@@ -52,7 +52,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .addOption(
       new Option('--reason <code>', 'only events that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
     )
-    .option('--wait', 'wait for completion and report progress')
+    .option('--wait', 'wait until the job is complete, and report progress')
     .action(run(create));
   for (const [how, does] of [
     ['cancel', 'stop starting deliveries of a replay; deliveries that it started continue'],

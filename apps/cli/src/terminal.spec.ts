@@ -81,10 +81,10 @@ describe('a password at a terminal', () => {
   });
 
   it.each([
-    ['the two passwords are different', ['one\r', 'other\r']],
-    ['no password entered', ['\u0004']],
+    ['the two passwords differ; enter the same password twice', ['one\r', 'other\r']],
+    ['no password was entered', ['\u0004']],
     ['standard input contains no password', ['\r', '\r']],
-    ['interrupted by the user', ['\u0003']],
+    ['the command was interrupted by the user', ['\u0003']],
   ])('is refused: %s', async (message, typed) => {
     const { read, modes } = terminal(...typed);
     await expect(read()).rejects.toThrow(message);

@@ -107,7 +107,7 @@ export async function askConfirmation({ input, err, signal }: Prompt, question: 
 export async function readPassword(prompt: Prompt): Promise<string> {
   const password = prompt.input.isTTY ? await askTwice(prompt) : (await readPipe(prompt)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('standard input contains no password');
-  if (/[\r\n]/.test(password)) throw new UsageError('the password must be a single line');
+  if (/[\r\n]/.test(password)) throw new UsageError('the password must be a single line of text');
   return password;
 }
 
@@ -129,14 +129,15 @@ async function askTwice({ input, err, signal }: Prompt): Promise<string> {
     err.write(prompt);
     const line = await lines.next();
     err.write('\n');
-    if (isInterrupted || signal.aborted) throw new DOMException('interrupted by the user', 'AbortError');
-    if (line.done === true) throw new UsageError('no password entered');
+    if (isInterrupted || signal.aborted)
+      throw new DOMException('the command was interrupted by the user', 'AbortError');
+    if (line.done === true) throw new UsageError('no password was entered');
     return line.value;
   };
   try {
     const password = await ask('Password: ');
     if (password === (await ask('Again: '))) return password;
-    throw new UsageError('the two passwords are different');
+    throw new UsageError('the two passwords differ; enter the same password twice');
   } finally {
     terminal.close();
   }

@@ -70,14 +70,18 @@ export function oceanJourney(today: Date): Journey {
       step('The carrier confirms the booking', ['booking_confirmed', -58, 'CNSHA']),
       step('An empty container is picked up', ['empty_picked_up', -53, 'CNSHA']),
       step('The loaded container enters the terminal', ['gated_in', -50, 'CNSHA']),
-      step('Loaded on the first vessel', ['loaded_on_vessel', -49, 'CNSHA'], {
+      step('The container is loaded on the first vessel', ['loaded_on_vessel', -49, 'CNSHA'], {
         vessel: 'Maersk Semarang',
         voyage: '644W',
       }),
       step('The vessel departs', ['vessel_departed', -48, 'CNSHA'], { vessel: 'Maersk Semarang', voyage: '644W' }),
-      step('Arrival at Algeciras; the next vessel has left without it', ['transshipment_arrived', -16, 'ESALG']),
-      step('Discharged at Algeciras', ['transshipment_discharged', -15, 'ESALG']),
-      step('Loaded on a later vessel', ['transshipment_loaded', -14, 'ESALG'], {
+      step('The vessel arrives at Algeciras after the next vessel has left without the container', [
+        'transshipment_arrived',
+        -16,
+        'ESALG',
+      ]),
+      step('The container is discharged at Algeciras', ['transshipment_discharged', -15, 'ESALG']),
+      step('The container is loaded on a later vessel', ['transshipment_loaded', -14, 'ESALG'], {
         vessel: 'Marit Maersk',
         voyage: '647W',
       }),
@@ -85,14 +89,19 @@ export function oceanJourney(today: Date): Journey {
         vessel: 'Marit Maersk',
         voyage: '647W',
       }),
-      step('A new estimate, four days later', ['vessel_arrived', -8, 'NLRTM'], { classifier: 'estimated' }),
-      step('Arrival at Rotterdam', ['vessel_arrived', -8, 'NLRTM'], { vessel: 'Marit Maersk', voyage: '647W' }),
-      step('Discharged at Rotterdam; four days later it is still there', ['discharged', -7, 'NLRTM']),
-      step('Customs puts it on hold', ['customs_hold', -6, 'NLRTM'], { reason_code: 'customs_exam' }),
-      step('Customs clears it', ['import_customs_cleared', -3, 'NLRTM']),
-      step('Available for pick-up', ['available_for_pickup', -3, 'NLRTM']),
-      step('Gated out, on a truck: no more demurrage', ['gated_out', -2, 'NLRTM']),
-      step('Delivered to the consignee', ['delivered', -1, 'Utrecht']),
+      step('The carrier estimates the arrival four days later than planned', ['vessel_arrived', -8, 'NLRTM'], {
+        classifier: 'estimated',
+      }),
+      step('The vessel arrives at Rotterdam', ['vessel_arrived', -8, 'NLRTM'], {
+        vessel: 'Marit Maersk',
+        voyage: '647W',
+      }),
+      step('The container is discharged at Rotterdam, and is still there four days later', ['discharged', -7, 'NLRTM']),
+      step('Customs puts the container on hold', ['customs_hold', -6, 'NLRTM'], { reason_code: 'customs_exam' }),
+      step('Customs clears the container', ['import_customs_cleared', -3, 'NLRTM']),
+      step('The container is available for pick-up', ['available_for_pickup', -3, 'NLRTM']),
+      step('A truck picks up the container, which ends the demurrage', ['gated_out', -2, 'NLRTM']),
+      step('The container is delivered to the consignee', ['delivered', -1, 'Utrecht']),
     ],
   };
 }

@@ -44,7 +44,7 @@ function createEventCollector(): ReceivedEvents & { add(delivery: ReceivedDelive
     reached: (count) =>
       until(
         () => different() >= count,
-        () => `received only ${different()} of ${count} events`,
+        () => `the receiver got only ${different()} of ${count} events`,
       ),
     told: (type, shipmentId) =>
       until(

@@ -32,7 +32,7 @@ export async function startServer(dataDir: string, inherited: Record<string, str
       if (line.startsWith('{') && line.includes('"msg":"listening"'))
         resolve((JSON.parse(line) as { url: string }).url);
     });
-    void ended.then(() => reject(new Error('the server ended before it was ready')));
+    void ended.then(() => reject(new Error('the demo server ended before it was ready')));
   });
   return {
     url,

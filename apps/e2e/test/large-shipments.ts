@@ -137,9 +137,9 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
       const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
       // Pages of mapped files, such as the executable, are given back before a process is killed.
       const kb = kilobytes('VmHWM') - kilobytes('RssFile');
-      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory' : `${kb} kB`]).toEqual([
+      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory limit' : `${kb} kB`]).toEqual([
         spec.name,
-        'within its memory',
+        'within its memory limit',
       ]);
     }
   });
@@ -163,7 +163,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   }
 
   it(
-    'are created, patched and delivered',
+    'large shipments are created, patched and delivered',
     async () => {
       const hook = await receiver.createEnabledEndpoint(tenant.api, '/large', {
         event_types: ['shipment.created', 'shipment.updated'],
@@ -176,7 +176,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'appear once per event in lists of events and in a stream',
+    'events of large shipments appear once in lists of events and in a stream',
     async () => {
       const types = ['shipment.created', 'shipment.updated'];
       const [listed, ofTypes] = [await listEventIds(tenant), await listEventIds(tenant, types)];
@@ -189,7 +189,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'accept milestones, exceptions and documents, and are cancelled and reopened',
+    'large shipments accept milestones, exceptions and documents, and are cancelled and reopened',
     async () => {
       const [id = ''] = ids;
       const of = `/v1/shipments/${id}`;
@@ -222,7 +222,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'are read by every operation, now and as of a time',
+    'every operation reads large shipments, in their current state and as of a time',
     async () => {
       const { api } = tenant;
       for (const id of ids.slice(0, 3)) {
@@ -256,7 +256,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'are listed by many concurrent clients',
+    'many concurrent clients list large shipments',
     async () => {
       const lists = createArray(12, async (n) => {
         const found = await listAllItems<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});
@@ -270,7 +270,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'each accept a milestone in one request',
+    'one bulk request adds a milestone to each large shipment',
     async () => {
       const milestones = ids.map((shipment_id) => ({
         shipment_id,
@@ -286,7 +286,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'are rebuilt',
+    'read models with large shipments are rebuilt',
     async () => {
       const shipments = () => listAllItems<Shipment>(tenant.api, '/v1/shipments');
       const before = (await shipments()).map(({ id, version }) => `${id} ${version}`);
@@ -306,7 +306,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 
   it(
-    'are exported and imported elsewhere, and imported from there',
+    'large shipments are exported, imported by another system, and imported back',
     async () => {
       const folder = await createTempFolder();
       const target = await startStandalone(COMPOSE_MEMORY_SETTINGS);

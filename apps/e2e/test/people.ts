@@ -56,7 +56,8 @@ export async function acceptInvitation(subject: SystemUnderTest, link: string, e
     name: 'Ann',
     password,
   });
-  if (accepted.status !== 200) throw new Error(`not accepted: ${accepted.status} ${JSON.stringify(accepted.data)}`);
+  if (accepted.status !== 200)
+    throw new Error(`the invitation was not accepted: ${accepted.status} ${JSON.stringify(accepted.data)}`);
   return signIn(subject, email, password);
 }
 
@@ -65,7 +66,7 @@ export async function signIn(subject: SystemUnderTest, email: string, password: 
     email,
     password,
   });
-  if (status !== 200) throw new Error(`not signed in: ${status} ${JSON.stringify(data)}`);
+  if (status !== 200) throw new Error(`the sign-in failed with status ${status}: ${JSON.stringify(data)}`);
   const [cookie = ''] = (headers['set-cookie'] ?? []).map((each) => each.split(';')[0] ?? '');
   const at = (urls: readonly string[]) => createHttpClient(urls, { ...SAME_ORIGIN_HEADERS, cookie });
   return {

@@ -161,7 +161,7 @@ export class EndpointServer {
     if (event.type === ('endpoint.verification' as string)) return [200, {}, String(event.data.challenge)];
     const first = this.bodies.get(event.id) ?? body.toString();
     this.bodies.set(event.id, first);
-    if (first !== body.toString()) this.faults.push(`${event.id}: came with another body`);
+    if (first !== body.toString()) this.faults.push(`${event.id}: a repeated delivery has another body`);
     const came = (hook.came.get(event.id) ?? 0) + 1;
     hook.came.set(event.id, came);
     hook.headers.set(event.id, request.headers);

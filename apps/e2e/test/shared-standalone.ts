@@ -44,6 +44,6 @@ export class SharedStandalone {
     const subject = await this.starting?.catch(() => undefined);
     const deaths = [...(subject?.deaths ?? [])];
     await subject?.stop();
-    if (deaths.length > 0) throw new Error(`ended during the run: ${deaths.join(', ')}`);
+    if (deaths.length > 0) throw new Error(`the shared standalone server ended during the run: ${deaths.join(', ')}`);
   }
 }

@@ -109,7 +109,7 @@ const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 /** Reason why the event store cannot be killed. Undefined if it can. */
 export const EVENT_STORE_NOT_KILLABLE_REASON =
   EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
-    ? 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started'
+    ? 'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL'
     : undefined;
 
 export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
@@ -117,8 +117,8 @@ export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?
 export const NO_ENGINES_REASON = findNoEnginesReason();
 
 function findNoEnginesReason(): string | undefined {
-  if (!existsSync(ENGINES_DIR)) return `no engines in ${ENGINES_DIR}, see ENGINES_DIR`;
-  return spawnSync('java', ['-version']).error && 'the engines need java';
+  if (!existsSync(ENGINES_DIR)) return `the folder ${ENGINES_DIR} has no engines; set ENGINES_DIR`;
+  return spawnSync('java', ['-version']).error && 'the engines require Java on the PATH';
 }
 
 /** Two replicas of each service, with their engines. */

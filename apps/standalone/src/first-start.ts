@@ -155,7 +155,10 @@ export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Sh
     while (storedLink !== undefined) {
       await pause(checkIntervalMs, undefined, { signal, ref: false });
       await updateFile().catch((error: unknown) =>
-        logger.warn({ file, error: String(error) }, "could not update the file with the first admin's link"),
+        logger.warn(
+          { file, error: String(error) },
+          'first admin: the file with the one-time link could not be updated',
+        ),
       );
     }
   };

@@ -44,7 +44,7 @@ try {
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
-    logger.warn(where, 'webhook receivers in non-public networks are allowed: use this for development only');
+    logger.warn(where, 'settings allow webhook receivers in non-public networks: use this for development only');
   }
   await announceStart(config, standalone, logger);
 } catch (error) {

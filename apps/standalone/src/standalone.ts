@@ -119,7 +119,7 @@ export async function startStandalone(
   // acknowledged before.
   const head = await eventStore.head();
   while (head !== undefined && !(await readModels.waitForAllReadModels(head, CATCH_UP_TIMEOUT_MS))) {
-    logger.info({}, 'catching up before the first request');
+    logger.info({}, 'projecting stored events before the first request');
   }
   // Nest's own `listen` would also log the error that is thrown here.
   await nameSettingInErrors(

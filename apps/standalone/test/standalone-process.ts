@@ -64,7 +64,7 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
       lines.push(line);
       if (line.startsWith('{') && line.includes('"msg":"listening"')) resolve(JSON.parse(line));
     });
-    void ended.then(() => reject(new Error(`it ended before it listened:\n${lines.join('\n')}`)));
+    void ended.then(() => reject(new Error(`the standalone process ended before it listened:\n${lines.join('\n')}`)));
   });
   return {
     url: addresses.url,

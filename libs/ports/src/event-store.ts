@@ -55,7 +55,7 @@ export class VersionConflict extends Error {
 export class InvalidPosition extends Error {
   override readonly name = 'InvalidPosition';
   constructor(readonly position: string) {
-    super(`${position} is not a position of this event store`);
+    super(`cannot read from ${position}: it is not a position of this event store`);
   }
 }
 

@@ -85,7 +85,7 @@ export class RecentLookUps<T> {
 
   async #withTimeout(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
     const withinMs = this.#timeoutMs;
-    const late = () => new Unavailable('document store', `did not respond within ${withinMs} ms`);
+    const late = () => new Unavailable('document store', `the document store did not respond within ${withinMs} ms`);
     const found = await withDeadline(lookUp, withinMs, late);
     // If the process was paused, its own timers are late too.
     if (this.#elapsed() - began > withinMs) throw late();

@@ -83,7 +83,7 @@ function readSettingFile(file: string, setting: string): string {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-    throw new ConfigError(`${setting}: cannot read ${file} (${reason})`);
+    throw new ConfigError(`${setting}: the file ${file} cannot be read (${reason})`);
   }
 }
 

@@ -68,7 +68,7 @@ async function run(what: string) {
   return { code, lines, complaints, texts: lines.map(({ level, msg }) => `${level} ${msg}`) };
 }
 
-const FAILED = 'error uncaught error: stopping';
+const FAILED = 'error the process stops after an uncaught error';
 
 describe('a process with an uncaught error', () => {
   it.each([

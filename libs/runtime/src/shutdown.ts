@@ -37,7 +37,7 @@ export class Shutdown {
     this.running ??= this.steps.reduce(
       (before, step) =>
         before.then(step.run).catch((error: unknown) => {
-          this.logger.error({ step: step.name, error: String(error) }, 'shutdown step failed');
+          this.logger.error({ step: step.name, error: String(error) }, 'a step of the shutdown failed');
         }),
       Promise.resolve(),
     );
@@ -73,7 +73,7 @@ export class Shutdown {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;
         this.hasFailed = true;
-        this.logger.error({ error: formatError(error) }, 'uncaught error: stopping');
+        this.logger.error({ error: formatError(error) }, 'the process stops after an uncaught error');
         if (this.running === undefined) this.end(before);
       });
     }

@@ -108,7 +108,7 @@ export class Service {
         await pause(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     };
-    this.health.setEngineStatus(name, 'not checked yet');
+    this.health.setEngineStatus(name, 'the engine was not checked yet');
     void probeRepeatedly();
   }
 
@@ -143,7 +143,10 @@ export class Service {
 
 async function probeEngine(probe: () => Promise<unknown>): Promise<string | undefined> {
   const timeoutController = new AbortController();
-  const timeout = pause(PROBE_TIMEOUT_MS, 'does not respond', { signal: timeoutController.signal, ref: false });
+  const timeout = pause(PROBE_TIMEOUT_MS, 'the engine did not respond in time', {
+    signal: timeoutController.signal,
+    ref: false,
+  });
   const probing = probe().then(
     () => undefined,
     (error: unknown) => (error instanceof Unavailable ? error.message : 'fails'),

@@ -13,54 +13,82 @@ const SAMPLE_DOCUMENTS: readonly SampleDocument[] = [
 ];
 
 const FILTER_CASES: readonly [string, Filter, string][] = [
-  ['everything', {}, 'abcdefgh'],
-  ['a string', { owner: 'o' }, 'abc'],
-  ['several conditions', { owner: 'o', open: true, made_at: '2026-01-02' }, 'c'],
-  ['the id', { id: 'd' }, 'd'],
-  ['a number, not its text', { rank: 10 }, 'c'],
-  ['a text, not its number', { rank: '10' }, 'd'],
-  ['true, not 1', { rank: true }, 'g'],
-  ['1, not true', { rank: 1 }, 'a'],
-  ['false', { rank: false }, 'h'],
-  ['null, not absent', { owner: null }, 'f'],
-  ['null, not absent, without an index', { note: null }, 'b'],
-  ['a value without an index', { note: 'x' }, 'af'],
-  ['a boolean without an index', { open: true }, 'acg'],
-  ['one of several', { rank: { in: [1, '10', null, false] } }, 'adfh'],
-  ['one of several, without an index', { note: { in: ['x', null] } }, 'abf'],
-  ['one of an empty list', { rank: { in: [] } }, ''],
-  ['numbers greater than a bound', { rank: { gt: 1 } }, 'bc'],
-  ['numbers from a bound up to another', { rank: { gte: 1, lte: 2.5 } }, 'ab'],
-  ['numbers less than a bound', { rank: { lt: 10 } }, 'ab'],
-  ['an empty range of numbers', { rank: { gt: 2.5, lt: 1 } }, ''],
-  ['the number that is both bounds, exclusive', { rank: { gte: 10, lte: 10 } }, 'c'],
-  ['the number that is both bounds, inclusive', { rank: { gt: 10, lte: 10 } }, ''],
-  ['an empty range of texts', { made_at: { gte: '2026-01-03', lte: '2026-01-01' } }, ''],
-  ['bounds of two types', { rank: { gt: 1, lt: 'b' } }, ''],
-  ['texts from a bound on', { rank: { gte: '10' } }, 'de'],
-  ['texts before a bound', { rank: { lt: 'abc' } }, 'd'],
-  ['a bound without an index', { note: { gt: 'x' } }, 'dg'],
-  ['both a bound without an index', { note: { gte: 'x', lt: 'y' } }, 'af'],
-  ['another value or no value', { owner: { ne: 'o' } }, 'defgh'],
-  ['a value other than null, or no value', { owner: { ne: null } }, 'abcdegh'],
-  ['another value or no value, without an index', { note: { ne: 'x' } }, 'bcdegh'],
-  ['an existing field', { owner: { exists: true } }, 'abcdef'],
-  ['a missing field', { owner: { exists: false } }, 'gh'],
-  ['an existing field, without an index', { note: { exists: true } }, 'abdfg'],
-  ['a missing field, without an index', { note: { exists: false } }, 'ceh'],
-  ['an existing object', { deep: { exists: true } }, 'e'],
-  ['no field inside an object', { deep: 1 }, ''],
-  ['an element of an array', { words: 'red' }, 'abe'],
-  ['an element of an array and the preceding index field', { owner: 'o', words: 'red' }, 'ab'],
-  ['one of arrays with several elements', { words: { in: ['green', 'round'] } }, 'ade'],
-  ['a prefix of an element', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
-  ['elements between bounds', { owner: 'p', words: { gte: 'red', lt: 'ree' } }, 'e'],
-  ['arrays without the element, or no array', { words: { ne: 'red' } }, 'cdfgh'],
-  ['arrays with arrays with several elements', { words: { all: ['red', 'round'] } }, 'a'],
-  ['arrays with several elements and the preceding index field', { owner: 'p', words: { all: ['green', 'red'] } }, 'e'],
-  ['an element and the prefix of another', { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } }, 'd'],
+  ['an empty filter matches every document', {}, 'abcdefgh'],
+  ['a filter by string matches documents with exactly this string', { owner: 'o' }, 'abc'],
   [
-    'the prefixes of two elements',
+    'a filter with several conditions matches documents that meet all of them',
+    { owner: 'o', open: true, made_at: '2026-01-02' },
+    'c',
+  ],
+  ['a filter by id matches the document with this id', { id: 'd' }, 'd'],
+  ['a filter by number does not match the same digits as text', { rank: 10 }, 'c'],
+  ['a filter by text does not match the same digits as a number', { rank: '10' }, 'd'],
+  ['a filter by true does not match the number 1', { rank: true }, 'g'],
+  ['a filter by the number 1 does not match true', { rank: 1 }, 'a'],
+  ['a filter by false matches documents with false', { rank: false }, 'h'],
+  ['a filter by null does not match documents without the field', { owner: null }, 'f'],
+  ['a filter by null on a field without an index does not match documents without the field', { note: null }, 'b'],
+  ['a filter by string works on a field without an index', { note: 'x' }, 'af'],
+  ['a filter by boolean works on a field without an index', { open: true }, 'acg'],
+  ['a filter by a list matches documents with one of its values', { rank: { in: [1, '10', null, false] } }, 'adfh'],
+  ['a filter by a list works on a field without an index', { note: { in: ['x', null] } }, 'abf'],
+  ['a filter by an empty list matches no document', { rank: { in: [] } }, ''],
+  ['a filter with a lower bound matches greater numbers', { rank: { gt: 1 } }, 'bc'],
+  ['a filter with two inclusive bounds matches the numbers between them', { rank: { gte: 1, lte: 2.5 } }, 'ab'],
+  ['a filter with an upper bound matches smaller numbers', { rank: { lt: 10 } }, 'ab'],
+  ['a filter whose lower bound exceeds its upper bound matches no number', { rank: { gt: 2.5, lt: 1 } }, ''],
+  ['a filter with two equal inclusive bounds matches this number', { rank: { gte: 10, lte: 10 } }, 'c'],
+  ['a filter with equal bounds, one of them exclusive, matches no number', { rank: { gt: 10, lte: 10 } }, ''],
+  [
+    'a filter whose lower bound exceeds its upper bound matches no text',
+    { made_at: { gte: '2026-01-03', lte: '2026-01-01' } },
+    '',
+  ],
+  ['a filter with bounds of different types matches no document', { rank: { gt: 1, lt: 'b' } }, ''],
+  ['a filter with an inclusive lower bound matches this text and later ones', { rank: { gte: '10' } }, 'de'],
+  ['a filter with an exclusive upper bound matches earlier texts', { rank: { lt: 'abc' } }, 'd'],
+  ['a filter with one bound works on a field without an index', { note: { gt: 'x' } }, 'dg'],
+  ['a filter with two bounds works on a field without an index', { note: { gte: 'x', lt: 'y' } }, 'af'],
+  ['a filter by another value also matches documents without the field', { owner: { ne: 'o' } }, 'defgh'],
+  ['a filter by any value except null also matches documents without the field', { owner: { ne: null } }, 'abcdegh'],
+  ['a filter by another value works on a field without an index', { note: { ne: 'x' } }, 'bcdegh'],
+  ['a filter by an existing field matches documents with the field', { owner: { exists: true } }, 'abcdef'],
+  ['a filter by a missing field matches documents without the field', { owner: { exists: false } }, 'gh'],
+  ['a filter by an existing field works without an index', { note: { exists: true } }, 'abdfg'],
+  ['a filter by a missing field works without an index', { note: { exists: false } }, 'ceh'],
+  ['a filter by an existing field matches a field that holds an object', { deep: { exists: true } }, 'e'],
+  ['a filter by number does not match a number inside an object', { deep: 1 }, ''],
+  ['a filter by string matches arrays with this element', { words: 'red' }, 'abe'],
+  [
+    'a filter by an array element combines with a filter by the preceding field of the index',
+    { owner: 'o', words: 'red' },
+    'ab',
+  ],
+  ['a filter by a list matches arrays that have one of its elements', { words: { in: ['green', 'round'] } }, 'ade'],
+  ['a filter by prefix matches arrays with an element that starts with it', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
+  [
+    'a filter with two bounds matches arrays with an element between them',
+    { owner: 'p', words: { gte: 'red', lt: 'ree' } },
+    'e',
+  ],
+  [
+    'a filter by another value matches arrays without the element and documents without an array',
+    { words: { ne: 'red' } },
+    'cdfgh',
+  ],
+  ['a filter by several elements matches arrays that have all of them', { words: { all: ['red', 'round'] } }, 'a'],
+  [
+    'a filter by several elements combines with a filter by the preceding field of the index',
+    { owner: 'p', words: { all: ['green', 'red'] } },
+    'e',
+  ],
+  [
+    'a filter by an element and a prefix matches arrays that meet both',
+    { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } },
+    'd',
+  ],
+  [
+    'a filter by two prefixes matches arrays that meet both',
     {
       words: {
         all: [
@@ -71,12 +99,24 @@ const FILTER_CASES: readonly [string, Filter, string][] = [
     },
     'e',
   ],
-  ['the same element twice', { words: { all: ['red', 'red'] } }, 'abe'],
-  ['arrays with several elements, one of which no document has', { words: { all: ['red', 'blue'] } }, ''],
-  ['an empty list of elements', { words: { all: [] } }, 'abcdefgh'],
-  ['a list of one value', { rank: { all: [10] } }, 'c'],
-  ['a list of one value, without an index', { note: { all: ['x', { gte: 'w' }] } }, 'af'],
-  ['an existing array, even if it is empty', { words: { exists: true } }, 'abcde'],
+  [
+    'a filter that lists the same element twice matches arrays that have it once',
+    { words: { all: ['red', 'red'] } },
+    'abe',
+  ],
+  [
+    'a filter by several elements matches no document if no array has one of them',
+    { words: { all: ['red', 'blue'] } },
+    '',
+  ],
+  ['a filter by an empty list of required elements matches every document', { words: { all: [] } }, 'abcdefgh'],
+  ['a filter by a list of one required value matches a scalar with this value', { rank: { all: [10] } }, 'c'],
+  [
+    'a filter by a list of required values works on a scalar without an index',
+    { note: { all: ['x', { gte: 'w' }] } },
+    'af',
+  ],
+  ['a filter by an existing field matches arrays, even empty ones', { words: { exists: true } }, 'abcde'],
 ];
 
 /** The query tests of the document store's conformance suite. */
@@ -88,7 +128,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       await things.writeMany(SAMPLE_DOCUMENTS.map((document) => ({ kind: 'upsert', document })));
     });
 
-    it.each(FILTER_CASES)('match %s', async (_title, filter, expected) => {
+    it.each(FILTER_CASES)('%s', async (_title, filter, expected) => {
       expect(
         ids(await things.find({ filter, limit: 100 }))
           .sort()
@@ -97,13 +137,13 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       expect(await things.count(filter)).toBe(expected.length);
     });
 
-    it.each(FILTER_CASES)('match %s, as a guard', async (_title, filter, expected) => {
+    it.each(FILTER_CASES)('as the guard of a deletion, %s', async (_title, filter, expected) => {
       const deleted: string[] = [];
       for (const { id } of SAMPLE_DOCUMENTS) if (await things.delete(id, filter)) deleted.push(id);
       expect(deleted.join('')).toBe(expected);
     });
 
-    it('count up to the given limit', async () => {
+    it('a count stops at the given limit', async () => {
       expect(await things.count({}, { atMost: 3 })).toBe(3);
       expect(await things.count({ owner: 'o' }, { atMost: 3 })).toBe(3);
       expect(await things.count({ owner: 'o' }, { atMost: 2, index: 'by_owner' })).toBe(2);
@@ -114,7 +154,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       expect(await things.count({}, { atMost: 0 })).toBe(0);
     });
 
-    it('return the same result with every index', async () => {
+    it('a query returns the same result with every index', async () => {
       const filter = { owner: 'o', words: { all: ['red'] }, open: true };
       for (const index of ['by_owner', 'by_word']) {
         expect(ids(await things.find({ filter, sort: { fields: ['made_at'] }, limit: 9, index }))).toEqual(['a']);
@@ -126,7 +166,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       await expect(things.count({}, { index: 'by_nothing' })).rejects.toThrow(TypeError);
     });
 
-    it('can use a partial index', async () => {
+    it('a query can use a partial index', async () => {
       const write = (id: string, version: number) => things.upsert({ id, owner: 'o', version });
       await Promise.all([write('x', 1), write('y', 2), write('z', 3)]);
       const versions = { owner: 'o', version: { gte: 2 } };
@@ -143,15 +183,15 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       ]);
     });
 
-    it('return complete documents', async () => {
+    it('a query returns complete documents', async () => {
       expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([SAMPLE_DOCUMENTS[3]]);
     });
 
-    it('return at most `limit` documents', async () => {
+    it('a query returns at most `limit` documents', async () => {
       expect(await things.find({ filter: { owner: 'o' }, limit: 2 })).toHaveLength(2);
     });
 
-    it('sort in both directions', async () => {
+    it('a query sorts in both directions', async () => {
       const sorted = async (fields: string[], descending: boolean) =>
         ids(await things.find({ filter: {}, sort: { fields, descending }, limit: 100 })).join('');
       expect(await sorted(['made_at', 'id'], false)).toBe('abcdefgh');
@@ -165,7 +205,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
     it.each([
       ['up', false],
       ['down', true],
-    ])('page %s, including equal sort values', async (_title, descending) => {
+    ])('queries page %s and include documents with equal sort values', async (_title, descending) => {
       const many: SampleDocument[] = Array.from({ length: 50 }, (_, index) => ({
         id: `m${String((index * 17) % 50).padStart(2, '0')}`,
         owner: 'many',
@@ -191,7 +231,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       }
     });
 
-    it('do not return former values of a document', async () => {
+    it('a query does not match former values of a document', async () => {
       const values: readonly SampleDocument['rank'][] = [1, '1', true, false, null, undefined, 2];
       for (const [index, rank] of values.entries()) {
         const words = index % 2 === 0 ? ['new'] : ['newer', 'else'];
@@ -209,7 +249,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       expect(await things.count({ words: 'new' })).toBe(0);
     });
 
-    it('return every completed write', async () => {
+    it('a query returns every completed write', async () => {
       for (let version = 0; version < 30; version += 1) {
         await things.upsert({ id: 'z', owner: `o${version}`, version, words: [`w${version}`] });
         expect(await things.get('z')).toMatchObject({ version });
@@ -223,7 +263,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
 /** Tests of claims. @param things the collection of the current test */
 export function testDocumentStoreClaims(things: () => Collection<SampleDocument>): void {
   describe('claim', () => {
-    it('set fields on the first matching document and return it', async () => {
+    it('a claim sets fields of the first matching document and returns it', async () => {
       for (const version of [3, 1, 2]) await things().insert({ id: `v${version}`, owner: 'o', version, open: true });
       const query = { filter: { open: true, owner: 'o' }, sort: { fields: ['version'] } };
       expect(await things().claim(query, { open: false, note: 'mine' })).toEqual({
@@ -239,7 +279,7 @@ export function testDocumentStoreClaims(things: () => Collection<SampleDocument>
       expect(await things().claim({ filter: { owner: 'nobody' } }, { open: false })).toBeUndefined();
     });
 
-    it('give each document to exactly one of 50 concurrent claims', async () => {
+    it('exactly one of 50 concurrent claims gets each document', async () => {
       for (let index = 0; index < 20; index += 1) await things().insert({ id: String(index), rank: 'free' });
       const claims = await Promise.all(
         Array.from({ length: 50 }, (_, index) => things().claim({ filter: { rank: 'free' } }, { rank: `by ${index}` })),

@@ -47,35 +47,45 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
     const many = { owner: 'many' };
     const sorted = (descending: boolean) => ({ fields: ['made_at', 'id'], descending });
     const SCANS: readonly [string, string, Filter, (thing: SampleDocument) => boolean][] = [
-      ['an index', 'by_owner', many, () => true],
-      ['an index, filtered by a field', 'by_owner', { ...many, note: 'tenth' }, ({ note }) => note === 'tenth'],
+      ['a scan of a whole index', 'by_owner', many, () => true],
       [
-        'an index, filtered by an array element',
+        'a scan of an index, filtered by a field',
+        'by_owner',
+        { ...many, note: 'tenth' },
+        ({ note }) => note === 'tenth',
+      ],
+      [
+        'a scan of an index, filtered by an array element',
         'by_owner',
         { ...many, words: 'even' },
         ({ words = [] }) => words.includes('even'),
       ],
       [
-        'a range of an index',
+        'a scan of a range of an index',
         'by_owner',
         { ...many, made_at: { gte: '2026-03-12', lt: '2026-03-20' } },
         ({ made_at = '' }) => made_at >= '2026-03-12' && made_at < '2026-03-20',
       ],
       [
-        'a range with one bound',
+        'a scan of a range with one bound',
         'by_owner',
         { ...many, made_at: { gt: '2026-03-25' } },
         ({ made_at = '' }) => made_at > '2026-03-25',
       ],
-      ['one array element', 'by_word', { ...many, words: 'odd' }, ({ words = [] }) => words.includes('odd')],
       [
-        'a range of one array element, filtered by another element',
+        'a scan of the documents with one array element',
+        'by_word',
+        { ...many, words: 'odd' },
+        ({ words = [] }) => words.includes('odd'),
+      ],
+      [
+        'a scan of a range of one array element, filtered by another element',
         'by_word',
         { ...many, words: { all: ['all', 'odd'] }, made_at: { lte: '2026-03-18' } },
         ({ words = [], made_at = '' }) => words.includes('odd') && made_at <= '2026-03-18',
       ],
       [
-        'one array element, filtered by the prefix of another and a note',
+        'a scan of one array element, filtered by the prefix of another element and by a note',
         'by_word',
         { ...many, words: { all: ['even', { gte: 'own1', lt: 'own2' }] }, note: 'tenth' },
         (thing) => thing.note === 'tenth' && thing.words?.some((word) => word.startsWith('own1')) === true,
@@ -99,7 +109,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       );
     }
 
-    it('visit at most the allowed number of entries, and return where to continue', async () => {
+    it('a scan visits at most the allowed number of entries, and returns where to continue', async () => {
       const scan = { index: 'by_owner', filter: { ...many, note: 'tenth' }, sort: sorted(false), limit: 100 };
       const order = sortedIds(MATCHING_DOCUMENTS, false);
       const first = await things.scan({ ...scan, visit: 25 });
@@ -113,7 +123,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       expect(none.next?.[1]).toBe(order[19]);
     });
 
-    it('stop after the requested number of documents', async () => {
+    it('a scan stops after the requested number of documents', async () => {
       const scan = { index: 'by_word', filter: { ...many, words: 'even' }, sort: sorted(true), visit: 100 };
       const order = sortedIds(
         MATCHING_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
@@ -124,7 +134,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       expect(next?.[1]).toBe(order[2]);
     });
 
-    describe('of large documents', () => {
+    describe('large documents', () => {
       /** Each document has about 10 kB. */
       const LARGE = Array.from({ length: 9 }, (_, n) => ({
         id: `large${n}`,
@@ -136,7 +146,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       const query = { index: 'by_owner', filter: { owner: 'large' }, sort: sorted(false), limit: 100 };
       beforeEach(() => things.writeMany(LARGE.map((document) => ({ kind: 'insert', document }))));
 
-      it('scans end at the byte limit, and continue from there', async () => {
+      it('a scan ends at the byte limit, and the next one continues from there', async () => {
         const seen: string[][] = [];
         for (let after: readonly Scalar[] | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
           const scan = { ...query, visit: 100, maxBytes: 35_000, ...(after && { after }) };
@@ -148,7 +158,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
         expect(seen).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6)]);
       });
 
-      it('queries end at the byte limit, and report that', async () => {
+      it('a query ends at the byte limit, and reports that', async () => {
         const cut = await things.findWithin(query, 35_000);
         expect([ids(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
         const whole = await things.findWithin(query, 1_000_000);
@@ -157,14 +167,14 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
         expect([ids(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
       });
 
-      it('the first document is returned whatever its size', async () => {
+      it('a query returns the first document even if it exceeds the byte limit', async () => {
         expect(ids((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
         const { documents, next } = await things.scan({ ...query, visit: 100, maxBytes: 1 });
         expect([ids(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
       });
     });
 
-    it('end at the end of the range, and in an empty range', async () => {
+    it('a scan ends at the end of its range, and immediately in an empty range', async () => {
       const scan = { index: 'by_owner', sort: sorted(false), limit: 100, visit: 100 };
       expect((await things.scan({ ...scan, filter: many })).next).toBeUndefined();
       const empty = { documents: [], next: undefined };
@@ -172,7 +182,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       expect(await things.scan({ ...scan, filter: many, after: ['2027', ''] })).toMatchObject(empty);
     });
 
-    it('miss no unchanged document while others are added and removed', async () => {
+    it('a scan misses no unchanged document while other documents are added and removed', async () => {
       const scan = { index: 'by_owner', filter: many, sort: sorted(false), limit: 7, visit: 9 };
       const stays = sortedIds(
         MATCHING_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
@@ -194,7 +204,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       expect(seen.filter((id) => stays.includes(id))).toEqual(stays);
     });
 
-    it('use only an index with their sort order', async () => {
+    it('a scan accepts only an index with its sort order', async () => {
       const scan = { sort: sorted(false), limit: 5, visit: 5 };
       await expect(things.scan({ ...scan, index: 'by_word', filter: many })).rejects.toThrow(TypeError);
       await expect(things.scan({ ...scan, index: 'by_rank', filter: many })).rejects.toThrow(TypeError);

@@ -103,7 +103,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
     });
 
     describe('unique indexes', () => {
-      it('refuse a second document with the same key, and report the index', async () => {
+      it('a unique index refuses a second document with the same key, and its name is reported', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.insert({ id: 'b', owner: 'o', code: 'd' });
         // The same document sent again does not conflict with itself.
@@ -120,7 +120,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.insert({ id: 'y', owner: 'p', code: 'c' })).toBe(true);
       });
 
-      it('accept one of many concurrent documents with the same key', async () => {
+      it('a unique index accepts exactly one of many concurrent documents with the same key', async () => {
         const results = await Promise.allSettled(
           Array.from({ length: 50 }, (_, index) => things.insert({ id: String(index), owner: 'o', code: 'c' })),
         );
@@ -128,7 +128,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.count({ owner: 'o' })).toBe(1);
       });
 
-      it('ignore documents without a field, but not those with null', async () => {
+      it('a unique index ignores documents without one of its fields, but not documents with null', async () => {
         expect(await things.insert({ id: 'a', owner: 'o' })).toBe(true);
         expect(await things.insert({ id: 'b', owner: 'o' })).toBe(true);
         expect(await things.insert({ id: 'c', code: 'c' })).toBe(true);
@@ -137,7 +137,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         await expectDuplicateKey(things.insert({ id: 'f', owner: 'o', code: null }), spec.name, 'by_code');
       });
 
-      it('of arrays refuse a second document with one of the elements, and store nothing of it', async () => {
+      it('a unique index of an array refuses a second document with one of the elements, and stores no part of it', async () => {
         await things.insert({ id: 'a', owner: 'o', aliases: ['x', 'y', 'x'] });
         await expectDuplicateKey(things.insert({ id: 'b', owner: 'o', aliases: ['z', 'y'] }), spec.name, 'by_alias');
         expect(await things.get('b')).toBeUndefined();
@@ -147,7 +147,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.find({ filter: { aliases: 'v' }, limit: 10 })).toEqual([]);
       });
 
-      it('release a key that is no longer used', async () => {
+      it('a unique index releases a key that no document uses any longer', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.upsert({ id: 'a', owner: 'o' });
         expect(await things.insert({ id: 'b', owner: 'o', code: 'c' })).toBe(true);
@@ -157,7 +157,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
     });
 
     describe('many writes', () => {
-      it('are carried out in order', async () => {
+      it('the writes of a batch are carried out in order', async () => {
         await things.insert({ id: 'gone', version: 1 });
         await things.insert({ id: 'stays', version: 1 });
         await things.writeMany([
@@ -176,7 +176,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(all.map(({ id, version }) => `${id} ${version}`)).toEqual(['a 2', 'b 1', 'stays 1', 'twice 2']);
       });
 
-      it('are all carried out except those that a unique index refuses', async () => {
+      it('all writes of a batch are carried out, except those that a unique index refuses', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         const many = Array.from({ length: 20 }, (_, index) => {
           const code = index === 7 ? 'c' : `c${index}`;
@@ -187,7 +187,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.get('m7')).toBeUndefined();
       });
 
-      it('can be thousands of writes, or none', async () => {
+      it('a batch can have thousands of writes, or none', async () => {
         const many = Array.from({ length: 2_500 }, (_, index) => ({
           id: `m${index}`,
           version: index % 10,
@@ -207,7 +207,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
     testDocumentStoreScans(() => things);
 
     describe('collections', () => {
-      it('are the same each time they are opened', async () => {
+      it('a collection has the same documents each time it is opened', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         const [again, once] = await Promise.all([
           store.collection<SampleDocument>(spec),
@@ -217,21 +217,21 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await again.count({})).toBe(1);
       });
 
-      it('are created once by concurrent callers', async () => {
+      it('concurrent callers create a collection only once', async () => {
         const fresh = sampleCollectionSpec();
         const made = await Promise.all(Array.from({ length: 10 }, () => store.collection<SampleDocument>(fresh)));
         await Promise.all(made.map((collection, index) => collection.insert({ id: String(index) })));
         expect(await made[0]?.count({})).toBe(10);
       });
 
-      it('are listed by the prefix of their names', async () => {
+      it('collections are listed by a prefix of their names', async () => {
         const other = { ...spec, name: `${spec.name}x` };
         await store.collection(other);
         expect([...(await store.collectionNames(spec.name))].sort()).toEqual([spec.name, other.name]);
         expect(await store.collectionNames(`${spec.name}_`)).toEqual([]);
       });
 
-      it('are dropped with all documents', async () => {
+      it('dropping a collection deletes all its documents', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
         await store.dropCollection(spec.name);
         await store.dropCollection(spec.name);
@@ -242,7 +242,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(ids(await anew.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['b']);
       });
 
-      it('get indexes that are added later', async () => {
+      it('a collection gets indexes that are added to its definition later', async () => {
         await things.insert({ id: 'a', note: 'n', words: ['x'] });
         await things.insert({ id: 'b', note: 'm' });
         const indexes = [...spec.indexes, { name: 'by_note', fields: ['note'], unique: true }];
@@ -255,7 +255,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
 
     describe('durability', () => {
       for (const durability of ['durable', 'ordered', 'derived'] as const) {
-        it(`has everything after a restart, ${durability}`, async () => {
+        it(`the store has every written document after a restart, ${durability}`, async () => {
           spec = sampleCollectionSpec({ durability });
           things = await store.collection<SampleDocument>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
@@ -267,7 +267,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         });
       }
 
-      it('depends on the writes: the documents are the same however the collection is opened', async () => {
+      it('durability depends on the writes; a collection has the same documents whichever durability it is opened with', async () => {
         const ordered = await store.collection<SampleDocument>({ ...spec, durability: 'ordered' });
         await ordered.insert({ id: 'a', owner: 'o', version: 1 });
         expect(await things.replace({ id: 'a', owner: 'o', version: 2 }, { version: 1 })).toBe(true);
@@ -275,7 +275,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
       });
 
       itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
-        'has everything acknowledged after a crash',
+        'the store has every acknowledged write after a crash',
         async () => {
           await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
           await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);

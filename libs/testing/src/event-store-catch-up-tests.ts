@@ -37,7 +37,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(positions).toEqual([...new Set(positions)].sort());
     }
 
-    it('returns stored events, then new ones, in order', async () => {
+    it('a catch-up returns stored events, then new ones, in order', async () => {
       const stored = await appendToStreams(['a', 'b', 'c'], 4);
       const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
@@ -46,7 +46,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expectAscendingPositions(events);
     });
 
-    it('returns events exactly as reads do', async () => {
+    it('a catch-up returns events exactly as reads do', async () => {
       await appendToStreams(['a'], 5);
       const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(5));
       expect(events).toEqual(await store.read(`${prefix}a`));
@@ -55,7 +55,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(again.events).toEqual(events);
     });
 
-    it('continues after a checkpoint, without a gap or a repeat', async () => {
+    it('a catch-up continues after a checkpoint, without a gap or a repeat', async () => {
       const stored = await appendToStreams(['a', 'b'], 8);
       const seen: string[] = [];
       let after: Position | undefined;
@@ -74,7 +74,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(rest.events).toEqual([]);
     });
 
-    it('continues after a checkpoint from before a restart', async () => {
+    it('a catch-up continues after a checkpoint from before a restart', async () => {
       await appendToStreams(['a'], 6);
       const first = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 2 }, hasEventCount(2));
       store = await reopen();
@@ -86,7 +86,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect([...ids(first.events), ...ids(rest.events)]).toEqual(ids(await store.read(`${prefix}a`)));
     });
 
-    it('continues after the position of any event', async () => {
+    it('a catch-up continues after the position of any event', async () => {
       const stored = await appendToStreams(['a', 'b'], 3);
       const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(6));
       for (const [index, { position }] of events.entries()) {
@@ -95,7 +95,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       }
     });
 
-    it('returns only streams with its prefixes', async () => {
+    it('a catch-up returns only events of streams with its prefixes', async () => {
       await appendToStreams(['a1', 'b1', 'ab1', 'c1', 'a2'], 2);
       const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a`, `${prefix}c1`] }, isCaughtUp);
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
@@ -110,19 +110,19 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(none.events).toEqual([]);
     });
 
-    it('treats special characters in prefixes literally', async () => {
+    it('a catch-up treats special characters in stream prefixes literally', async () => {
       await appendToStreams(['a_b', 'axb', 'a%b', 'a.b', 'A_b'], 1);
       const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a_`, `${prefix}a%`] }, isCaughtUp);
       expect(events.map(({ stream }) => stream)).toEqual([`${prefix}a_b`, `${prefix}a%b`]);
     });
 
-    it('returns at most `maxBatch` events in a batch', async () => {
+    it('a catch-up returns at most `maxBatch` events in a batch', async () => {
       await appendToStreams(['a'], 10);
       const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 4 }, hasEventCount(10));
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(4);
     });
 
-    it('reports whether it has caught up', async () => {
+    it('a catch-up reports whether it has returned all stored events', async () => {
       await appendToStreams(['a'], 5);
       const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 1 }, isCaughtUp);
       const withEvents = batches.filter(({ events }) => events.length > 0).map((batch) => batch.caughtUp);
@@ -130,7 +130,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(batches.at(-1)?.caughtUp).toBe(true);
     });
 
-    it('reports immediately that it has caught up if there are no events', async () => {
+    it('a catch-up without stored events reports immediately that it has caught up', async () => {
       await appendToStreams(['a'], 1);
       const after = await store.head();
       const { events, position } = await collectCatchUp(store, { prefixes: [prefix], after }, () => true);
@@ -138,7 +138,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(position).toBe(after);
     });
 
-    it('moves its checkpoint past events of other streams', async () => {
+    it('a catch-up moves its checkpoint past events of other streams', async () => {
       await appendToStreams(['mine'], 1);
       const other = createStreamPrefix();
       const last = await store.append(`${other}x`, 'no_stream', createNewEvents(50));
@@ -157,7 +157,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect((await following).events).toHaveLength(1);
     });
 
-    it('loses and repeats nothing during 64 concurrent appends', async () => {
+    it('a catch-up loses and repeats no event during 64 concurrent appends', async () => {
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
@@ -184,7 +184,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       }
     });
 
-    it('waits for a slow consumer, which does not delay others', async () => {
+    it('a catch-up waits for a slow consumer, which does not delay other consumers', async () => {
       const proceed = Promise.withResolvers<void>();
       const slow = collectCatchUp(
         store,
@@ -202,7 +202,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       expect(quick.events).toHaveLength(3_000);
     });
 
-    it('ends without an error when its signal aborts', async () => {
+    it('a catch-up ends without an error when its signal aborts', async () => {
       const stop = new AbortController();
       let batches = 0;
       const ended = (async () => {
@@ -217,14 +217,14 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       await expect(ended).resolves.toBe('ended');
     });
 
-    it('returns nothing if its signal was already aborted', async () => {
+    it('a catch-up returns no events if its signal was already aborted', async () => {
       await appendToStreams(['a'], 1);
       for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal: AbortSignal.abort() })) {
         expect(batch).toBe('nothing');
       }
     });
 
-    it('ends without an error when the store is closed', async () => {
+    it('a catch-up ends without an error when the store is closed', async () => {
       const seen: string[] = [];
       const ended = (async () => {
         const { signal } = new AbortController();

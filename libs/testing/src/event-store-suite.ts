@@ -124,13 +124,16 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         [1, 3, 2],
         [3, 3, 2],
         [7, 1, 0],
-      ])('refuses expected %s on a stream of %d events, and reports %s', async (expected, length, actual) => {
-        const events = createNewEvents(length);
-        if (length > 0) await append('no_stream', events);
-        const conflict = await captureConflict(append(expected, createNewEvents(2)));
-        expect(conflict).toMatchObject({ stream, expected, actual });
-        expect(ids(await store.read(stream))).toEqual(ids(events));
-      });
+      ])(
+        'an append with expected revision %s to a stream of %d events is refused, and %s is reported',
+        async (expected, length, actual) => {
+          const events = createNewEvents(length);
+          if (length > 0) await append('no_stream', events);
+          const conflict = await captureConflict(append(expected, createNewEvents(2)));
+          expect(conflict).toMatchObject({ stream, expected, actual });
+          expect(ids(await store.read(stream))).toEqual(ids(events));
+        },
+      );
 
       it('accepts exactly one of many concurrent appends', async () => {
         await append('no_stream', createNewEvents(1));
@@ -144,7 +147,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(ids((await store.read(stream)).slice(1))).toEqual(ids(winners.flat()));
       });
 
-      it('never shows a part of an append', async () => {
+      it('readers never see a part of an append', async () => {
         let writing = true;
         const torn: number[] = [];
         const reader = (async () => {
@@ -165,14 +168,14 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
     });
 
     describe('repeated appends', () => {
-      it('return the first result and add nothing', async () => {
+      it('a repeated append returns the first result and adds no event', async () => {
         const events = createNewEvents(3);
         const first = await append('no_stream', events);
         expect(await append('no_stream', events)).toEqual(first);
         expect(await store.read(stream)).toHaveLength(3);
       });
 
-      it('return the first result even after later appends', async () => {
+      it('a repeated append returns the first result even after later appends', async () => {
         await append('no_stream', createNewEvents(1));
         const events = createNewEvents(2);
         const first = await append(0, events);
@@ -181,14 +184,14 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await store.read(stream)).toHaveLength(7);
       });
 
-      it('return the same result to many concurrent repeats', async () => {
+      it('many concurrent repeats of an append return the same result', async () => {
         const events = createNewEvents(2);
         const answers = await Promise.all(Array.from({ length: 20 }, () => append('no_stream', events)));
         expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([1]));
         expect(await store.read(stream)).toHaveLength(2);
       });
 
-      it('return the first result even after a restart', async () => {
+      it('a repeated append returns the first result even after a restart', async () => {
         const events = createNewEvents(2);
         const first = await append('no_stream', events);
         await append(1, createNewEvents(1));
@@ -197,7 +200,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await store.read(stream)).toHaveLength(3);
       });
 
-      it('refuse other events at the same revision', async () => {
+      it('an append of other events at the same revision is refused', async () => {
         const events = createNewEvents(2);
         await append('no_stream', events);
         const [first] = events;
@@ -207,7 +210,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await store.read(stream)).toHaveLength(2);
       });
 
-      it('refuse a repeat with more events than are stored', async () => {
+      it('a repeated append with more events than are stored is refused', async () => {
         const events = createNewEvents(2);
         await append('no_stream', events);
         expect(await captureConflict(append('no_stream', [...events, createNewEvent()]))).toMatchObject({ actual: 1 });
@@ -216,7 +219,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
     });
 
     describe('positions', () => {
-      it('increase with every append, as strings', async () => {
+      it('positions increase as strings with every append', async () => {
         const positions: string[] = [];
         for (let revision = -1; revision < 300; revision += 1) {
           positions.push((await append(revision < 0 ? 'no_stream' : revision, createNewEvents(1))).position);
@@ -225,14 +228,14 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(new Set(positions.map(({ length }) => length)).size).toBe(1);
       });
 
-      it('of a result are not before those of its events', async () => {
+      it("the position of an append's result is not before the positions of its events", async () => {
         const { position } = await append('no_stream', createNewEvents(3));
         const positions = (await store.read(stream)).map((event) => event.position);
         expect(positions).toEqual([...new Set(positions)].sort());
         expect(position >= (positions.at(-1) ?? '')).toBe(true);
       });
 
-      it('of the head equal those of the last append', async () => {
+      it('the position of the head equals the position of the last append', async () => {
         const before = await store.head();
         await append('no_stream', createNewEvents(1));
         const [event] = await store.read(stream);
@@ -243,7 +246,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
     });
 
     describe('durability', () => {
-      it('has everything after a restart, with the same positions', async () => {
+      it('the store has every event after a restart, at the same position', async () => {
         await append('no_stream', createNewEvents(5));
         const before = await store.read(stream);
         const head = await store.head();
@@ -254,7 +257,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
       });
 
       itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
-        'has everything acknowledged after a crash',
+        'the store has every acknowledged append after a crash',
         async () => {
           const events = createNewEvents(3);
           const first = await append('no_stream', events);

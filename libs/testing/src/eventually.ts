@@ -26,7 +26,11 @@ export async function eventually<T>(
  * @throws Error if the promise has not settled after `deadlineMs`, multiplied by `TEST_PATIENCE`
  */
 export async function rejectAfterDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
-  return await withDeadline(promise, scaleTimeout(deadlineMs), () => new Error(`not settled within ${deadlineMs} ms`));
+  return await withDeadline(
+    promise,
+    scaleTimeout(deadlineMs),
+    () => new Error(`the promise did not settle within ${deadlineMs} ms`),
+  );
 }
 
 /**

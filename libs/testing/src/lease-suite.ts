@@ -27,7 +27,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       return waiter;
     }
 
-    it('are acquired immediately if nobody holds them', async () => {
+    it('a lease that nobody holds is acquired immediately', async () => {
       const lease = await leases.acquire(name, never);
       expect(lease.name).toBe(name);
       expect(Number.isSafeInteger(lease.epoch)).toBe(true);
@@ -36,7 +36,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await lease.release();
     });
 
-    it('have one holder at a time, each with a greater epoch', async () => {
+    it('a lease has one holder at a time, each with a greater epoch', async () => {
       let holders = 0;
       const most: number[] = [];
       const epochs: number[] = [];
@@ -54,7 +54,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       expect(epochs).toEqual([...new Set(epochs)].sort((one, other) => one - other));
     });
 
-    it('with different names are independent', async () => {
+    it('leases with different names are independent', async () => {
       const first = await leases.acquire(`${name}-1`, never);
       const second = await leases.acquire(`${name}-2`, never);
       await first.release();
@@ -62,7 +62,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await second.release();
     });
 
-    it('pass to a waiting acquirer when released', async () => {
+    it('a released lease passes to a waiting acquirer', async () => {
       const lease = await leases.acquire(name, never);
       const taker = startAcquiring();
       await setImmediate();
@@ -74,7 +74,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await taker.lease?.release();
     });
 
-    it('are released only once, and are no longer held afterwards', async () => {
+    it('a lease is released only once, and is no longer held afterwards', async () => {
       const lease = await leases.acquire(name, never);
       await lease.release();
       expect(lease.lost.aborted).toBe(true);
@@ -91,7 +91,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await taker.lease?.release();
     });
 
-    it('are not given to an acquirer whose signal aborted', async () => {
+    it('a lease is not given to an acquirer whose signal aborted', async () => {
       const lease = await leases.acquire(name, never);
       const patience = new AbortController();
       const taker = startAcquiring(leases, patience.signal);
@@ -106,7 +106,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await expect(leases.acquire(name, patience.signal)).rejects.toBe(reason);
     });
 
-    it('are lost when the port is closed, and acquired again with a greater epoch', async () => {
+    it('a lease is lost when the port is closed, and acquired again with a greater epoch', async () => {
       const lease = await leases.acquire(name, never);
       const taker = startAcquiring();
       leases = await subject.reopen();
@@ -118,7 +118,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
     });
 
     itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
-      'are acquired again after a crash, with a greater epoch',
+      'a lease is acquired again after a crash, with a greater epoch',
       async () => {
         const lease = await leases.acquire(name, never);
         leases = (await subject.crash?.()) ?? leases;
@@ -128,20 +128,23 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       },
     );
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)('exclude other processes', async () => {
-      const other = (await subject.openSecond?.()) ?? leases;
-      const lease = await leases.acquire(name, never);
-      const taker = startAcquiring(other);
-      await lease.release();
-      await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
-        deadlineMs: TAKEOVER_DEADLINE_MS,
-      });
-      const back = startAcquiring();
-      await setImmediate();
-      expect(back.lease).toBeUndefined();
-      await taker.lease?.release();
-      await eventually(() => expect(back.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
-      await back.lease?.release();
-    });
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
+      'a lease excludes other processes',
+      async () => {
+        const other = (await subject.openSecond?.()) ?? leases;
+        const lease = await leases.acquire(name, never);
+        const taker = startAcquiring(other);
+        await lease.release();
+        await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
+          deadlineMs: TAKEOVER_DEADLINE_MS,
+        });
+        const back = startAcquiring();
+        await setImmediate();
+        expect(back.lease).toBeUndefined();
+        await taker.lease?.release();
+        await eventually(() => expect(back.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
+        await back.lease?.release();
+      },
+    );
   });
 }

@@ -84,7 +84,7 @@ export class ManagedProcess {
         child.kill('SIGKILL');
         reject(new Error(`${name} ${how}:\n${this.output}`));
       };
-      const late = setTimeout(() => fail(`was not ready within ${READY_TIMEOUT_MS} ms`), READY_TIMEOUT_MS);
+      const late = setTimeout(() => fail(`the process was not ready within ${READY_TIMEOUT_MS} ms`), READY_TIMEOUT_MS);
       const isReady = (how: readonly string[]) => {
         child.stdout.off('data', listen);
         child.stderr.off('data', listen);
@@ -106,7 +106,7 @@ export class ManagedProcess {
       child.stderr.on('data', listen);
       child.once('error', () => {
         runningChildren.delete(child);
-        fail('could not be started');
+        fail('the process could not be started');
       });
       child.once('exit', (code) => fail(`ended with ${code}`));
     });

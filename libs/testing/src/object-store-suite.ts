@@ -62,7 +62,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
-      'rejects %j as invalid',
+      'rejects %j as an invalid object id',
       async (id) => {
         await expect(store.put(id, splitIntoPieces(Buffer.from('x')))).rejects.toThrow(TypeError);
         await expect(store.get(id)).rejects.toThrow(TypeError);
@@ -88,7 +88,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(won[0]?.equals(await read(id))).toBe(true);
     });
 
-    it('does not show an object before it is complete', async () => {
+    it('does not return an object before it is stored completely', async () => {
       const id = createObjectId();
       const gate = new PausedSource(generateBytes(id, 2 * MIB), MIB);
       const putting = store.put(id, gate.source());
@@ -101,9 +101,9 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect((await read(id)).equals(generateBytes(id, 2 * MIB))).toBe(true);
     });
 
-    it.each([0, 100, 300_000, MIB])('keeps nothing of a source that throws after %d bytes', async (size) => {
+    it.each([0, 100, 300_000, MIB])('stores no object whose source throws an error after %d bytes', async (size) => {
       const id = createObjectId();
-      const fault = new Error('the client disconnected');
+      const fault = new Error('the client disconnected during the upload');
       async function* createFailingSource() {
         yield* splitIntoPieces(generateBytes(id, size));
         throw fault;
@@ -122,7 +122,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(contents.every((content, n) => content.equals(generateBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
     });
 
-    it('is not delayed by a slow reader or a slow source', async () => {
+    it('a slow reader or a slow source does not delay other objects', async () => {
       const [slow, quick, slowlyPut] = [createObjectId(), createObjectId(), createObjectId()];
       await put(slow, 3 * MIB);
       const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
@@ -140,7 +140,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * MIB))).toBe(true);
     });
 
-    it('lets a reader stop in the middle', async () => {
+    it('allows a reader to stop before the end of an object', async () => {
       const id = createObjectId();
       await put(id, MIB);
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
@@ -207,7 +207,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
     });
 
     itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
-      'shares its objects between processes',
+      'other processes can read stored objects',
       async () => {
         const other = await subject.openSecond?.();
         const [id, contested] = [createObjectId(), createObjectId()];
@@ -276,7 +276,7 @@ export function testObjectStoreMemory(name: string, subject: AdapterSubject<Obje
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
 
-    it('needs little memory for an object of any size', async () => {
+    it('needs little memory for an object, whatever its size', async () => {
       const id = createObjectId();
       const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');

@@ -98,7 +98,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 100)).remaining).toBeGreaterThanOrEqual(minAdmitted(99));
     });
 
-    it('returns when to retry, and admits a request then', async () => {
+    it('returns the time of the next admitted request, and admits a request at that time', async () => {
       await countAdmitted(5, 10);
       now += 20_000;
       await countAdmitted(20, 10);
@@ -111,7 +111,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 10)).admitted).toBe(true);
     });
 
-    it('applies the current limit', async () => {
+    it('applies the limit that the current call passes', async () => {
       await countAdmitted(10, 10);
       expect((await quota.take(key, 20)).admitted).toBe(true);
       const lowered = await quota.take(key, 5);
@@ -129,7 +129,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
     });
 
     it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
-      'admits no more requests when the clock is set back by %d s',
+      'admits no additional requests when the clock is set back by %d s',
       async (seconds) => {
         await countAdmitted(10, 10);
         now -= seconds * 1_000;

@@ -30,8 +30,8 @@ export function itIfSupported(isSupported: boolean, reason: string) {
   };
 }
 
-export const CRASH_UNSUPPORTED = 'this subject cannot crash';
-export const SINGLE_PROCESS_ENGINE = 'only one process can use this engine';
+export const CRASH_UNSUPPORTED = 'this test subject cannot simulate a crash';
+export const SINGLE_PROCESS_ENGINE = 'only one process at a time can use this engine';
 
 /** True in `npm run soak`, which runs every suite in its long form. `npm test` and CI run the short forms. */
 export const IS_SOAK_RUN = process.env['SOAK'] === 'true';
@@ -40,7 +40,7 @@ export const IS_SOAK_RUN = process.env['SOAK'] === 'true';
  * Declares a test that only `npm run soak` runs, because shorter tests cover the same. Otherwise the test is reported
  * as skipped.
  */
-export const itInSoak = itIfSupported(IS_SOAK_RUN, 'only npm run soak runs this test');
+export const itInSoak = itIfSupported(IS_SOAK_RUN, 'this test runs only in npm run soak');
 
 /**
  * Number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`, otherwise `few`, by

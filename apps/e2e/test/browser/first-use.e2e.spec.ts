@@ -33,7 +33,7 @@ describeInBrowser('a new user', () => {
     const { page } = window;
     await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');
-    await page.locator('input[type=password]').fill('a sentence that nobody guesses');
+    await page.locator('input[type=password]').fill('a long password for tests');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('No shipments yet').waitFor();
 

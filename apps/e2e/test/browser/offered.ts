@@ -5,7 +5,7 @@ import type { Window } from './browser.ts';
 /** Values for required fields, by input type. */
 const FIELD_VALUES: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
-  password: 'a sentence that nobody guesses',
+  password: 'a long password for tests',
   'datetime-local': '2026-11-20T10:00',
   date: '2026-11-20',
   number: '1',
@@ -58,7 +58,7 @@ export async function findForbiddenRequests(
         await answered();
       }
     } catch (error) {
-      throw new Error(`${path}, ${pressing}: cannot be gone through with`, { cause: error });
+      throw new Error(`${path}, ${pressing}: the dialog cannot be completed`, { cause: error });
     }
   }
   page.off('response', listen).off('request', ask).off('requestfinished', end).off('requestfailed', end);

@@ -36,7 +36,7 @@ export const shipmentImport: BrowserJourney = {
   name: 'an import',
   tests: (stage) => {
     it(
-      'of 2,000 rows, 30 of them wrong, goes on after its tab was closed, and makes nothing twice',
+      'an import of 2,000 rows with 30 faulty ones continues after its tab was closed, and creates no shipment twice',
       async () => {
         const { subject, browser } = stage();
         const workspace = await createWorkspace(subject, 'imports');

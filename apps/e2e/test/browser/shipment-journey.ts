@@ -12,10 +12,10 @@ const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR = 3_600_000;
 
 export const shipmentJourney: BrowserJourney = {
-  name: 'a shipment in a browser',
+  name: 'journey of a shipment in the browser',
   tests: (stage) => {
     it(
-      'is created, moves on by a milestone of the API, gets a document that is approved, and an exception that is resolved',
+      'a shipment is created, gets a milestone from the API, an approved document and a resolved exception',
       async () => {
         const { subject, browser } = stage();
         const workspace = await createWorkspace(subject, 'journey');
@@ -70,7 +70,7 @@ export const shipmentJourney: BrowserJourney = {
           const documents = await ann.api.get<{ data: ShipmentDocument[] }>(`/v1/shipments/${id}/documents`);
           expect(documents.data.data).toMatchObject([{ type: 'bill_of_lading', status: 'approved' }]);
           const exceptions = await ann.api.get<{ data: object[] }>(`/v1/shipments/${id}/exceptions`);
-          const resolution = { code: 'fixed', note: 'Customs let it go.' };
+          const resolution = { code: 'fixed', note: 'Customs released the container.' };
           expect(exceptions.data.data).toMatchObject([{ type: 'customs_hold', status: 'resolved', resolution }]);
         });
         expect(window.complaints).toEqual([]);
@@ -116,7 +116,7 @@ async function resolveException(page: Page): Promise<void> {
   const hold = page.getByRole('article', { name: 'Customs hold' });
   await hold.getByRole('button', { name: /^Resolve/ }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Note').fill('Customs let it go.');
+  await dialog.getByLabel('Note').fill('Customs released the container.');
   await dialog.getByRole('button', { name: 'Resolve' }).click();
   await page.getByText('All exceptions are resolved.').waitFor();
 }

@@ -31,10 +31,10 @@ export async function createSampleShipment({ api, email }: SignedInUser): Promis
     return (await api.post<ShipmentDocument>(`/v1/shipments/${id}/documents`, form)).data.id;
   };
   const bill = await send('bill_of_lading', 'bill.pdf', createPdf('Bill'));
-  await api.post(`/v1/documents/${bill}/reject`, { reason: 'The seal number is another.' });
+  await api.post(`/v1/documents/${bill}/reject`, { reason: 'The seal number differs from the document.' });
   const second = await send('bill_of_lading', 'bill 2.pdf', createPdf('Bill'), bill);
   await api.post(`/v1/documents/${second}/approve`);
-  await send('photo', 'a picture with rather a long name of the seal on the left door.png', createPng(300, 200));
+  await send('photo', 'a photo with a long file name that shows the seal on the left door.png', createPng(300, 200));
   await api.delete(`/v1/documents/${await send('other', 'mistake.pdf', createPdf('No'))}`);
   const open = async (type: string, more: object) =>
     (await api.post<{ id: string }>(`/v1/shipments/${id}/exceptions`, { type, ...more })).data.id;

@@ -5,7 +5,7 @@ import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
-const PASSWORD = 'a sentence that nobody guesses';
+const PASSWORD = 'a long password for tests';
 
 describeInBrowser('people', () => {
   let subject: SystemUnderTest;

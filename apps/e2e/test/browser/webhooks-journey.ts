@@ -12,7 +12,7 @@ import { LoopbackReceiver } from './loopback-receiver.ts';
 
 /** A developer's path from the first start to a replayed dead letter. */
 export const webhooksJourney: BrowserJourney = {
-  name: 'webhooks in a browser',
+  name: 'webhooks in the browser',
   isFirstStart: true,
   tests: (stage) => {
     let receiver: LoopbackReceiver;
@@ -31,7 +31,7 @@ export const webhooksJourney: BrowserJourney = {
         const email = page.getByLabel('E-mail');
         if (await email.isEditable()) await email.fill(generateEmail('first'));
         await page.getByLabel('Your name').fill('Ann Visser');
-        await page.locator('input[type=password]').fill('a sentence that nobody guesses');
+        await page.locator('input[type=password]').fill('a long password for tests');
         await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('link', { name: 'Settings' }).click();
         // The first-steps page has a button of the same name.
@@ -71,14 +71,14 @@ export const webhooksJourney: BrowserJourney = {
         await live.getByText('Succeeded').waitFor();
         expect(receiver.findSignedEvents(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
 
-        receiver.answer = { status: 500, body: 'the database is away' };
+        receiver.answer = { status: 500, body: 'the database does not respond' };
         expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
         await page.getByRole('button', { name: 'Show 1 new delivery' }).click();
         const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
         await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
         await page.getByText('Failed permanently').waitFor();
         await page.getByRole('listitem').first().getByText('Response', { exact: true }).click();
-        await page.getByText('the database is away').first().waitFor();
+        await page.getByText('the database does not respond').first().waitFor();
         await page.getByRole('region', { name: 'Payload' }).getByText('PO-3').waitFor();
         await window.takeScreenshot('webhook-dead-letter');
 

@@ -112,7 +112,7 @@ export function testEngineFaults(): void {
     const listed = Math.round(since());
     await told(write);
     figures.push(
-      `${what}: written after ${written} ms, listed after ${listed} ms, told to all endpoints after ${Math.round(since())} ms`,
+      `${what}: stored after ${written} ms, listed after ${listed} ms, delivered to all endpoints after ${Math.round(since())} ms`,
     );
   };
   const writesContinue = (count = 20) => {
@@ -166,12 +166,12 @@ export function testEngineFaults(): void {
       expect(await listAllItems(tenant.api, '/v1/events', params, readAfterWriteHeaders(write))).toHaveLength(1);
       await engine('kafka').start();
       await told(write);
-      await writeReachesAll('the broker is back');
+      await writeReachesAll('the message broker is available again');
     },
     scaleTimeout(240_000),
   );
 
-  const withoutEventStore = 'without the event store writes answer 503, and reads go on';
+  const withoutEventStore = 'writes get 503 and reads continue without the event store';
   itIfSupported(EVENT_STORE_NOT_KILLABLE_REASON === undefined, String(EVENT_STORE_NOT_KILLABLE_REASON))(
     withoutEventStore,
     async () => {
@@ -189,7 +189,7 @@ export function testEngineFaults(): void {
       }
       await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT_OPTIONS);
       await engine('eventStoreDb').start();
-      await writeReachesAll('the event store is back');
+      await writeReachesAll('the event store is available again');
       expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
     },
     scaleTimeout(240_000),
@@ -206,26 +206,26 @@ export function testEngineFaults(): void {
         expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       }, LONG_WAIT_OPTIONS);
       await engine('mongo').start();
-      await writeReachesAll('the document store is back');
+      await writeReachesAll('the document store is available again');
     },
     scaleTimeout(240_000),
   );
 
   itInSoak(
-    'survives a rebalance of a consumer group under load',
+    'delivers all events despite a rebalance of a consumer group under load',
     async () => {
       await writesContinue();
       await replica('webhooks', 1).stop();
       await writeReachesAll('one webhooks replica is stopped');
       await replica('webhooks', 1).start();
       await writesContinue();
-      await writeReachesAll('it is there again');
+      await writeReachesAll('the webhooks replica is available again');
     },
     scaleTimeout(150_000),
   );
 
   test(
-    'parks messages that are not events, and processes everything else',
+    'parks messages that are not events, and processes all other messages',
     async () => {
       const kafka = createKafkaClient(services.system.engines.kafkaBrokers);
       const producer = kafka.producer();
@@ -242,7 +242,7 @@ export function testEngineFaults(): void {
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
       await admin.disconnect();
       expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(INVALID_MESSAGES.length);
-      await writeReachesAll('poison in the topic');
+      await writeReachesAll('invalid messages in the topic');
     },
     scaleTimeout(150_000),
   );
@@ -317,7 +317,7 @@ export function testEngineFaults(): void {
       await writesContinue();
       await services.system.stop();
       await services.system.restart();
-      await writeReachesAll('a full restart');
+      await writeReachesAll('every process restarts');
     },
     scaleTimeout(240_000),
   );
@@ -335,12 +335,12 @@ export function testEngineFaults(): void {
       }
       await services.system.startEngines();
       await starting;
-      await writeReachesAll('engines after the services');
+      await writeReachesAll('the engines start after the services');
     },
     scaleTimeout(240_000),
   );
 
-  describe('after all faults', () => {
+  describe('checks after all faults', () => {
     beforeAll(() => load.stop(), scaleTimeout(120_000));
 
     test(

@@ -32,7 +32,7 @@ interface ReplayStatus {
   readonly failed: number;
 }
 
-export const LARGE_REPLAY_SUITE_NAME = 'a replay of very many, with kill -9 of each process in the middle of it';
+export const LARGE_REPLAY_SUITE_NAME = 'a replay of many events, with kill -9 of each process during the replay';
 
 export function testReplayCrashesInOneProcess(): void {
   test(

@@ -26,7 +26,7 @@ export function testRollingRestart(): void {
     return lines.filter((line) => levels.includes((JSON.parse(line) as LogRecord).level));
   }
 
-  test('loses nothing and logs no warnings, also at the start and the end', async () => {
+  test('a rolling restart loses no event, and no service logs a warning, even at the start and the end', async () => {
     const load = new LoadGenerator(stage.tenant.api, 3, 100);
     const expectWritesToContinue = async () => {
       const before = load.acknowledged;

@@ -29,7 +29,7 @@ export function testBulkWrites(subject: () => SystemUnderTest): void {
         }));
         const send = (turn: number) =>
           gateway(turn)
-            .shipments.upsertMany(shipments as BulkShipment[], { idempotencyKey: 'shipments of today' })
+            .shipments.upsertMany(shipments as BulkShipment[], { idempotencyKey: 'current shipments' })
             .withResponse();
         const made = await send(0);
         expect(made.data.data.map(({ index, status }) => [index, status])).toEqual(

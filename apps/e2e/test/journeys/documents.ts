@@ -35,7 +35,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     };
 
     test(
-      'are uploaded with their fields or to an upload URL at one gateway, and downloaded from another byte for byte',
+      'documents are uploaded with their fields or to an upload URL at one gateway, and downloaded unchanged from another',
       async () => {
         const small = generatePdf('small', 300_007);
         const large = generatePdf('large', 3 * BYTES_PER_MIB + 11);
@@ -120,7 +120,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'require permission: a viewer reads, a feed does not, and another workspace or environment sees nothing',
+      'documents require permission: viewers can read them; feeds, other workspaces and the other environment cannot',
       async () => {
         const sent = await uploadDocument(near, shipment.id, generatePdf('secret', 1_000), { type: 'bill_of_lading' });
         const path = `/v1/documents/${sent.data.id}`;
@@ -163,7 +163,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'are reported missing, rejected, replaced, approved and deleted; each step is delivered and reflected in the exceptions',
+      'a document is reported missing, rejected, replaced, approved and deleted; each step is delivered and changes the exceptions',
       async () => {
         const receiver = await EndpointServer.start();
         try {

@@ -48,7 +48,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
         .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception);
 
     test(
-      'are found by filters, assigned and resolved, and each step is delivered to subscribers',
+      'exceptions are found by filters, assigned and resolved, and each step is delivered to subscribers',
       async () => {
         const { workspace, api: admin } = tenant;
         const { api } = await createKey(subject(), workspace, 'operator');
@@ -162,7 +162,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'open through time alone, are delivered, and are resolved by the next milestone',
+      'exceptions open when a deadline passes, are delivered, and are resolved by the next milestone',
       async () => {
         const { api } = tenant;
         await receiver.createEnabledEndpoint(api, '/clock');
@@ -192,7 +192,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'follow changed thresholds: every open shipment is checked again, and the settings show the progress',
+      'after a change of thresholds, the exceptions of every open shipment are checked again, and the settings show the progress',
       async () => {
         const { api, gateways } = tenant;
         const shipments = await Promise.all(

@@ -156,7 +156,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'the audit log records all of this without secrets, and another workspace sees none of it',
+      'the audit log records every identity change without secrets, and another workspace sees none of its records',
       async () => {
         const bob = await invite('developer');
         const { id: keyId } = await newKey(bob.api);
@@ -249,6 +249,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
 /** Returns the body of a response. @throws Error if the response has another status */
 async function expectStatus<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
   const { status, data } = await answer;
-  if (!statuses.includes(status)) throw new Error(`${status} in place of ${statuses}: ${JSON.stringify(data)}`);
+  if (!statuses.includes(status))
+    throw new Error(`expected status ${statuses}, got ${status}: ${JSON.stringify(data)}`);
   return data;
 }

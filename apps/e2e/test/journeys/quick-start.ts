@@ -27,7 +27,7 @@ async function runCommands({ operator, urls }: SystemUnderTest, section: string)
 
 export function testQuickStart(subject: () => SystemUnderTest): void {
   test(
-    "runs the README's quick start verbatim",
+    "the commands of the README's quick start work unchanged",
     async () => {
       const [created, listed, departed, shipment, milestones] = await runCommands(subject(), 'Quick start');
       expect(created).toMatchObject({ external_id: 'PO-1001', status: 'pending' });
@@ -40,7 +40,7 @@ export function testQuickStart(subject: () => SystemUnderTest): void {
   );
 
   test(
-    "runs the README's sign-in commands verbatim",
+    "the README's sign-in commands work unchanged",
     async () => {
       const [joined, me, invited, key, log] = await runCommands(subject(), 'People and keys');
       expect(joined).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'admin', status: 'active' });

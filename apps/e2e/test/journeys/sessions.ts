@@ -4,13 +4,13 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createTenant } from '../tenant.ts';
 
-const PASSWORD = 'a horse in the rain';
+const PASSWORD = 'a long password for tests';
 const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
 export function testSessions(subject: () => SystemUnderTest): void {
   describe('sessions', () => {
     test(
-      'work on every gateway, end on all of them, and their changes are in the audit log',
+      'a session works on every gateway, ends on every gateway, and its changes are in the audit log',
       async () => {
         const tenant = await createTenant(subject());
         const email = `${randomBytes(4).toString('hex')}@example.com`;

@@ -10,7 +10,7 @@ export function testShipmentHistory(subject: () => SystemUnderTest): void {
       tenant = await createTenant(subject(), 'feed');
     }, scaleTimeout(30_000));
 
-    test('every gateway returns its history, ETA, explanation and past states', async () => {
+    test('every gateway returns the history, ETA history, explanation and past states of a shipment', async () => {
       const { api, gateways } = tenant;
       const made = await api.post<Shipment>('/v1/shipments', {
         external_id: 'PAST-1',

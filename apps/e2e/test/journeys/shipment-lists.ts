@@ -10,7 +10,7 @@ export function testShipmentLists(subject: () => SystemUnderTest): void {
       tenant = await createTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
 
-    test('find shipments by any reference, alone and combined, in each order', async () => {
+    test('lists find shipments by any reference, alone and combined, in each sort order', async () => {
       const { api } = tenant;
       const create = (n: number) =>
         api.post<Shipment>('/v1/shipments', {
@@ -52,7 +52,7 @@ export function testShipmentLists(subject: () => SystemUnderTest): void {
       );
     });
 
-    test('reject unknown parameters and name the known ones', async () => {
+    test('lists reject unknown parameters and name the valid ones', async () => {
       const { status, data } = await tenant.api.get('/v1/shipments?mode=boat&sort=weight&q=.');
       expect(status).toBe(400);
       const { details } = (data as { error: { details: { param: string; message: string }[] } }).error;

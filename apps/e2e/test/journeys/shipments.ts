@@ -82,7 +82,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         ];
         expect([byId.status, byId.data.house_bill]).toEqual([200, house_bill]);
         expect(listed).toEqual([200, house_bill]);
-        if (Date.now() > deadline) throw new Error('no write is answered promptly');
+        if (Date.now() > deadline) throw new Error('every response takes longer than the deadline');
       }
     });
 
@@ -175,7 +175,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
       expect([late.status, late.data.error.code]).toEqual([409, 'already_delivered']);
     });
 
-    test('other workspaces and the other environment do not see it', async () => {
+    test('other workspaces and the other environment cannot read a shipment', async () => {
       const { api, workspace } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
       const [event] = await listAllItems<EventEnvelope>(api, '/v1/events', {}, readAfterWriteHeaders(created));
@@ -200,7 +200,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
     });
 
     test(
-      'a key gets its requests per minute across all gateways, and no more',
+      'the rate limit of a key applies across all gateways',
       async () => {
         const { api } = tenant;
         const LIMIT = 1_000;

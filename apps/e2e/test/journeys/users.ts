@@ -5,7 +5,7 @@ import type { AxiosInstance } from 'axios';
 import { type SystemUnderTest, runCli } from '../subject.ts';
 import { type Tenant, createKeyClient, createTenant } from '../tenant.ts';
 
-const PASSWORD = 'a horse in the rain';
+const PASSWORD = 'a long password for tests';
 const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
 const extractToken = (url: string): string => url.replace(/^.*#/, '');
 
@@ -28,7 +28,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
     }
 
     test(
-      'join with a link that works once, even if opened concurrently at several gateways',
+      'a user joins with a one-time link, which works once even if several gateways receive it concurrently',
       async () => {
         const email = generateEmail();
         const invited = await tenant.api.post('/v1/users', { email, role: 'operator' });
@@ -68,7 +68,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
     );
 
     test(
-      'are managed by operators, and their keys end with them on every gateway',
+      "operators deactivate users, and the users' keys then stop working on every gateway",
       async () => {
         const email = generateEmail();
         const invitation = (await operate('create', '--email', email, '--role', 'viewer')).trim();

@@ -56,7 +56,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
     const times = (ids: readonly string[], count: number) => ids.map((id) => [id, count] as const);
 
     test(
-      'events missed while an endpoint was disabled are sent once, and delivered ones are resent on request',
+      'a replay sends each event once that an endpoint missed while disabled, and sends delivered events again on request',
       async () => {
         const { api } = tenant;
         const hook = await receiver.createEnabledEndpoint(api, '/hook', { max_concurrency: 1 });

@@ -53,7 +53,7 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
     };
 
     test(
-      "both secrets sign during a rotation's overlap, then only the new one; an administrator can reveal the valid secrets",
+      'both secrets sign during the overlap of a rotation, afterwards only the new one; an administrator can reveal the valid secrets',
       async () => {
         const [first = ''] = hook.secrets;
         expect(await signed(first)).toEqual([1, true]);

@@ -44,7 +44,8 @@ export interface CollectionLayout {
 }
 
 export function createLayout(spec: CollectionSpec): CollectionLayout {
-  if (!COLLECTION_NAME.test(spec.name)) throw new TypeError(`${spec.name} is not a valid collection name`);
+  if (!COLLECTION_NAME.test(spec.name))
+    throw new TypeError(`cannot define a collection: ${spec.name} is not a valid name`);
   const columns = new Set<string>();
   const arrayFields = new Set<string>();
   const arrays: ArrayTable[] = [];
@@ -52,7 +53,7 @@ export function createLayout(spec: CollectionSpec): CollectionLayout {
     const { name, fields, arrayField } = index;
     for (const field of [name, ...fields]) {
       if (!FIELD_NAME.test(field))
-        throw new TypeError(`${spec.name}: ${field} is not a valid name of an index or field`);
+        throw new TypeError(`cannot define collection ${spec.name}: ${field} is not a valid name of an index or field`);
     }
     for (const field of fields) if (field !== ID_FIELD && field !== arrayField) columns.add(field);
     if (arrayField === undefined) continue;

@@ -41,7 +41,8 @@ export function filterSql(layout: CollectionLayout, filter: Filter): SqlStatemen
 export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
-    if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+    if (!FIELD_NAME_PATTERN.test(field))
+      throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
     sql.add(' AND ');
     const array = findArrayTable(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
@@ -169,7 +170,8 @@ function addElementCondition(sql: SqlBuilder, path: string, condition: FilterCon
 
 export function documentKeySql(layout: CollectionLayout, field: string): string {
   if (field === ID_FIELD || layout.columns.includes(field)) return `d.${columnName(field)}`;
-  if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+  if (!FIELD_NAME_PATTERN.test(field))
+    throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return `json_extract(d.json, '$.${field}')`;
 }
 

@@ -84,12 +84,13 @@ function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: stri
   }
   const lead = findLeadingCondition(filter[array.arrayField]);
   if (lead === undefined)
-    throw new TypeError(`${array.index.name}: the filter has no condition on ${array.arrayField}`);
+    throw new TypeError(`cannot use index ${array.index.name}: the filter has no condition on ${array.arrayField}`);
   return { postings: array, repeats: !isScalar(lead), hint: '' };
 }
 
 function findArrayTableByIndex({ spec, arrays }: CollectionLayout, name: string): ArrayTable | undefined {
-  if (!spec.indexes.some((index) => index.name === name)) throw new TypeError(`${spec.name} has no index ${name}`);
+  if (!spec.indexes.some((index) => index.name === name))
+    throw new TypeError(`the collection ${spec.name} has no index ${name}`);
   return arrays.find(({ index }) => index.name === name);
 }
 
@@ -215,11 +216,12 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
-    throw new TypeError(`index ${index} does not continue in the order of ${sort.fields.join()}`);
+    throw new TypeError(`cannot scan: index ${index} is not sorted by ${sort.fields.join()}`);
   }
   const pinned = fields.slice(0, from).map((field): [string, SqlValue] => {
     const condition = filter[field];
-    if (!isScalar(condition)) throw new TypeError(`index ${index}: the filter must compare ${field} with one value`);
+    if (!isScalar(condition))
+      throw new TypeError(`cannot scan index ${index}: the filter must compare ${field} with one value`);
     return [field, encodeValue(condition)];
   });
   const others = Object.entries(filter).filter(([field]) => !pinned.some(([name]) => name === field));

@@ -155,7 +155,7 @@ export class SqliteDocuments {
 
   private requireTable(collection: string): DocumentTable {
     const table = this.tables.get(collection);
-    if (table === undefined) throw new Error(`collection ${collection} does not exist: it was dropped`);
+    if (table === undefined) throw new Error(`cannot use collection ${collection}: it was dropped`);
     return table;
   }
 }

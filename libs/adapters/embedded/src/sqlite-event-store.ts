@@ -47,7 +47,7 @@ export class SqliteEventStore implements EventStore {
   ) {}
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.length === 0) throw new TypeError('an append needs at least one event');
+    if (events.length === 0) throw new TypeError('cannot append: specify at least one event');
     this.throwIfClosed();
     let bytes = 0;
     const cells = events.flatMap((event) => {

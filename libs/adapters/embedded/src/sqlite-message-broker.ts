@@ -197,7 +197,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const known = this.topics.get(name);
     if (known) return known;
     const row = this.storage.database.readRow('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
-    if (row === undefined) throw new Unavailable(ENGINE, `topic ${name} does not exist`);
+    if (row === undefined) throw new Unavailable(ENGINE, `cannot use topic ${name}: it does not exist`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);
     return spec;
@@ -323,6 +323,6 @@ class ConsumerGroup {
     const { topic } = this;
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: errorMessage(error) };
-    this.options.logger.warn(about, 'a batch of messages failed and will be handled again');
+    this.options.logger.warn(about, 'a handler failed on a batch of messages; the batch will be handled again');
   }
 }

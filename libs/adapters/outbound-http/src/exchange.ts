@@ -105,7 +105,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   }
 
   readonly #giveUp = (): void => {
-    this.#fail({ code: 'aborted', message: 'canceled before an answer arrived' });
+    this.#fail({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
   };
 
   #answer(): void {

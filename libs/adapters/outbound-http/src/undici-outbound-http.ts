@@ -65,9 +65,9 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   );
 
   function post(request: OutboundRequest): Promise<OutboundOutcome> {
-    if (closing !== undefined) return toOutboundFailure({ code: 'aborted', message: 'shutting down' });
+    if (closing !== undefined) return toOutboundFailure({ code: 'aborted', message: 'this process is shutting down' });
     if (request.signal?.aborted === true)
-      return toOutboundFailure({ code: 'aborted', message: 'canceled before it began' });
+      return toOutboundFailure({ code: 'aborted', message: 'the request was canceled before it was sent' });
     const target = parseTarget(request.url, rules);
     if ('code' in target) return toOutboundFailure(target);
     return new Promise((resolve) => {

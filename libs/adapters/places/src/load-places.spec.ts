@@ -153,8 +153,10 @@ describe('places', () => {
 
     it('refuses a missing file or a folder', async () => {
       const absent = join(folder, 'absent.csv');
-      await expect(loadPlaces({ file: absent })).rejects.toThrow(`PLACES_FILE ${absent}: does not exist`);
-      await expect(loadPlaces({ file: folder })).rejects.toThrow(`PLACES_FILE ${folder}: is a folder, not a file`);
+      await expect(loadPlaces({ file: absent })).rejects.toThrow(`PLACES_FILE ${absent}: the file does not exist`);
+      await expect(loadPlaces({ file: folder })).rejects.toThrow(
+        `PLACES_FILE ${folder}: the path is a folder; specify a file`,
+      );
     });
   });
 

@@ -11,9 +11,9 @@ const COLUMNS = 12;
 /** Maximum file size. UNECE's list has 7 MB. */
 const MAX_BYTES = 64 * 2 ** 20;
 const FILE_ERROR_MESSAGES = new Map([
-  ['ENOENT', 'does not exist'],
-  ['EACCES', 'cannot be read; grant the process read permission'],
-  ['EISDIR', 'is a folder, not a file'],
+  ['ENOENT', 'the file does not exist'],
+  ['EACCES', 'the file cannot be read; grant the process read permission'],
+  ['EISDIR', 'the path is a folder; specify a file'],
 ]);
 /** Maximum characters of a record. A longer one has an unclosed quote, or the file is not text. */
 const MAX_RECORD_CHARACTERS = 64 * 1024;
@@ -57,7 +57,8 @@ export class LocodeList {
   static async load(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
-      if ((await stat(file)).size > MAX_BYTES) throw new Error('is larger than a list of places can be');
+      if ((await stat(file)).size > MAX_BYTES)
+        throw new Error('the file is larger than any UN/LOCODE list; specify a UN/LOCODE list as CSV');
       readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
     } catch (error) {
       throw new PlacesFileError(`PLACES_FILE ${file}: ${fileErrorReason(error)}`, { cause: error });
@@ -142,13 +143,13 @@ export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line
     });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new Error(`line ${line} has an unclosed quote, or is not text`, { cause: error });
+    throw new Error(`line ${line} has an unclosed quote, or is not encoded as text`, { cause: error });
   }
 }
 
 function decodeText(field: string, line: number): string {
   if (/^[\x20-\x7e]*$/.test(field)) return field.trim();
-  if (field.includes('\0')) throw new Error(`line ${line} is not text`);
+  if (field.includes('\0')) throw new Error(`line ${line} is not encoded as text`);
   const bytes = Buffer.from(field, 'latin1');
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1').trim();
 }

@@ -149,7 +149,7 @@ describe('GET /v1/audit_log', () => {
     const invited = await api.call('POST', '/v1/users', { key: admin, json });
     const token = String(invited.body['invitation_url']).split('#')[1];
     const before = await log('?limit=200');
-    const use = { json: { name: 'Jo', password: 'a horse in the rain' } };
+    const use = { json: { name: 'Jo', password: 'a long password for tests' } };
     const { status, body } = await busy('POST', `/v1/invitations/${token}`, use);
     expect([status, body]).toMatchObject([503, { error: { code: 'busy' } }]);
     expect(await log('?limit=200')).toEqual(before);
@@ -188,7 +188,7 @@ describe('GET /v1/audit_log', () => {
   it('reports the outcome unknown, also in the response, if a later step finds a full queue', async () => {
     making = async (make) => {
       await make();
-      throw new Busy('document store', 'too many operations are waiting; retry later');
+      throw new Busy('document store', 'too many operations are waiting for the document store; retry later');
     };
     const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('half done') });
     expect([status, body]).toMatchObject([503, { error: { code: 'unavailable' } }]);

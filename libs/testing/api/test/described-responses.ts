@@ -72,7 +72,7 @@ export function expectDescribed(method: string, path: string, answer: ApiRespons
   const response = responses[status];
   const faults = response
     ? [...findHeaderErrors(response, answer.headers), ...findBodyErrors([template, method, status], response, answer)]
-    : ['the status is not described'];
+    : ['the OpenAPI description lacks this status'];
   if (faults.length === 0) return;
   const about = `${method} ${path} returned ${answer.status}, which differs from the description`;
   throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
@@ -89,7 +89,7 @@ function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): r
       : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
   const more = Object.keys(apiDescription.components.headers).filter((name) => sent.has(name) && !(name in headers));
-  return [...faults, ...more.map((name) => `the header ${name} is not described`)];
+  return [...faults, ...more.map((name) => `the OpenAPI description lacks the header ${name}`)];
 }
 
 const schemaValidators = new Map<string, ValidateFunction>();
@@ -101,7 +101,8 @@ function findBodyErrors(
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   if (text === '' && Object.keys(content).length === 0) return [];
-  if (!(type in content)) return [type === '' ? 'the body is empty' : `a body of ${type} is not described`];
+  if (!(type in content))
+    return [type === '' ? 'the response body is empty' : `the OpenAPI description lacks a body of type ${type}`];
   if (!JSON_MEDIA_TYPES.has(type)) return [];
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));

@@ -33,7 +33,7 @@ export class SecretTracker {
       const own = shown === undefined ? undefined : this.secrets.get(shown);
       const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
       const device = /device=([^;]+)/.exec(answer.headers.getSetCookie().join())?.[1];
-      if (device !== undefined) this.track('the cookie of a known device', device);
+      if (device !== undefined) this.trackSecret('the cookie of a known device', device);
       const content = [own, device].reduce<string>((text, each) => (each ? text.replaceAll(each, '') : text), whole);
       this.responses.push({ where: `${method} ${path}: ${answer.status}`, content, isError: answer.status >= 400 });
       return answer;

@@ -6,7 +6,7 @@ import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
-const PASSWORD = 'a horse in the rain';
+const PASSWORD = 'a long password for tests';
 const OTHER = 'two horses in the sun';
 const NO_LINK = 'x'.repeat(43);
 

@@ -423,7 +423,8 @@ describe('a hostile receiver', () => {
 
 it('has an unknown outcome when a later step of a write finds a full queue', async () => {
   const { webhooks } = api.dependencies;
-  const test = () => Promise.reject(new Busy('document store', 'too many operations are waiting; retry later'));
+  const test = () =>
+    Promise.reject(new Busy('document store', 'too many operations are waiting for the document store; retry later'));
   const endpoints = Object.assign(Object.create(webhooks.endpoints) as typeof webhooks.endpoints, { test });
   const by = await api.gateway({ webhooks: { ...webhooks, endpoints } });
   const { body } = await create();

@@ -58,7 +58,7 @@ export class EventStoreDbStandIn extends NodeProcess {
     const folder = await createTempFolder();
     const port = await findFreePort();
     const node = new ManagedProcess({
-      name: 'the stand-in',
+      name: 'the EventStoreDB stand-in',
       ...standInCommand({ ...options, folder: folder.path, port }),
       logFile: join(folder.path, 'stand-in.log'),
     });
@@ -78,7 +78,7 @@ export class EventStoreDbStandIn extends NodeProcess {
   /** Sets faults of the running process. A restart clears them. */
   async setFaults(faults: InjectedFaults): Promise<void> {
     const response = await fetch(this.control, { method: 'POST', body: JSON.stringify(faults) });
-    if (!response.ok) throw new Error(`the stand-in responded with ${response.status}`);
+    if (!response.ok) throw new Error(`the EventStoreDB stand-in responded with status ${response.status}`);
   }
 
   /** Returns the number of open subscriptions. */

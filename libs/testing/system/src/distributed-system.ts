@@ -62,7 +62,7 @@ export class DistributedSystem {
     const { folder, replicas = 1, report = () => undefined, onUnexpectedExit } = options;
     await mkdir(folder, { recursive: true });
     const engines = await startEngines(options);
-    report('engines are ready');
+    report('all engines are ready');
     const addresses = await assignAddresses(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
@@ -122,7 +122,7 @@ export class DistributedSystem {
     const system = new DistributedSystem(engines, services, administration);
     try {
       await setup.start();
-      report('topics and collections are ready');
+      report('all topics and collections are ready');
       await system.startServices();
       return system;
     } catch (error) {

@@ -125,7 +125,10 @@ async function* readStoredSlices(reader: LogReader, after: Position): AsyncGener
   try {
     yield* findStoredEvents(node, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
-    logger.warn({ reason: describeReason(error) }, 'event store: the node ended a subscription; subscribing again');
+    logger.warn(
+      { reason: describeReason(error) },
+      'event store: the node ended a catch-up subscription; subscribing again',
+    );
   }
 }
 

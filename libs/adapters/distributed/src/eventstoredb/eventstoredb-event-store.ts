@@ -91,11 +91,11 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.length === 0) throw new TypeError('an append needs at least one event');
+    if (events.length === 0) throw new TypeError('cannot append: specify at least one event');
     throwIfUnwritable(events);
     this.throwIfClosed();
     if (this.appending.size >= this.limits.maxAppends)
-      throw new Busy(ENGINE, 'too many appends are waiting; retry later');
+      throw new Busy(ENGINE, 'too many appends are waiting for the event store; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
     const answer = retryWithin(operationTimeoutMs, (leftMs) => this.appendOnce(stream, expected, request, leftMs));
@@ -207,7 +207,8 @@ export class EventStoreDbEventStore implements EventStore {
 function throwIfUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
-    if (!UUID_PATTERN.test(event.id)) throw new TypeError('the id of an event must be a UUID in lower case');
+    if (!UUID_PATTERN.test(event.id))
+      throw new TypeError('cannot append: the id of an event must be a lower-case UUID');
     bytes += eventSizeBytes(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();

@@ -81,9 +81,12 @@ export class LiveSubscription {
       onEntry: (entry) => buffer.push(entry),
     });
     if (closing.aborted) return;
-    countRetry('following the log');
+    countRetry('subscribing to new events');
     if (!this.isLost)
-      logger.warn({ reason: describeReason(reason) }, 'event store: the live subscription was lost; subscribing again');
+      logger.warn(
+        { reason: describeReason(reason) },
+        'event store: the connection of the live subscription was lost; subscribing again',
+      );
     this.isLost = true;
     if (!isConfirmed) throw reason;
   }

@@ -64,7 +64,7 @@ describe('the response of a call', () => {
     const call = new Call();
     const collected = collect<number>(call.read, SILENCE_MS).catch(String);
     await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
-    expect(await collected).toMatch('does not respond in time');
+    expect(await collected).toMatch('the node did not respond in time');
   });
 });
 

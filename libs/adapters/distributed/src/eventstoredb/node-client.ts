@@ -152,11 +152,11 @@ function toPortError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
   if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
   if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was permanently deleted`);
-  return new Unavailable(ENGINE, `does not respond (${describeReason(error)})`);
+  return new Unavailable(ENGINE, `the node does not respond (${describeReason(error)})`);
 }
 
 export function createTimeoutError(): Unavailable {
-  return new Unavailable(ENGINE, 'does not respond in time');
+  return new Unavailable(ENGINE, 'the node did not respond in time');
 }
 
 /**

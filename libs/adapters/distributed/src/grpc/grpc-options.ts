@@ -86,7 +86,7 @@ export function requiresToken(token: string): ServerInterceptor {
             else
               call.sendStatus({
                 code: status.UNAUTHENTICATED,
-                details: 'unknown caller: the token is missing or wrong',
+                details: 'the service token of the call is missing or wrong',
               });
           },
         }),

@@ -98,9 +98,11 @@ export class GrpcServiceChannel {
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';
     metrics.gauge('command_channel_calls', help, [], () => this.underWay.size);
-    this.repeats = metrics.counter('command_channel_repeats_total', 'Calls repeated after a lost connection.', [
-      'service',
-    ]);
+    this.repeats = metrics.counter(
+      'command_channel_repeats_total',
+      'Calls to other services that were repeated after a lost connection.',
+      ['service'],
+    );
   }
 
   /**
@@ -136,8 +138,9 @@ export class GrpcServiceChannel {
 
   private async call(callee: CalledOperation, request: object): Promise<unknown> {
     const { service, rpc } = callee;
-    if (this.isClosed) throw new Unavailable(service, 'the command channel is closed');
-    if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are running; retry later');
+    if (this.isClosed) throw new Unavailable(service, 'cannot call a service: the command channel is closed');
+    if (this.underWay.size >= this.limits.maxCalls)
+      throw new Busy(service, 'too many calls between services are running; retry later');
     const message = toRequestMessage(request, rpc.fields);
     if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
@@ -173,12 +176,12 @@ export class GrpcServiceChannel {
       if (code === status.UNAUTHENTICATED)
         throw this.createUnavailable(
           service,
-          'refuses the token; use the same service token in both services',
+          'the service refuses the token; use the same service token in both services',
           details,
         );
       if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
-      throw this.createUnavailable(service, `did not respond within ${deadlineMs} ms`, details);
+      throw this.createUnavailable(service, `the service did not respond within ${deadlineMs} ms`, details);
     });
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');

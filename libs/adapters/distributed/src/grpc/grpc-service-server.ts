@@ -259,7 +259,7 @@ class OperationRegistry {
 
   private findOperation(name: string): Operation {
     if (this.underWay.size >= this.limits.maxCalls) {
-      throw new Busy(this.loaded.proto.name, 'too many calls are running; retry later');
+      throw new Busy(this.loaded.proto.name, 'too many calls between services are running; retry later');
     }
     const operation = this.operations.get(name);
     if (operation === undefined) throw new Error(`this process has no operation ${name}`);

@@ -24,7 +24,7 @@ export const DEFAULT_LIMITS: KafkaLimits = {
 };
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of the errors in a destroyed client. */
-const CLIENT_DESTROYED_MESSAGE = 'client destroyed';
+const CLIENT_DESTROYED_MESSAGE = 'the Kafka client is destroyed';
 const KEEP_ALIVE_MS = 60_000;
 /**
  * Retry options with which kafkajs stops after about a second, and its caller retries. All options are set, because
@@ -272,7 +272,9 @@ export async function withTimeout<T>(ms: number, work: Promise<T>, signal?: Abor
   const giveUp = () => given.abort();
   signal?.addEventListener('abort', giveUp);
   if (signal?.aborted) giveUp();
-  const late = pause(Math.max(ms, 0), 'did not respond in time', { signal: given.signal }).catch(() => 'closed');
+  const late = pause(Math.max(ms, 0), 'the brokers did not respond in time', { signal: given.signal }).catch(
+    () => 'closed',
+  );
   try {
     return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE, reason)))]);
   } finally {

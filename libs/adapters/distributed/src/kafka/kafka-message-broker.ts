@@ -115,9 +115,10 @@ export class KafkaMessageBroker implements MessageBroker {
    */
   async checkHealth(topic: string): Promise<void> {
     await this.countPublished(topic);
-    if (this.lost.exceedThreshold) throw new Unavailable(ENGINE, 'connections break repeatedly; check the network');
+    if (this.lost.exceedThreshold)
+      throw new Unavailable(ENGINE, 'connections to the brokers break repeatedly; check the network');
     for (const member of this.members.keys()) {
-      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not a member of its group');
+      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer of this process is not a member of its group');
     }
   }
 
@@ -230,5 +231,5 @@ class KafkaTopics {
 async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
-  if (leaders.some((leader) => leader < 0)) throw new Error('a partition of a topic has no leader yet');
+  if (leaders.some((leader) => leader < 0)) throw new Error('a partition of a new topic has no leader yet');
 }

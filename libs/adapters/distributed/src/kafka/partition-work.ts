@@ -5,7 +5,7 @@ import { describeReason, RetryReporter } from './kafka-client.ts';
 const FIRST_PAUSE_MS = 50;
 const MESSAGE_HANDLING_STEP: RetriedStep = {
   metric: 'handling messages',
-  logLine: 'a batch of messages failed and will be handled again',
+  logLine: 'a handler failed on a batch of messages; the batch will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };

@@ -131,7 +131,7 @@ export class GridfsObjectStore implements ObjectStore {
     const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
       await this.deleteParts(_id);
-      throw new Unavailable(ENGINE, 'the upload took too long and was abandoned; repeat it with a new id');
+      throw new Unavailable(ENGINE, 'the upload took too long and was canceled; repeat it with a new id');
     }
     await this.run(({ files }) => files.insertOne(file));
     // If this fails, a later cleanup finds that the object is complete.
@@ -154,7 +154,7 @@ export class GridfsObjectStore implements ObjectStore {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
       const chunk = await this.run(({ chunks }) => chunks.findOne({ files_id: _id, n }));
-      if (chunk === null) throw new Unavailable(ENGINE, 'the object was deleted during the read');
+      if (chunk === null) throw new Unavailable(ENGINE, 'the object was deleted while it was read');
       yield chunk.data.subarray(at - first, end - first);
       at = first + chunkSize;
     }

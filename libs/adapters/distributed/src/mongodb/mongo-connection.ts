@@ -64,11 +64,11 @@ export class MongoConnection {
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
     if (this.underWay.size >= this.maxOperations)
-      throw new Busy(ENGINE, 'too many operations are waiting; retry later');
+      throw new Busy(ENGINE, 'too many operations are waiting for the document store; retry later');
     const running = this.connectOnce().then(operation);
     this.underWay.add(running);
     return new Promise<R>((resolve, reject) => {
-      const giveUp = () => reject(new Unavailable(ENGINE, `does not respond (within ${deadlineMs} ms)`));
+      const giveUp = () => reject(new Unavailable(ENGINE, `the server did not respond within ${deadlineMs} ms`));
       const deadline = setTimeout(giveUp, deadlineMs);
       const settle = () => {
         clearTimeout(deadline);
@@ -173,5 +173,7 @@ function toPortError(error: unknown): unknown {
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
-  return refused ? new Error(`${ENGINE}: refused (${what})`) : new Unavailable(ENGINE, `does not respond (${what})`);
+  return refused
+    ? new Error(`${ENGINE}: refused (${what})`)
+    : new Unavailable(ENGINE, `the server does not respond (${what})`);
 }

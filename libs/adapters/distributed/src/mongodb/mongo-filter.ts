@@ -75,12 +75,13 @@ export function toMongoIndex({ name, fields, arrayField, unique, only }: IndexSp
 /** Returns the server's name of an index. */
 export function toMongoHint({ name, indexes }: CollectionSpec, index: string): string {
   const spec = indexes.find((one) => one.name === index);
-  if (spec === undefined) throw new TypeError(`${name} has no index ${index}`);
+  if (spec === undefined) throw new TypeError(`the collection ${name} has no index ${index}`);
   return toMongoIndex(spec) === undefined ? '_id_' : index;
 }
 
 export function toStoredField(field: string): string {
-  if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+  if (!FIELD_NAME_PATTERN.test(field))
+    throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return field === 'id' ? '_id' : field;
 }
 
@@ -185,12 +186,13 @@ export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, a
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
-    throw new TypeError(`index ${index} does not continue in the order of ${sort.fields.join()}`);
+    throw new TypeError(`cannot scan: index ${index} is not sorted by ${sort.fields.join()}`);
   }
   const range: Record<string, FilterCondition> = {};
   for (const field of fields.slice(0, from)) {
     const condition = field === arrayField ? findLeadingCondition(filter[field]) : filter[field];
-    if (!isScalar(condition)) throw new TypeError(`index ${index}: the filter must compare ${field} with one value`);
+    if (!isScalar(condition))
+      throw new TypeError(`cannot scan index ${index}: the filter must compare ${field} with one value`);
     range[field] = condition;
   }
   const bounds = filter[first];

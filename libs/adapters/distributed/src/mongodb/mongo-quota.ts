@@ -92,7 +92,7 @@ export class MongoQuota implements Quota {
       return await withDeadline(
         done,
         STORE_TIMEOUT_MS,
-        () => new Unavailable('quota', 'the store did not respond in time'),
+        () => new Unavailable('quota', 'the document store did not respond in time'),
       );
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;

@@ -1,6 +1,6 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
-export const STORE_UNREACHABLE = Symbol('the store cannot be reached');
+export const STORE_UNREACHABLE = Symbol('the document store cannot be reached');
 /**
  * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
  * refusals cause.

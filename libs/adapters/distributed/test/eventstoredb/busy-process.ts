@@ -45,7 +45,8 @@ const progressTimer = setInterval(() => process.stdout.write(`${countEvents(ackn
 await Promise.all(Array.from({ length: STREAM_COUNT }, (_, n) => append(`${prefix}${n}`)));
 clearInterval(progressTimer);
 const hasFollowedAll = () => {
-  if (countEvents(followedEvents) < countEvents(acknowledgedEvents)) throw new Error('not all was followed');
+  if (countEvents(followedEvents) < countEvents(acknowledgedEvents))
+    throw new Error('the subscription has not received all acknowledged events yet');
 };
 // If this never resolves, the missing events are printed below.
 await eventually(hasFollowedAll).catch(() => undefined);
@@ -55,7 +56,8 @@ const wrongStreams: string[] = [];
 for (const [stream, own] of acknowledgedEvents) {
   const stored = (await retryUntilAnswered(() => store.read(stream))).map(({ id }) => id);
   if (stored.join() !== own.join()) wrongStreams.push(`${stream} holds ${stored.length} of ${own.length}`);
-  if (followedEvents.get(stream)?.join() !== own.join()) wrongStreams.push(`${stream} was followed otherwise`);
+  if (followedEvents.get(stream)?.join() !== own.join())
+    wrongStreams.push(`the subscription received other events of ${stream} than were acknowledged`);
 }
 process.stdout.write(`${JSON.stringify({ wrong: wrongStreams })}\n`);
 await store.close();

@@ -20,10 +20,11 @@ const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 export const NODE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
 /** True if the tests can start and kill the node's process. */
 export const IS_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
-export const NOT_KILLABLE_REASON = 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started';
+export const NOT_KILLABLE_REASON =
+  'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL';
 /** True if the node can simulate failures that no real process can be made to have. */
 export const IS_STAND_IN = EVENTSTOREDB_URL === undefined;
-export const NO_STAND_IN_REASON = 'needs the switches of the stand-in';
+export const NO_STAND_IN_REASON = 'the test needs the fault switches of the stand-in';
 
 export function openStore(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
   return new EventStoreDbEventStore({ url, logger: silentLogger, metrics: noMetrics, ...options });

@@ -4,7 +4,7 @@ import { GrpcServiceChannel, type GrpcServiceChannelOptions } from '../../src/gr
 import { GrpcServiceServer, type GrpcServiceServerOptions } from '../../src/grpc/grpc-service-server.ts';
 import type { ServiceProto } from '../../src/grpc/service-protos.ts';
 
-export const TEST_TOKEN = 'a token of the tests';
+export const TEST_TOKEN = 'service token for tests';
 export const THINGS_PROTO: ServiceProto = {
   name: 'things',
   package: 'tracking.v1',

@@ -21,7 +21,10 @@ export function describeWithMongo(title: string, define: () => void): void {
 export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
-  else itIfSupported(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
+  else
+    itIfSupported(false, 'the test kills an engine, which requires ENGINES_DIR to be set')(title, () =>
+      Promise.resolve(),
+    );
 }
 
 /** A port on the document store. */

@@ -83,7 +83,7 @@ export class FuzzedDescription {
 
   findOperation(id: string): Operation {
     const operation = this.operations.get(id);
-    if (!operation) throw new Error(`${id} is not described`);
+    if (!operation) throw new Error(`the OpenAPI description lacks the operation ${id}`);
     return operation;
   }
 

@@ -127,7 +127,7 @@ export class FuzzedApi {
 
   private findCaller({ caller }: Pick<GeneratedRequest, 'caller'>): Caller {
     const found = this.callers[caller % this.callers.length];
-    if (!found) throw new Error('no caller with this index');
+    if (!found) throw new Error('no caller has the index of this request');
     return found;
   }
 

@@ -27,12 +27,13 @@ export class ResponseValidator {
     { status, headers, mediaType, json }: ReceivedResponse,
   ): readonly string[] {
     const response = responses[status];
-    if (!response) return [`the status ${status} is not described`];
+    if (!response) return [`the OpenAPI description lacks the status ${status}`];
     const wrong = this.findHeaderErrors(response, headers);
     const content = response.content ?? {};
-    if (mediaType === undefined) return Object.keys(content).length === 0 ? wrong : [...wrong, 'there is no body'];
+    if (mediaType === undefined)
+      return Object.keys(content).length === 0 ? wrong : [...wrong, 'the response has no body'];
     const described = [mediaType, '*/*'].find((type) => content[type]);
-    if (described === undefined) return [...wrong, `a body of ${mediaType} is not described`];
+    if (described === undefined) return [...wrong, `the OpenAPI description lacks a body of type ${mediaType}`];
     if (json === undefined) return wrong;
     const steps = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', described, 'schema'];
     return [...wrong, ...this.findBodyErrors(steps, json)];
@@ -47,7 +48,7 @@ export class ResponseValidator {
       return schema && !this.ajv.validate(schema, value) ? [`the header ${name} is ${text}`] : [];
     });
     const undescribed = this.headers.filter((name) => received[name.toLowerCase()] !== undefined && !headers[name]);
-    return [...described, ...undescribed.map((name) => `the header ${name} is not described`)];
+    return [...described, ...undescribed.map((name) => `the OpenAPI description lacks the header ${name}`)];
   }
 
   private findBodyErrors(steps: readonly string[], json: unknown): readonly string[] {
