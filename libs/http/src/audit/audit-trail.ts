@@ -53,7 +53,7 @@ interface AuditOptions {
   readonly by: AuditedBy;
   /** Id of the resource; null if it is not known before the change. */
   readonly target: string | null;
-  /** Suffix of the entry's id, if one request makes several audited changes. */
+  /** Name of this change, if one request makes several audited changes. */
   readonly part?: string;
 }
 

@@ -53,7 +53,7 @@ function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
 }
 
 const nameProblemExample = (code: ErrorCode): string => `${code}.problem`;
-/** Function that returns the name of an error code's example, by the media type of the error. */
+/** Functions that return the name of an error code's example, by the media type of the error. */
 const ERROR_EXAMPLE_NAMES: Readonly<Record<string, (code: ErrorCode) => string>> = {
   [JSON_TYPE]: (code) => code,
   [PROBLEM_TYPE]: nameProblemExample,

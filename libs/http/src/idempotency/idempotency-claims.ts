@@ -160,7 +160,7 @@ export class IdempotencyClaims {
   /** Takes over an existing claim. If several requests try this concurrently, exactly one succeeds. */
   private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
-    // Try again: another request has just deleted the claim.
+    // Report the claim as in progress, because another request has just deleted the stored claim.
     if (found === undefined) return CLAIM_IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {

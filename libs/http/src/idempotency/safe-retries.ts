@@ -68,7 +68,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
     }
     end(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
-      // Log the error: the command is done, but its response could not be stored. A repeated request returns it.
+      // Send an error although the command is done: its response was not stored. A repeat gets the response.
       (error: unknown) => errors.answer(error, request, clearHeaders(reply)),
     );
   });

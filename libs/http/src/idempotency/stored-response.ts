@@ -24,7 +24,7 @@ export interface StoredResponse {
 /** Encrypts stored responses. A text can be decrypted only in the context for which it was encrypted. */
 export interface ResponseCipher {
   seal(text: string, context: string): string;
-  /** @throws Error if the text was encrypted with another key or for another context, or was changed */
+  /** @throws Error if the text was changed, or was encrypted with another key or for another context */
   open(sealed: string, context: string): string;
 }
 

@@ -120,7 +120,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
-    // Respond with 408: the client sent nothing for the whole idle time (RFC 9110, 15.5.9).
+    // Close the connection: the client sent nothing for the whole idle time (RFC 9110, 15.5.9).
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
     done(null, payload);
   });
@@ -131,7 +131,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
       const timer = setTimeout(() => !raw.complete && raw.destroy(), MAX_DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
-      // Pause in the next turn of the event loop, because Node itself resumes the request first.
+      // Discard in the next turn of the event loop, because Node itself resumes the request first.
       setImmediate(() => discards.discardRest(raw));
     }
     done();

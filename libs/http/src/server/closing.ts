@@ -71,7 +71,7 @@ export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): voi
       done();
     }
     server.once('close', finishClosing);
-    // Do not call `close` of the HTTP server, which would also end idle connections.
+    // Call `close` of the TCP server, because `close` of the HTTP server would also end idle connections.
     Server.prototype.close.call(server);
   });
 }

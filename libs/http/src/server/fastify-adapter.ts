@@ -44,7 +44,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: DEFAULT_JSON_BODY_BYTES,
-    // Disable the request timeout: Node's limit for headers and the limits for bodies apply instead.
+    // Allow the longest time of any body. Node's own limit of one minute applies to headers.
     requestTimeout: MAX_BODY_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: createRequestId,

@@ -67,7 +67,7 @@ function describeFirstSyntaxError(text: string): string {
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
   } catch (error) {
-    // Report deep nesting separately: the parser recurses for each level and exceeds the stack.
+    // Ignore a RangeError: the parser recurses for each level, so a deeply nested body exceeds the stack.
     if (!(error instanceof RangeError)) throw error;
   }
   return fault;

@@ -54,7 +54,7 @@ export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
 
 /**
  * Limits the bytes of responses in progress, for the process and for each workspace. A page of a list waits for room
- * before it is read, and counts while it is read, even if its client has disconnected. Any response counts from its
+ * before it is read, and counts while it is read, even if its client has disconnected. Every response counts from its
  * creation until it is sent or its client has disconnected.
  */
 export class ResponseBudget {

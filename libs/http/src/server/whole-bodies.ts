@@ -97,7 +97,7 @@ export function readWholeBody(
     refuse: end,
   };
   const add = (piece: Buffer) => {
-    // Copy the piece: otherwise its whole buffer of 64 KiB would stay in memory.
+    // Copy the piece, because the original keeps a buffer of 64 KiB in memory.
     pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
     if (body.bytes + piece.length > limit) end(tooLarge());
     else unfinishedBodies.addBytes(body, piece.length);

@@ -205,8 +205,8 @@ export interface WebhookHour {
     readonly max: number | null;
   };
   /**
-   * False if some attempts or discards may not be counted, because a process died or a person discarded and the hour
-   * was not recounted yet.
+   * True if the counts are exact. False while a recount is pending, after a process died or a user discarded
+   * deliveries.
    */
   readonly is_exact: boolean;
 }

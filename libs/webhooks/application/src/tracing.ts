@@ -10,24 +10,25 @@ interface TracedEvent {
   readonly origin?: RequestOrigin | undefined;
 }
 
-/**
- * Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a span of its own.
- */
+/** Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a new span id. */
 export function attemptTraceparent(traced: TracedEvent): string {
   const { id, flags } = deriveTrace(traced);
   return `00-${id}-${createSpanId()}-${flags}`;
 }
 
 /**
- * Returns 64 random bits, taken from a UUID: Node generates random bytes for many UUIDs at once, but separately for
- * other uses.
+ * Returns 64 random bits, taken from a UUID: Node generates the random bytes of many UUIDs at once, which is faster
+ * than separate random bytes.
  */
 function createSpanId(): string {
   const uuid = randomUUID();
   return uuid.slice(24) + uuid.slice(0, 4);
 }
 
-/** Returns the fields of every log line about an event or delivery, by which a request can be traced to its end. */
+/**
+ * Returns the fields of every log line about an event or delivery, so that a client request can be traced to its
+ * deliveries.
+ */
 export function traceFields(traced: TracedEvent): { readonly request_id?: string; readonly trace_id: string } {
   const request_id = traced.origin?.request_id;
   const { id: trace_id } = deriveTrace(traced);

@@ -62,7 +62,7 @@ export interface WebhookEndpoints {
    */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
   /**
-   * Creates a new secret. The old ones also sign for the requested time. Idempotent: a repeated command returns the
+   * Creates a new secret. The old secrets also sign for the requested time. Idempotent: a repeated command returns the
    * same secret.
    */
   rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint>;
@@ -72,7 +72,7 @@ export interface WebhookEndpoints {
   test(command: TestEndpoint): Promise<WebhookDelivery>;
 }
 
-/** Preconditions apply as in {@link WebhookEndpoints}. */
+/** Operations on deliveries. Preconditions apply as in {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
   list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>>;
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
@@ -96,7 +96,7 @@ export interface WebhookDeadLetters {
   discard(command: DeadLettersCommand): Promise<DeadLettersResult>;
 }
 
-/** Preconditions apply as in {@link WebhookEndpoints}. */
+/** Operations on replays. Preconditions apply as in {@link WebhookEndpoints}. */
 export interface WebhookReplays {
   /**
    * Replays events up to the current time. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable
@@ -164,7 +164,7 @@ export const endpointDeletedError = () =>
   new DomainError('not_found', 'The endpoint was deleted. Its dead letters can be discarded, but not delivered again.');
 
 export const replayRunningError = () =>
-  new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for it to end, or cancel it.');
+  new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for its end or cancel it.');
 
 export const replayCompletedError = () => new DomainError('replay_completed', 'The replay is already completed.');
 
@@ -179,13 +179,13 @@ export const deliverySucceededError = () => new DomainError('delivery_succeeded'
 /** A stored document with a revision that commands change. */
 interface RevisedDocument {
   readonly revision: number;
-  /** Id of the last command that changed the document; absent if none did. */
+  /** Id of the last command that changed the document; absent if no command did. */
   readonly changed_by?: string;
 }
 
 /**
- * Returns true if the command already changed the document, which is then returned unchanged. Otherwise the document
- * must be at a version that the command expects.
+ * Returns true if the command already changed the document. If not, checks that the document is at a version that the
+ * command expects.
  * @throws PreconditionFailed
  */
 export function isRepeatedCommand(

@@ -135,7 +135,7 @@ async function openCollections(store: DocumentStore) {
   };
 }
 
-/** Creates all objects in the order of the folders. Each gets earlier ones as constructor arguments. */
+/** Creates all objects of the feature. Each object gets earlier objects as constructor arguments. */
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
   const { clock, leases, logger, metrics } = dependencies;

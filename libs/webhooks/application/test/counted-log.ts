@@ -41,7 +41,7 @@ export async function countFromLog(store: DocumentStore, endpointId: string): Pr
   });
 }
 
-/** Returns the same counts as an endpoint's statistics report them. */
+/** Converts hours of an endpoint's statistics to the counts that this file computes. */
 export function toCounts(hours: readonly WebhookHour[]): readonly Counted[] {
   return hours.map(({ hour, attempts, deliveries, latency_ms: { max } }) => ({
     hour,

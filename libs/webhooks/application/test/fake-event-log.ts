@@ -10,7 +10,7 @@ export class FakeEventLog implements EventLog {
 
   /** Hook that runs before events are rebuilt. */
   making: () => Promise<void> = () => Promise.resolve();
-  /** Number of events that the log shows, oldest first. */
+  /** Number of events that the log returns. Later events are not visible yet. */
   shown = Infinity;
 
   add(...events: readonly PublishedEvent[]): void {

@@ -31,7 +31,7 @@ export class FakeReceivers implements OutboundHttp {
   readonly arrived: ReceivedRequest[] = [];
   private readonly behaviours = new Map<string, FakeBehaviour>();
   private readonly underWay = new Map<string, number>();
-  /** Most concurrent requests observed, by URL. */
+  /** Maximum number of concurrent requests observed, by URL. */
   readonly mostAtOnce = new Map<string, number>();
 
   respondWith(url: string, behaviour: FakeBehaviour): void {

@@ -11,7 +11,7 @@ export class FlakyProcess extends KillableProcess {
   afterNextReplace = false;
   /** Id of an endpoint whose new deliveries are not stored until {@link releaseWrites} is called. */
   holdDeliveriesTo: string | undefined;
-  /** Writes that are held back. */
+  /** Writes that wait for {@link releaseWrites}. */
   atGate = 0;
   private readonly gate = Promise.withResolvers<void>();
   /** Collection whose calls fail after they took effect. */

@@ -16,7 +16,7 @@ import type {
 export class KillableProcess {
   private readonly death = new AbortController();
   private readonly died: Promise<never>;
-  /** Number of outgoing calls so far that change something. */
+  /** Number of outgoing calls so far that write data. */
   steps = 0;
   /** Milliseconds by which this process's clock is ahead of the others. */
   clockOffset = 0;
@@ -27,7 +27,8 @@ export class KillableProcess {
 
   /**
    * @param dieAt number of the call, from 1, at which the process dies
-   * @param before true if the process dies before that call takes effect; false if after it, but before the response
+   * @param before true if the process dies before the call takes effect; false if it dies after the effect, before the
+   *   response
    */
   constructor(
     private readonly dieAt = Infinity,
@@ -57,14 +58,18 @@ export class KillableProcess {
   }
 
   /**
-   * Loses all leases as if suspended and resumed: other processes hold them, and this one notices only when it checks.
+   * Loses all leases as if the process was suspended. Other processes acquire the leases, and this process notices the
+   * loss at its next check.
    */
   suspend(): void {
     this.isStill = true;
     this.loseLeases();
   }
 
-  /** Loses all leases as if the lease store was unreachable: other processes hold them, and this one is notified. */
+  /**
+   * Loses all leases as if the lease store was unreachable. Other processes acquire the leases, and this process is
+   * notified.
+   */
   loseLeases(): void {
     for (const release of this.held) void release();
     this.held.clear();
@@ -91,7 +96,7 @@ export class KillableProcess {
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
         return broker.consume({ ...options, signal }, async (messages, fenced) => {
-          // The failure of the process may be that the offset is not committed.
+          // Ignore the error of a dead process, which may not have committed its offset.
           const work = handler(messages, fenced).then(() => this.change(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });

@@ -4,7 +4,7 @@ import type { ReplayFilter, ReplayedStatus } from '@tracking/webhooks-domain';
 /** An event, and its state for the endpoint before the replay. */
 export interface PastEvent {
   readonly event: PublishedEvent;
-  /** `waiting` means recorded and due later; `sandbox` means sent by a test, and succeeded. */
+  /** State of the event: `waiting` is recorded and due later; `sandbox` was sent by a test and succeeded. */
   readonly fate: ReplayedStatus | 'waiting' | 'sandbox';
   /** Error code of the delivery (`last_error.code`). */
   readonly reason: string | null;
@@ -24,7 +24,7 @@ export function selectReplayedEvents(
     if (Date.parse(event.created_at) > Date.parse(until)) continue;
     if (event_types !== null && !event_types.includes(event.type)) continue;
     if (fate === 'missed' && !subscribed.includes(event.type)) continue;
-    // Missed events have no error, like successes.
+    // A missed event has no error code, like a success.
     if (reasons !== null && (reason === null || !reasons.includes(reason))) continue;
     found.add(event.id);
   }

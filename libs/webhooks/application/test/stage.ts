@@ -56,7 +56,7 @@ export class WebhooksTestStage {
   secretsKey = randomBytes(32);
   /** Payload versions of processes started from now on. */
   versions = PAYLOAD_VERSIONS;
-  /** Loop time of processes started from now on: they always have spare time, whatever else the machine does. */
+  /** Loop time of processes started from now on. By default, processes always have spare time. */
   loopTime: () => LoopTime = idleLoop();
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<RunningWebhooks>();
@@ -76,9 +76,9 @@ export class WebhooksTestStage {
   private readonly timers = new Set<() => void>();
   /** Every {@link event}, published or not. */
   readonly eventLog = new FakeEventLog();
-  /** Position of each event in the log of its source. */
+  /** Log position of each event, by event id. */
   private readonly positions = new Map<string, Position>();
-  /** True if that log does not respond. */
+  /** True if the log of events does not respond. */
   logIsAway = false;
 
   private constructor(
@@ -106,7 +106,7 @@ export class WebhooksTestStage {
   }
 
   async close(): Promise<void> {
-    // Stops dead processes too, so that they set no timers.
+    // Stop dead processes too, so that they set no timers.
     for (const { stop } of this.running) await stop();
     await this.engine.close();
     await this.folder.remove();

@@ -39,7 +39,7 @@ export interface Delivery {
   readonly attempts_count: number;
   /** Number of failed attempts in the current schedule. Holds do not count. */
   readonly failures: number;
-  /** Start of the current schedule's first attempt. The retry window begins here. */
+  /** Start of the current schedule's first attempt, which begins the retry window. */
   readonly first_attempt_at: Timestamp | null;
   /** End of the latest attempt; absent or null before the first attempt. */
   readonly last_attempt_at?: Timestamp | null;

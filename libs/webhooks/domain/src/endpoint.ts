@@ -185,7 +185,7 @@ export interface EnabledPeriod extends Period {
   };
 }
 
-/** A period as stored. A faulty document may lack `places`; that must not stop recording for other endpoints. */
+/** A period as stored. A faulty document may lack `places`, which must not stop recording for other endpoints. */
 type StoredPeriod = Period & Partial<Pick<EnabledPeriod, 'places'>>;
 
 /** Fields of an event that decide whether the event is live. */
@@ -216,7 +216,7 @@ export function closeEnabledPeriod(
 
 /**
  * Returns true if the event lies in one of the periods. An event that is in no log matches an open period, and matches
- * a closed period by time. If a period has no `places`, every event is matched the same way.
+ * a closed period by time. If a period has no `places`, every event is matched by time.
  */
 export function isInEnabledPeriod(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
@@ -245,7 +245,7 @@ export function openPeriod<P extends Period>(periods: readonly P[], period: P): 
 export function closePeriod<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
-  // If a clock was set back, a period must not end before it begins.
+  // Use the later time: if a clock was set back, the period would end before it begins.
   return periods.with(-1, { ...last, to: at < last.from ? last.from : at });
 }
 

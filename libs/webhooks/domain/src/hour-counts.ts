@@ -145,7 +145,7 @@ export function maxLatencyInBucket(bucket: number): number {
 }
 
 /**
- * Returns a percentile of the durations, in milliseconds; null if there are none.
+ * Returns a percentile of the durations, in milliseconds; null without durations.
  * @param part the percentile, from 0 to 1, @param max the longest duration
  */
 export function computePercentile(buckets: LatencyBuckets, part: number, max: number): number | null {

@@ -90,7 +90,7 @@ export interface FailingPeriod {
   readonly reason: DeliveryError;
 }
 
-/** Failed attempts since the last success. Times are epoch milliseconds. */
+/** Failed attempts since the endpoint's last success. Times are epoch milliseconds. */
 export interface ConsecutiveFailures {
   /** Start of the first failed attempt. */
   readonly since: number;

@@ -42,11 +42,11 @@ export interface Replay extends ReplayFilter {
   readonly endpoint_id: string;
   readonly action: ReplayAction;
   readonly status: ReplayStatus;
-  /** Number of deliveries found so far; the total once the replay is completed. */
+  /** Number of deliveries found so far. Final when the replay is completed. */
   readonly matched: number;
-  /** Number of found deliveries that were since delivered, or discarded. */
+  /** Number of found deliveries that the replay delivered or discarded. */
   readonly done: number;
-  /** Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
+  /** Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule. */
   readonly failed: number;
   readonly created_at: Timestamp;
   readonly completed_at: Timestamp | null;
@@ -80,6 +80,6 @@ export function resumeReplay<R extends Replay>(replay: R): R {
 /** Returns the outcome of a replayed delivery's first attempt since the replay; undefined before that attempt. */
 export function getReplayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
   if (delivery.status === 'succeeded') return 'done';
-  // A hold does not count as an attempt.
+  // Ignore a hold, which does not count as an attempt.
   return delivery.failures > 0 || !isScheduled(delivery) ? 'failed' : undefined;
 }

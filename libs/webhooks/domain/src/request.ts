@@ -54,7 +54,7 @@ export function createSandboxEvent({
 }
 
 /**
- * HMAC-SHA256 of the text `prefix` followed by the body. Passed in, because this package has no cryptography of its
+ * HMAC-SHA256 of the text `prefix` followed by the body. A parameter, because this package has no cryptography of its
  * own.
  */
 export interface Signer {

@@ -79,7 +79,7 @@ function rescheduleDelivery(
 ): Delivery {
   const ended = Date.parse(endedAt);
   const windowEndsAt = computeRetryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
-  // The attempt's start decides: an attempt that started within the window is still followed by the last attempt.
+  // Compare the attempt's start: an attempt that started within the window is followed by the last attempt.
   if (Date.parse(startedAt) >= windowEndsAt) return completeDelivery(attempted, 'dead_lettered', endedAt);
   // A hold does not consume an attempt of the schedule. A hold that ends after the window delays the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;

@@ -29,7 +29,7 @@ class DeliveryResource implements WebhookDelivery {
   readonly event_type!: string;
   @ApiProperty({ description: 'Status of the delivery.', enum: DELIVERY_STATUSES })
   readonly status!: WebhookDelivery['status'];
-  @ApiProperty({ description: 'True for a sandbox event, sent by a test.' })
+  @ApiProperty({ description: 'True if the event is a sandbox event, which the test operation sends.' })
   readonly sandbox!: boolean;
   @ApiProperty({ ...TIME, description: 'Time at which the delivery was recorded. UTC with milliseconds.' })
   readonly created_at!: string;
@@ -75,7 +75,11 @@ class AttemptResource implements WebhookAttempt {
   readonly at!: string;
   @ApiProperty({ type: 'integer', description: 'Duration in milliseconds, from name resolution to the last byte.' })
   readonly duration_ms!: number;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Status code of the response; null if there was none.' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Status code of the response; null without a response.',
+  })
   readonly status_code!: number | null;
   @ApiProperty({
     type: WebhookErrorResource,
@@ -86,7 +90,7 @@ class AttemptResource implements WebhookAttempt {
   @ApiProperty({
     type: ResponseResource,
     nullable: true,
-    description: 'Response of the endpoint; null if there was none.',
+    description: 'Response of the endpoint; null without a response.',
   })
   readonly response!: ResponseResource | null;
   @ApiProperty({ description: 'True if a person requested the attempt.' })

@@ -5,9 +5,9 @@ import { WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookHourAttempts' })
 class AttemptCountsResource {
-  @ApiProperty({ type: 'integer', description: 'Answered 2xx.' })
+  @ApiProperty({ type: 'integer', description: 'Attempts that were answered with a 2xx status.' })
   readonly succeeded!: number;
-  @ApiProperty({ type: 'integer', description: 'Attempts with any other result.' })
+  @ApiProperty({ type: 'integer', description: 'Attempts that did not succeed.' })
   readonly failed!: number;
 }
 
@@ -54,9 +54,12 @@ class HourResource implements WebhookHour {
 
 @ApiSchema({ name: 'WebhookWaiting' })
 class WaitingResource {
-  @ApiProperty({ type: 'integer', description: 'Number of deliveries with attempts left, counted up to 1,000.' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of deliveries whose schedule has attempts left, counted up to 1,000.',
+  })
   readonly count!: number;
-  @ApiProperty({ description: 'True if counting stopped at 1,000 and there may be more.' })
+  @ApiProperty({ description: 'True if counting stopped at 1,000, so there may be more deliveries.' })
   readonly is_at_least!: boolean;
   @ApiProperty({
     ...TIME,
@@ -70,7 +73,11 @@ class WaitingResource {
 class LastErrorResource extends WebhookErrorResource {
   @ApiProperty({ ...TIME, description: 'Start of the attempt. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Status code of the response; null if there was none.' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Status code of the response; null without a response.',
+  })
   readonly status_code!: number | null;
 }
 
@@ -103,13 +110,13 @@ export class EndpointStatsResource implements WebhookStats {
 export class EndpointStatsDto {
   @QueryTime({
     description:
-      'Start of the period; the whole hour is included. Defaults to one day before `until`; at most 30 days before it.',
+      'Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`.',
     example: '2026-11-21T09:30:00Z',
   })
   since?: string;
 
   @QueryTime({
-    description: 'End of the period: only hours that begin before it. Defaults to the current time.',
+    description: 'End of the period. Hours that begin before this time are included. Defaults to the current time.',
     example: '2026-11-22T09:30:00Z',
   })
   until?: string;

@@ -61,7 +61,10 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
   )
   readonly event_types!: string[];
-  @Forwarded({ type: String, maxLength: DEFAULT_MAX_CHARS }, { description: 'Description for people.', nullable: true })
+  @Forwarded(
+    { type: String, maxLength: DEFAULT_MAX_CHARS },
+    { description: 'Free-text description of the endpoint, for people.', nullable: true },
+  )
   readonly description!: string | null;
   @Forwarded(
     { type: String, enum: [...API_VERSIONS] },
@@ -91,7 +94,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: 20 },
     {
       description:
-        'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.',
+        'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.',
       example: { 'x-token': 'secret' },
     },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },

@@ -27,14 +27,14 @@ export class ReplayResource extends Resource implements WebhookReplay {
   @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_ACTIONS })
   readonly action!: WebhookReplay['action'];
   @Timestamp({
-    description: 'Only events created at this time or later. If null, starts at the first event kept.',
+    description: 'Only events created at this time or later. If null, the replay starts at the first stored event.',
     example: '2026-11-21T09:30:00Z',
     nullable: true,
   })
   readonly since!: string | null;
   @Timestamp({
     description:
-      'Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value.',
+      'Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum.',
     example: '2026-11-22T09:30:00Z',
   })
   readonly until!: string;
@@ -66,14 +66,15 @@ export class ReplayResource extends Resource implements WebhookReplay {
   readonly status!: WebhookReplay['status'];
   @ApiProperty({
     type: 'integer',
-    description: 'Number of deliveries found so far; the total once the replay is completed.',
+    description: 'Number of deliveries found so far. Final when the replay is completed.',
   })
   readonly matched!: number;
-  @ApiProperty({ type: 'integer', description: 'Number of found deliveries that were since delivered, or discarded.' })
+  @ApiProperty({ type: 'integer', description: 'Number of found deliveries that the replay delivered or discarded.' })
   readonly done!: number;
   @ApiProperty({
     type: 'integer',
-    description: 'Number of found deliveries whose first attempt failed again. They continue on their new schedule.',
+    description:
+      'Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule.',
   })
   readonly failed!: number;
   @ApiProperty({ ...TIME, description: 'Time at which the replay was requested. UTC with milliseconds.' })

@@ -30,7 +30,7 @@ export function warnAboutDroppedHeaders(
   after: WebhookEndpoint,
 ): readonly Warning[] {
   const message =
-    'The header was dropped: the request has no value for it, and none is stored for the scheme, host and port of the URL.';
+    "The header was dropped: the request has no value for the header, and no value is stored for the URL's scheme, host and port.";
   return Object.keys(headers ?? before?.headers ?? {})
     .map((name) => name.toLowerCase())
     .filter((name) => !Object.hasOwn(after.headers, name))

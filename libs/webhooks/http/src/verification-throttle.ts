@@ -6,14 +6,17 @@ import type { WebhookEndpoint } from '@tracking/webhooks';
 const MAX_PER_ENDPOINT = 10;
 /** Challenges per minute from one workspace, which has at most 50 endpoints in each environment. */
 const MAX_PER_WORKSPACE = 60;
-/** Challenges per minute to one host, from all workspaces. Greater than for one workspace, which cannot use it up. */
+/**
+ * Challenges per minute to one host, from all workspaces. The limit is greater than the limit of one workspace, so that
+ * no workspace can use up all challenges to a host.
+ */
 const MAX_PER_HOST = 120;
 
 /** Limits how many challenges are sent, because the owner of an unverified URL has not agreed to receive requests. */
 export class VerificationThrottle {
   constructor(private readonly quota: Quota) {}
 
-  /** Counts one challenge. @throws RequestError `rate_limited` */
+  /** Counts one challenge against the limits. @throws RequestError `rate_limited` */
   async challenge(workspace_id: string, { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>): Promise<void> {
     await this.take(`verification:endpoint:${id}`, MAX_PER_ENDPOINT, 'one webhook endpoint');
     await this.take(`verification:workspace:${workspace_id}`, MAX_PER_WORKSPACE, 'the workspace');

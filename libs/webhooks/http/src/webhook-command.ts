@@ -14,9 +14,9 @@ export const WebhookCommandOf = createParamDecorator((_data: unknown, context: E
 });
 
 /**
- * Reports an unknown outcome for errors of changes that are not `@Audited`; the audit trail does so for the others. A
- * change of webhooks writes several documents and calls another process. An error that proves that its last step did
- * nothing therefore proves nothing about earlier steps.
+ * Reports an unknown outcome if a change that is not `@Audited` fails. The audit trail does the same for audited
+ * changes. A webhook change has several steps, so an error that proves that the last step did nothing says nothing
+ * about earlier steps.
  * @throws the error, or `Unavailable` in place of such an error
  */
 export function rethrowAsUnknownOutcome(error: unknown): never {

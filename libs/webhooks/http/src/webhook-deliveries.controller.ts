@@ -68,7 +68,7 @@ export class WebhookDeliveriesController {
   @Operation('retryWebhookDelivery', { summary: 'Request an extra attempt outside the schedule', conditional: 'write' })
   @ApiResponse({
     status: 202,
-    description: 'The delivery before the attempt. Get it again for the outcome.',
+    description: 'The delivery, as it was before the attempt. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
   @MayBeMissing()

@@ -237,7 +237,7 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({
     status: 202,
-    description: 'The delivery. Get it again for the outcome.',
+    description: 'The delivery. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
   @MayBeMissing()
@@ -260,7 +260,7 @@ export class WebhookEndpointsController {
   @Operation('rotateWebhookSecret', {
     summary: 'Rotate the signing secret; the old one stays valid for a while',
     description:
-      'Until the old secret expires, every request is signed with both. At most five secrets are valid at a time.',
+      'Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.',
     body: RotateSecretDto,
     bodyMayBeOmitted: true,
     conditional: 'write',
@@ -300,8 +300,8 @@ export class WebhookEndpointsController {
   }
 
   /**
-   * Returns a log position before all later events, for the response to a change that takes effect in the log.
-   * Undefined if the log cannot be reached, because then no later event is stored either.
+   * Returns the head of the event log, for the consistency token of a change. Undefined if the event store is
+   * unreachable: no later event can then be stored.
    */
   private readLogHead(): Promise<Position | undefined> {
     return this.head().catch(() => undefined);

@@ -47,13 +47,13 @@ export class WebhookReplaysController {
   @Operation('createWebhookReplay', {
     summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
-      'Starts a job that sends events as fast as the endpoint answers, without delaying live events. Only one can run for an endpoint at a time.',
+      'Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.',
     body: ReplayFilterDto,
     bodyMayBeOmitted: true,
   })
   @ApiResponse({
     status: 202,
-    description: 'The replay. Get it again to see its progress.',
+    description: 'The replay. Get the replay again to see its progress.',
     type: ReplayWrittenResource,
   })
   @refusal(404, 'This endpoint does not exist in this workspace and environment.')

@@ -81,7 +81,8 @@ export class Endpoints implements WebhookEndpoints {
   async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
     const { store, box, versions } = this.dependencies;
     const { url, event_types, ...optional } = this.checkFields(command.fields, true);
-    if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
+    if (url === undefined || event_types === undefined)
+      throw new Error('The fields of a new endpoint are incomplete although they were checked.');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
     const fields = { ...DEFAULT_ENDPOINT_FIELDS, api_version: versions.newest, ...optional, url, event_types };
     const stored = await store.add({
@@ -177,7 +178,7 @@ export class Endpoints implements WebhookEndpoints {
     const valid = selectValidSecrets(secrets, command.at);
     requireReadable(box, valid);
     const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openSecret(box, id, stored) }));
-    if (newest === undefined) throw new Error(`endpoint ${id} has no secret`);
+    if (newest === undefined) throw new Error(`The new endpoint ${id} has no signing secret.`);
     const previous_secrets = previous.flatMap(({ secret, expires_at }) => (expires_at ? { secret, expires_at } : []));
     return { id, secret: newest.secret, previous_secrets };
   }
@@ -186,7 +187,7 @@ export class Endpoints implements WebhookEndpoints {
   private revealCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
-    if (made === undefined) throw new Error(`endpoint ${endpoint.id} has no secret`);
+    if (made === undefined) throw new Error(`The stored endpoint ${endpoint.id} has no signing secret.`);
     requireReadable(box, [made]);
     return { ...toEndpoint(endpoint), secret: openSecret(box, endpoint.id, made) };
   }

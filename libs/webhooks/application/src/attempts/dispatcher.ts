@@ -156,7 +156,11 @@ export class Dispatcher implements EndpointObserver {
     const waits = owned.returnToWindow(item, isPayloadMissing, this.dependencies.time.now());
     if (!waits || this.dependencies.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
-    if (isPayloadMissing) this.dependencies.logger.debug(about, 'webhooks: an attempt is waiting for its payload');
+    if (isPayloadMissing)
+      this.dependencies.logger.debug(
+        about,
+        'webhooks: an attempt waits because the payload of its delivery is not stored yet',
+      );
     else this.dependencies.logger.error(about, 'webhooks: an attempt could not be made');
   }
 

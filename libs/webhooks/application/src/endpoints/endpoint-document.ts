@@ -28,7 +28,7 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly revision: number;
-  /** Id of the last command that changed the endpoint; absent if none has since its creation. */
+  /** Id of the last command that changed the endpoint; absent if no command has since its creation. */
   readonly changed_by?: string;
 }
 

@@ -27,7 +27,7 @@ export class SecretBox {
 
   /** @param key 32 bytes */
   constructor(key: Uint8Array) {
-    if (key.length !== KEY_BYTES) throw new RangeError(`the secrets key must have ${KEY_BYTES} bytes`);
+    if (key.length !== KEY_BYTES) throw new RangeError(`The secrets key must have exactly ${KEY_BYTES} bytes.`);
     this.key = createSecretKey(key);
     this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   }
@@ -48,9 +48,12 @@ export class SecretBox {
   /** @throws if the text was sealed with another key or for another context, or was altered */
   open(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');
-    if (version !== SEAL_VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
+    if (version !== SEAL_VERSION || nonce === undefined || sealed === undefined)
+      throw new Error('The stored secret is malformed: it is not a sealed text.');
     if (keyId !== this.keyId)
-      throw new Error(`a stored secret was sealed with another key (${keyId}): see SECRETS_KEY`);
+      throw new Error(
+        `A stored secret cannot be decrypted: it was sealed with another key (${keyId}). Set SECRETS_KEY to that key.`,
+      );
     const bytes = Buffer.from(sealed, 'base64url');
     const decipher = createDecipheriv(ALGORITHM, this.key, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(context))

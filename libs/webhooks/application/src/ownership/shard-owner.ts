@@ -189,7 +189,7 @@ export class ShardOwner {
     this.known.delete(shard);
     this.unknown.delete(shard);
     for (const owned of endpoints.all) if (shardOf(owned.id) === shard) endpoints.drop(owned);
-    logger.warn({ shard }, 'webhooks: lost a shard; another process takes it over');
+    logger.warn({ shard }, 'webhooks: this process lost a shard; another process takes the shard over');
   }
 
   private async poll(): Promise<void> {

@@ -176,7 +176,7 @@ test('a message without a position is parked', async () => {
   await stage.send(stage.message(stage.addEvent(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
-    expect(items).toEqual([expect.objectContaining({ error: 'the position header is missing' })]);
+    expect(items).toEqual([expect.objectContaining({ error: 'the message has no position header' })]);
   });
   expect(await recorded(id)).toEqual([]);
 });

@@ -173,10 +173,11 @@ export function parseMessage(
   versions: PayloadVersions,
 ): ConsumedEvent {
   const event = parseEvent(value);
-  if (versions.findVersion(event.api_version) === undefined) throw new Error('api_version is unknown to this process');
+  if (versions.findVersion(event.api_version) === undefined)
+    throw new Error('api_version of the event is unknown to this process');
   requireOlderVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
-  if (place === '') throw new Error('the position header is missing');
+  if (place === '') throw new Error('the message has no position header');
   return { ...event, place, origin: parseOrigin(headers) };
 }
 
@@ -184,7 +185,7 @@ function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions):
   try {
     versions.downgradeData(event, versions.oldest);
   } catch (error) {
-    throw new Error(`the event cannot be converted to an older version: ${String(error)}`, { cause: error });
+    throw new Error(`the event cannot be converted to an older payload version: ${String(error)}`, { cause: error });
   }
 }
 
@@ -209,12 +210,12 @@ function parseEvent(text: string): PublishedEvent {
   } catch {
     throw new Error('the message is not JSON');
   }
-  if (typeof value !== 'object' || value === null) throw new Error('the message is not an object');
+  if (typeof value !== 'object' || value === null) throw new Error('the message is not a JSON object');
   const event = value as Partial<Record<keyof PublishedEvent, unknown>>;
   for (const name of ['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id'] as const) {
     if (typeof event[name] !== 'string' || event[name] === '') throw new Error(`${name} is missing`);
   }
-  if (Number.isNaN(Date.parse(String(event.created_at)))) throw new Error('created_at is not a timestamp');
-  if (typeof event.data !== 'object' || event.data === null) throw new Error('data is missing');
+  if (Number.isNaN(Date.parse(String(event.created_at)))) throw new Error('created_at of the event is not a timestamp');
+  if (typeof event.data !== 'object' || event.data === null) throw new Error('data of the event is missing');
   return event as PublishedEvent;
 }

@@ -138,7 +138,7 @@ describe('with a second version of the payload', () => {
     await received(OLD_URL, 1);
     await stage.waitUntilConsumed();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
-    expect(parked).toMatchObject({ error: 'api_version is unknown to this process' });
+    expect(parked).toMatchObject({ error: 'api_version of the event is unknown to this process' });
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await behind.stop();
     stage.versions = two;

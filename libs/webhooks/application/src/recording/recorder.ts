@@ -85,9 +85,10 @@ export class Recorder {
 
   constructor(private readonly dependencies: RecorderDependencies) {
     const { metrics } = dependencies;
-    const late = 'Deliveries recorded after the others, because their endpoint is failing or behind';
+    const late =
+      'Deliveries that were recorded after other deliveries, because their endpoint is failing or has a backlog';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
-    const deferred = 'Deliveries to failing endpoints, deferred until there is time to record them';
+    const deferred = 'Deliveries to failing endpoints whose recording was deferred to spare time';
     this.deferred = metrics.counter('webhook_deliveries_put_off_total', deferred);
   }
 

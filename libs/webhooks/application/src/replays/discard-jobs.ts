@@ -69,7 +69,7 @@ export class DeadLetterDiscarder {
   private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.get(replay.endpoint_id);
-    if (endpoint === undefined) throw new Error(`endpoint ${replay.endpoint_id} has dead letters but is not stored`);
+    if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
     const { found, cursor, ended } = await new ReplaySource(replay, this.dependencies).next(
       endpoint,
       DEAD_LETTERS_PER_TURN,

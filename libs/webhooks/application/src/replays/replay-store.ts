@@ -42,7 +42,7 @@ export interface ReplayDocument extends Document, Replay {
    * can complete the work.
    */
   readonly under_way: readonly TakenDelivery[];
-  /** Id of the last command that changed the replay; absent if none has since its creation. */
+  /** Id of the last command that changed the replay; absent if no command has since its creation. */
   readonly changed_by?: string;
 }
 

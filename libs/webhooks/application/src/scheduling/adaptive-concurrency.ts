@@ -17,9 +17,9 @@ import type { ProcessTime } from './steady-time.ts';
  */
 type CircuitState = 'untried' | 'closed' | 'open';
 
-/** Failed attempts since the last success. */
+/** Failed attempts since the endpoint's last success. */
 interface FailuresSinceSuccess extends ConsecutiveFailures {
-  /** Errors of the first (`first`) and latest (`reason`) failed attempt. Null if not stored. */
+  /** Errors of failed attempts: `first` of the first, `reason` of the latest. Null if an error is not stored. */
   readonly first: DeliveryError | null;
   readonly reason: DeliveryError | null;
   /** Time of the event that reports the failures; null before the report. */
@@ -34,18 +34,21 @@ const NO_FAILURES = { since: Infinity, first: null, reportAt: null, isReported: 
 const UNTRIED_CONCURRENCY = 4;
 /** Concurrent attempts while the circuit is open. */
 const PROBE_CONCURRENCY = 2;
-/** After this many consecutive failures, the next attempt waits for a random part of the last attempt's duration. */
+/**
+ * Number of consecutive failures from which attempts pause: the next one waits for a random part of the last attempt's
+ * duration.
+ */
 const PAUSE_AFTER_FAILURES = 2;
 const MAX_PAUSE_SHARE = 0.1;
-/** If the latest answer took at least this long, attempts start one by one, spread over a part of that time. */
+/** Milliseconds from which an answer is slow. After a slow answer, attempts start one by one with a gap. */
 const SLOW_ANSWER_MS = 1_000;
 const ATTEMPTS_PER_ANSWER_TIME = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
 const RELAPSE_AFTER_FAILURES = 3;
 
-/** Current limits on attempts at one URL. Times are those of this process. */
+/** Current limits on attempts at one URL. Times are in time of this process. */
 export interface ConcurrencyState {
-  /** Maximum concurrent attempts that the endpoint is configured for. */
+  /** Maximum number of concurrent attempts in the endpoint's settings. */
   readonly limit: number;
   /** Concurrent attempts currently allowed. */
   readonly allowed: number;
@@ -53,7 +56,7 @@ export interface ConcurrencyState {
   /** Time at which the circuit last closed; -Infinity if it was never open in this process. */
   readonly closedAt: number;
   readonly heldUntil: number;
-  /** Earliest start of the next attempt. Spreads the attempts at endpoints that hang or answer late. */
+  /** Earliest start of the next attempt. The gap spreads the attempts at endpoints that hang or answer late. */
   readonly restsUntil: number;
   /** True if the latest answer was a success. */
   readonly isProven: boolean;
@@ -101,7 +104,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.recoveryAfterMs = recoveryAfterMs;
     this.random = random;
     this.time = time;
-    // The clock that a stored time comes from may have been ahead.
+    // Limit a stored time, because it may come from a clock that was ahead.
     const now = time.now();
     this.#heldUntil = this.parseStoredTime(stored?.held_until, now + MAX_RETRY_AFTER_MS) ?? -Infinity;
     this.#failures = this.readStoredFailures(stored, now);
@@ -153,7 +156,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
 
   /** Records the start of an attempt. */
   recordStart(at: number): void {
-    // If only one attempt runs at a time, no gap is needed.
+    // Leave no gap if only one attempt runs at a time.
     if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
     const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPTS_PER_ANSWER_TIME * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
@@ -175,8 +178,8 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   }
 
   /**
-   * Records that the failures since `since` are reported, or about to be, by an event with time `reportAt`. No-op if
-   * those failures have ended.
+   * Records the report of the failures that began at `since`. `reportAt` is the time of the report's event. No-op if
+   * these failures have ended.
    */
   recordFailureReport(since: number, reportAt: number, isReported: boolean): void {
     if (this.#failures?.since === since) this.#failures = { ...this.#failures, reportAt, isReported };
@@ -218,10 +221,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     if (this.#failuresInARow >= RELAPSE_AFTER_FAILURES) this.#recoveringSince = null;
   }
 
-  /**
-   * Failures are stored only after they have lasted a while, so that an endpoint with occasional failures causes no
-   * writes.
-   */
+  /** Only failures that have lasted for a while are stored, so that occasional failures cause no writes. */
   private captureHealth(now: number): EndpointHealth {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;

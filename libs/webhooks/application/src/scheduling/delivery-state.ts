@@ -17,23 +17,21 @@ import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurren
 import type { ProcessTime } from './steady-time.ts';
 
 /**
- * Phase of the endpoint's current URL. The phase follows from two facts: is the URL's health known, and did the URL
- * answer 410?
- *
- *     opening ─── setHealth ──► serving ─── answer 410 ──► gone
- *        ▲                         ▲                        │
- *        │                         └───── endDisabling ─────┤
- *        └── setEndpoint with another URL, from every phase ┘
- *
- * - `opening`: the URL's stored health is not read yet. Nothing is sent.
+ * Phase of the endpoint's current URL. The phase follows from two facts: whether the URL's health is known, and whether
+ * the URL answered 410.
+ * ¶ opening ─── setHealth ──► serving ─── answer 410 ──► gone
+ * ▲ ▲ │
+ * │ └───── endDisabling ─────┤
+ * └── setEndpoint with another URL, from every phase ┘
+ * ¶ - `opening`: the URL's stored health is not read yet. Nothing is sent.
  * - `serving`: deliveries are attempted when they are due.
  * - `gone`: the URL answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former
- *   URL can also get a 410 while the phase is `opening`. After disabling, the phase is `opening` again until the health
- *   is read.
+ * URL can also get a 410 while the phase is `opening`. After disabling, the phase is `opening` again until the health
+ * is read.
  */
 type UrlPhase = 'opening' | 'serving' | 'gone';
 
-/** Phase of a delivery in progress: its request is being made, then its outcome is being stored. */
+/** Phase of a delivery in progress. First its request is being sent, then its outcome is being stored. */
 type AttemptPhase = 'attempting' | 'storing';
 
 /**
@@ -52,16 +50,16 @@ export interface RunningReplay {
   readonly id: string;
   /** Returns true if the replay should take more deliveries now. */
   wantsMore(now: number): boolean;
-  /** Returns the time at which the replay may next take deliveries, if nothing else changes. */
+  /** Returns the time at which the replay may take its next deliveries, if no attempt ends before. */
   nextStoreTime(now: number): number | undefined;
   /**
-   * Takes the next few deliveries. Returns false if the replay has ended, also if another process ended it.
+   * Takes the next few deliveries. Returns false if this or another process has ended the replay.
    * @throws Unavailable, Busy
    */
   takeDeliveries(): Promise<boolean>;
   /** Records that the outcome of an attempt was stored. `after` is undefined if the delivery no longer exists. */
   recordAttempt(deliveryId: string, after: DeliveryDocument | undefined): void;
-  /** Marks the replay to be read again, because another process may have changed its stored deliveries. */
+  /** Marks the replay to be read again, because another process may have changed the stored replay. */
   requestReread(): void;
 }
 
@@ -93,7 +91,7 @@ export class DeliveryState {
   #isDropped = false;
   readonly #underWay = new Map<string, AttemptPhase>();
   #attempting = 0;
-  /** Ids of deliveries in progress that were taken before they were due, because the endpoint is recovering. */
+  /** Ids of deliveries in progress that were taken early because the endpoint is recovering. */
   readonly #takenEarly = new Set<string>();
   #wasAttempted = false;
   #blockedUntil = -Infinity;
@@ -136,7 +134,7 @@ export class DeliveryState {
     this.document = endpoint;
     this.#concurrency?.changeLimit(endpoint.max_concurrency);
     if (!hasSameUrl(before, endpoint)) {
-      // Answers of a former URL do not apply to the current one.
+      // Forget the 410 of a former URL, because it does not apply to the current URL.
       this.#concurrency = this.#gone = undefined;
       return true;
     }
@@ -148,13 +146,13 @@ export class DeliveryState {
     this.#isDropped = true;
   }
 
-  /** Sets the stored health. Ignores health of other URLs than the current one. */
+  /** Sets the health as read from the store. Ignores the health of a former URL. */
   setHealth(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
     if (this.#concurrency !== undefined)
-      throw new IllegalTransition(`${this.document.id}: its health is already known`);
+      throw new IllegalTransition(`The health of endpoint ${this.document.id} is already known.`);
     const stored = found && getUrlRevision(found) === getUrlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(
       this.document.max_concurrency,
@@ -184,7 +182,7 @@ export class DeliveryState {
   get hasEarlyUnderWay(): boolean {
     return this.#takenEarly.size > 0;
   }
-  /** Time until which a local fault blocks attempts; -Infinity if none does. */
+  /** Time until which a fault of this process blocks attempts; -Infinity without a fault. */
   get blockedUntil(): number {
     return this.#blockedUntil;
   }
@@ -198,14 +196,14 @@ export class DeliveryState {
    * because the endpoint is recovering
    */
   beginAttempt(id: string, isEarly: boolean, now: number): void {
-    if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is already in progress`);
+    if (this.#underWay.has(id)) throw new IllegalTransition(`Delivery ${id} is already in progress.`);
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
     this.#concurrency?.recordStart(now);
   }
 
-  /** Records the outcome of an attempt. Ignores attempts at other URLs than the current one. */
+  /** Records the outcome of an attempt. Ignores attempts at a former URL. */
   recordOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!hasSameUrl(attempted, this.document)) return;
     this.#concurrency?.recordOutcome(outcome, startedAt, endedAt);
@@ -213,9 +211,9 @@ export class DeliveryState {
     if (outcome.kind === 'gone') this.#gone = attempted;
   }
 
-  /** Records that the endpoint has answered: the next attempt may begin while the outcome is being stored. */
+  /** Records that the endpoint has answered. The next attempt may then begin while the outcome is being stored. */
   markAnswered(id: string): void {
-    if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`${id} is not being attempted`);
+    if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`Delivery ${id} is not being attempted.`);
     this.#underWay.set(id, 'storing');
     this.#attempting -= 1;
   }
@@ -223,7 +221,7 @@ export class DeliveryState {
   /** Records that the delivery is no longer in progress, with or without an attempt. */
   endAttempt(id: string): void {
     const phase = this.#underWay.get(id);
-    if (phase === undefined) throw new IllegalTransition(`${id} is not in progress`);
+    if (phase === undefined) throw new IllegalTransition(`Delivery ${id} is not in progress.`);
     if (phase === 'attempting') this.#attempting -= 1;
     this.#underWay.delete(id);
     this.#takenEarly.delete(id);
@@ -239,18 +237,18 @@ export class DeliveryState {
   }
 
   /**
-   * Starts disabling an endpoint that answered 410 and returns that endpoint. Returns undefined if there is none, or if
-   * outcomes of its attempts are not stored yet.
+   * Starts disabling an endpoint that answered 410 and returns that endpoint. Returns undefined if no endpoint answered
+   * 410, or if some outcomes are not stored yet.
    */
   beginDisabling(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
     this.#beginTask('disabling');
     return this.#gone;
   }
-  /** @param isDisabled false if disabling has to be tried again */
+  /** @param isDisabled true if the endpoint is disabled; false to try again later */
   endDisabling(gone: EndpointDocument, isDisabled: boolean): void {
     this.#endTask('disabling');
-    // Another URL may have answered 410 in the meantime.
+    // Keep a 410 that another URL has answered in the meantime.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
 
@@ -292,9 +290,9 @@ export class DeliveryState {
   wantsReplay(now: number): boolean {
     return !this.#tasks.has('replaying') && this.#replay?.wantsMore(now) === true;
   }
-  /** Marks the replay as taking its next deliveries, and returns it. */
+  /** Marks the running replay as taking its next deliveries, and returns the replay. */
   beginReplaying(): RunningReplay {
-    if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay is running`);
+    if (this.#replay === undefined) throw new IllegalTransition(`Endpoint ${this.document.id} has no running replay.`);
     this.#beginTask('replaying');
     return this.#replay;
   }
@@ -306,7 +304,7 @@ export class DeliveryState {
   beginReplayRead(): number {
     return (this.#replayReads.begun += 1);
   }
-  /** Sets the replay that a read found. Ignored if a read that began later has already completed. */
+  /** Sets the replay that a read returned. Ignores the result if a later read has already completed. */
   endReplayRead(read: number, found: RunningReplay | undefined): void {
     if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
@@ -316,11 +314,13 @@ export class DeliveryState {
   }
 
   #beginTask(task: Task): void {
-    if (this.#tasks.has(task)) throw new IllegalTransition(`${this.document.id}: ${task} is already running`);
+    if (this.#tasks.has(task))
+      throw new IllegalTransition(`Endpoint ${this.document.id}: the task "${task}" is already running.`);
     this.#tasks.add(task);
   }
 
   #endTask(task: Task): void {
-    if (!this.#tasks.delete(task)) throw new IllegalTransition(`${this.document.id}: ${task} is not running`);
+    if (!this.#tasks.delete(task))
+      throw new IllegalTransition(`Endpoint ${this.document.id}: the task "${task}" is not running.`);
   }
 }

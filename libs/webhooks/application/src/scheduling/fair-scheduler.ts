@@ -13,28 +13,28 @@ const LARGE_SHARE_FACTOR = 12;
 const SMALL_SHARE_FACTOR = 1;
 
 /**
- * Returns the most attempts that one holder may have in progress while `free` of `all` stay free. The share falls with
- * the square of the free attempts: if several holders arrive in turn and release nothing for long, each leaves
- * something for the next.
+ * Returns the maximum number of attempts of one workspace or endpoint while `free` of `all` attempts stay free. The
+ * number falls with the square of `free`, so that every workspace leaves attempts for the next one.
  */
 const maxShare = (free: number, all: number, share: number) => (share * free * free) / all;
 
 interface RunningAttempts {
   attempts: number;
-  /** Number of these attempts at endpoints whose latest answer was not a success. */
+  /** Number of attempts in progress at endpoints whose latest answer was not a success. */
   unproven: number;
 }
 const NO_RUNNING_ATTEMPTS: Readonly<RunningAttempts> = { attempts: 0, unproven: 0 };
 
 /**
- * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted before
- * its receiver answers, so no workspace may hold the capacity that the next one needs:
- *
- * - A workspace starts another attempt only while it holds no more than a share of all attempts.
- * - An endpoint starts another attempt only while it holds no more than a share of its workspace's attempts, including those
- *   that the workspace may still start.
- * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share is
- *   smaller if the endpoint already has an attempt in progress.
+ * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted
+ * before its receiver answers, so a workspace must leave capacity for others:
+ * ¶ - A workspace starts another attempt only while it holds no more than a share of all attempts.
+ * - An endpoint starts another attempt only while it holds no more than a share of its workspace's attempts, including
+ *   those
+ * that the workspace may still start.
+ * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share
+ *   is
+ * smaller if the endpoint already has an attempt in progress.
  */
 export class FairScheduler<E extends SchedulableEndpoint> {
   private readonly total: RunningAttempts = { ...NO_RUNNING_ATTEMPTS };
@@ -111,7 +111,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     );
   }
 
-  /** @param unproven share factor of unproven endpoints, if the queue contains these */
+  /** @param unproven share factor of unproven endpoints; absent for a queue of proven endpoints */
   private nextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
     const fits = (held: RunningAttempts, free: number, all: number) =>
       unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
@@ -153,8 +153,8 @@ export class RoundRobin<T> {
   }
 
   /**
-   * Removes and returns the member whose turn it is; its group moves to the end. A member that already holds as much as
-   * its group allows is skipped and keeps its turn.
+   * Removes and returns the member whose turn it is; its group moves to the end. A member that has reached its limit is
+   * skipped and keeps its turn.
    */
   next(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
     for (const [group, members] of this.groups) {

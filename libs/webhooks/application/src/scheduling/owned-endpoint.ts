@@ -19,8 +19,8 @@ import type { PacedEndpoint } from './timing.ts';
 /** Deliveries held in memory for each concurrent attempt. */
 const WINDOW_PER_ATTEMPT = 64;
 /**
- * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers: more would
- * only wait.
+ * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers. More
+ * deliveries would only wait.
  */
 const WINDOW_PER_PROBE = 8;
 /** Delay before an attempt whose payload is missing is retried. */
@@ -41,7 +41,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   readonly state: DeliveryState;
   private readonly window: PendingWindow;
   private idleSince: number | undefined;
-  /** Number of steps of the wall clock when the pending deliveries were last marked to be read. */
+  /** Number of wall clock steps at the last time when the pending deliveries were marked to be read again. */
   private knownSteps: number;
 
   /**
@@ -92,8 +92,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     return this.window.isComplete && !this.isFailing;
   }
   /**
-   * True if the endpoint answers again after a long failure. Deliveries that failed before then are sent before they
-   * are due.
+   * True if the endpoint answers again after a long failure. Deliveries that failed before the recovery are sent early.
    */
   get isRecovering(): boolean {
     return typeof this.state.concurrency?.recoveringSince === 'number';
@@ -101,12 +100,12 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   /** True if the endpoint's recovery is complete: every delivery that failed before it has been attempted again. */
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
-    // A delivery in progress may still be in preparation, which skips it if the recovery has ended and it is not due.
+    // Wait for deliveries in preparation, which would be skipped if the recovery ended now.
     return !this.state.hasEarlyUnderWay && !this.window.scheduled.some(this.failedBeforeRecovery);
   }
   /**
-   * True if the endpoint's next attempt is made in spare time only: the endpoint keeps failing, or the next delivery is
-   * part of the backlog from that time, and no express delivery is pending.
+   * True if the endpoint's next attempt is made in spare time only. This is the case if no express delivery is pending,
+   * and the endpoint keeps failing or still has a backlog from failures.
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
@@ -122,7 +121,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     if (!this.isOwned) return Infinity;
     const due = this.state.reportDueAt(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
-    // Failures recorded by an earlier owner may be over unless a failed delivery is left: the next attempt may succeed.
+    // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
     return this.window.scheduled.some(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
@@ -139,7 +138,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
 
   /** Sets the endpoint as just read or written. An older revision than the known one changes nothing. */
   setEndpoint(endpoint: EndpointDocument): void {
-    // Deliveries that the endpoint does not receive stay on disk.
+    // Hold no deliveries that the endpoint does not receive: they stay on disk.
     if (this.state.setEndpoint(endpoint)) this.window.reset();
   }
 
@@ -175,8 +174,8 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     this.window.reset();
   }
   /**
-   * Marks the pending deliveries to be read again if the wall clock was set since. Their due times in memory were
-   * limited by the time before the step.
+   * Marks the pending deliveries to be read again if the wall clock was set. Due times in memory depend on the time
+   * before the step.
    */
   adjustToClockSteps(): void {
     const { steps } = this.timing.time;
@@ -200,7 +199,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   /** Time at which the next attempt may begin, if nothing else changes. */
   get nextMoment(): number | undefined {
     const { concurrency, phase, attempting, blockedUntil } = this.state;
-    // A lost lease is never regained.
+    // Return no time after the lease is lost, because a lost lease is never regained.
     if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
     if (this.window.express.some(this.isDeliverable)) return blockedUntil;
@@ -244,7 +243,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
 
   /**
    * Makes a delivery pending again because no attempt was possible. If its payload is missing, only this delivery waits
-   * briefly; otherwise the whole endpoint waits.
+   * briefly; otherwise all attempts at the endpoint wait.
    * @returns false if a newer revision of the delivery is stored, which is read instead
    */
   returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
@@ -267,9 +266,9 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     delivery.sandbox ? this.endpoint.verified : isEnabled(this.endpoint);
 
   /**
-   * Returns true if the delivery is to be attempted now. A person's request is due immediately: its time is from the
-   * clock of the process that received it, which may be ahead.
-   * @param pending form in which the delivery was taken. It may have been pulled in
+   * Returns true if the delivery is to be attempted now. A retry that a user requested is always due. Its time is
+   * ignored, because it comes from another clock, which may be ahead.
+   * @param pending the delivery as held in memory. Its due time may be earlier than the stored one
    */
   isDue(delivery: DeliveryDocument, now: number, pending?: PendingDelivery): boolean {
     if (!awaitsAttempt(delivery)) return false;
@@ -282,7 +281,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   /**
    * Returns the time at which a delivery is due, as a stored time: the one stored with the delivery, or the end of its
    * latest attempt if that was made at a former URL. Untried replayed deliveries keep the stored time, so that live
-   * events go first. A time too far ahead for the delivery's attempts comes from a clock that was ahead, and is pulled in.
+   * events go first. A time too far ahead comes from a clock that was ahead, and is replaced by an earlier time.
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
     const now = this.timing.time.toStored(this.timing.time.now());
@@ -297,7 +296,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
     if (first_attempt_at === null) return isUntriedReplay(delivery) ? MAX_REPLAY_DELAY_MS : 0;
     const longest = Math.max(computeMaxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_RETRY_AFTER_MS);
-    // If the latest attempt ended in the future, both times come from a clock that was ahead.
+    // Measure from now if the latest attempt ended in the future, because its clock was ahead.
     const endedAt = Date.parse(last_attempt_at ?? NEVER_ATTEMPTED_AT);
     if (endedAt <= now || next_attempt_at === null) return longest;
     return Math.min(longest, Math.max(0, Date.parse(next_attempt_at) - endedAt));
@@ -307,7 +306,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     return this.timing.time.fromStored(Date.parse(at));
   }
 
-  /** Returns true if a scheduled delivery may be sent early. At most a few deliveries that must wait precede it. */
+  /** Returns true if one of the first scheduled deliveries may be sent early. */
   private hasEarlyDelivery(first: PendingDelivery): boolean {
     if (this.canGoEarly(first)) return true;
     return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.canGoEarly);
@@ -318,8 +317,8 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     item.isDelayed !== true && (isUntriedReplay(item.delivery) || this.failedBeforeRecovery(item));
 
   /**
-   * Returns true if the delivery has not been attempted since the recovery began. A delivery that failed again since
-   * keeps its schedule.
+   * Returns true if the delivery has not been attempted since the recovery began. A delivery that failed again during
+   * the recovery keeps its schedule.
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;

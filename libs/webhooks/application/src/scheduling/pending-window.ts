@@ -16,12 +16,9 @@ const MAX_REFILL_SIZE = 256;
 export interface PendingDelivery extends QueuePosition {
   /** The delivery without its latest attempt, because receivers' answers are too large to hold in memory. */
   readonly delivery: DeliveryDocument;
-  /** Time at which this stored form was known to be current, on the process's monotonic clock. */
+  /** Time at which the delivery was last known to match the store, on the process's monotonic clock. */
   readonly knownAt: number;
-  /**
-   * Present if the delivery must not go early: it was returned to the window and waits until `due`, regardless of its
-   * stored time.
-   */
+  /** Present if the delivery was returned to the window. It then waits until `due`, regardless of the stored time. */
   readonly isDelayed?: true;
 }
 
@@ -31,7 +28,7 @@ export function toPending(stored: DeliveryDocument, knownAt: number): PendingDel
   return { ...queuePosition(stored), delivery, knownAt };
 }
 
-/** A read of stored deliveries in progress. */
+/** A read of pending deliveries that has begun and not ended. */
 export interface Refill {
   /** Position after which scheduled deliveries are read; undefined to read none. */
   readonly after: QueuePosition | undefined;
@@ -40,9 +37,9 @@ export interface Refill {
   readonly expressLimit: number;
   /** Deliveries stored beyond the horizon during the read, which may not include them; at most `limit`. */
   readonly missed: PriorityQueue;
-  /** Position up to which `missed` is complete. */
+  /** Position in the queue up to which `missed` contains every new delivery. */
   end: QueuePosition;
-  /** True if an express delivery was stored during the read and left on disk. */
+  /** True if an express delivery was stored during the read and is not in memory. */
   missedExpress: boolean;
   /** Ids of deliveries that changed during the read, which may return an older form of them. */
   readonly changed: Set<string>;
@@ -55,12 +52,13 @@ export interface RefillContent {
 
 /**
  * The first pending deliveries of an endpoint, in memory. All deliveries are stored too. Deliveries up to the position
- * `horizon` are in the window or being attempted; later ones are read from the index when there is room (a refill).
- * Memory is therefore bounded at any backlog, and an endpoint that keeps up never reads from disk.
+ * `horizon` are in the window or being attempted; later ones are read from the index when the window has capacity (a
+ * refill). Memory is therefore bounded, however large the backlog is. An endpoint without a backlog never reads from
+ * disk.
  */
 export class PendingWindow {
   readonly scheduled = new PriorityQueue();
-  /** Requested retries and sandbox events. They go before all scheduled deliveries. */
+  /** Requested retries and sandbox events. Express deliveries are sent before all scheduled deliveries. */
   readonly express = new PriorityQueue();
   private horizon: QueuePosition;
   private isExpressRead: boolean;
@@ -114,14 +112,14 @@ export class PendingWindow {
     this.add(item, room);
   }
 
-  /** Skips a delivery that is being attempted, perhaps in an earlier form. The end of its attempt decides. */
+  /** Skips a delivery that is being attempted. The end of the attempt decides if the delivery is pending again. */
   skip({ id, revision }: DeliveryDocument): void {
     this.passedOver.set(id, Math.max(revision, this.passedOver.get(id) ?? 0));
   }
 
   /**
-   * Returns true if the delivery's form after its attempt is the newest one known. Otherwise everything has to be read
-   * again, because a newer pending form is not in the window.
+   * Returns true if the delivery's form after its attempt is the newest one known. If not, the window must be read
+   * again, because it lacks the newest form.
    */
   isNewest(id: string, revision = 0): boolean {
     const passedOver = this.passedOver.get(id);
@@ -143,7 +141,7 @@ export class PendingWindow {
     this.refill = undefined;
   }
 
-  /** Returns true if there are deliveries to read, and room for them. */
+  /** Returns true if the store has more pending deliveries and the window has capacity. */
   wantsRefill(room: number): boolean {
     return this.refill === undefined && (this.wantsScheduled(room) || this.wantsExpress());
   }
@@ -195,9 +193,9 @@ export class PendingWindow {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
       for (const delivery of express.filter(isFresh)) this.hold(toPending(delivery, knownAt));
     }
-    // If the window was shortened in the meantime, the deliveries read do not continue it.
+    // Discard the result if the window was shortened during the read, because it no longer continues the window.
     if (refill.after === undefined || refill.after !== this.horizon) return;
-    // Missed deliveries belong in the window too. Otherwise the window could stay full without them for hours.
+    // Add the missed deliveries too: the next refill may be hours away.
     const lastRead = scheduled.at(-1);
     const readTo = lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END : queuePosition(lastRead);
     const end = isPositionAfter(readTo, refill.end) ? refill.end : readTo;
@@ -222,7 +220,7 @@ export class PendingWindow {
     (isExpress(newest) ? this.express : this.scheduled).add(newest);
   }
 
-  /** Removes the held form of a delivery, and returns the newer of that form and the given one. */
+  /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
   private takeNewest(item: PendingDelivery): PendingDelivery {
     return pickNewest(item, this.scheduled.remove(item.id), this.express.remove(item.id));
   }
@@ -248,7 +246,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
   return delivery.queue === expressQueue(delivery.endpoint_id);
 }
 
-/** Returns the newest form; the given one if no other is newer. */
+/** Returns the newest of several forms of one delivery; the given form if none is newer. */
 function pickNewest(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
@@ -261,7 +259,7 @@ function dropLast(list: PriorityQueue): QueuePosition {
   const dropped = list.pop();
   const { due, id } = list.last ?? QUEUE_START;
   if (dropped === undefined) return { due, id };
-  // A delivery that was returned to the window is due later in memory than in the store.
+  // Take the earlier due time: a delivery that was returned to the window is due later in memory than in the store.
   const stored = queuePosition(dropped.delivery);
   return isPositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 
-/** Smallest step of the wall clock that is noticed, in milliseconds. Smaller differences are gradual corrections. */
+/** Smallest step of the wall clock that counts, in milliseconds. Smaller differences are gradual corrections. */
 const MIN_STEP_MS = 500;
 
 /** Time of this process, and its relation to stored times. Times are epoch milliseconds. */

@@ -11,12 +11,12 @@ interface DelayedItem<T> {
 /** Calls `ring` once, after `ms` milliseconds. The returned function cancels the call. */
 export type SetTimer = (ring: () => void, ms: number) => () => void;
 
-/** Longest timer. A longer timer would not notice that the clock was set or the machine slept. */
+/** Longest timer, in milliseconds. A longer timer would notice too late that the clock was set or the machine slept. */
 const MAX_TIMER_MS = 1_000;
 
 /**
- * Wakes each item at the earliest time requested, with one timer for all items, and all items after a step of the wall
- * clock. Times are those of this process.
+ * Wakes each item at the earliest requested time, with one timer for all items. A step of the wall clock wakes all
+ * items. Times are those of this process.
  */
 export class DelayQueue<T> {
   /** Binary heap ordered by time, with one entry for each item. */
@@ -137,16 +137,16 @@ export interface PacedEndpoint {
   readonly isFailing: boolean;
 }
 
-/** Spare time charged for an attempt, in milliseconds. More than an attempt takes, so that others keep the rest. */
+/** Spare time charged for an attempt, in milliseconds. Higher than the real cost, so that other work has time left. */
 export const ATTEMPT_COST_MS = 2;
 /**
- * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher, because more probes would reveal no
- * more.
+ * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher than for an attempt, because frequent
+ * probes reveal nothing new.
  */
 const PROBE_COST_MS = 4;
 /**
- * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Cheaper for each delivery
- * than an attempt, which may hang.
+ * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Less for each delivery than
+ * for an attempt, because an attempt may hang.
  */
 const REPLAY_COST_MS = 6;
 
@@ -167,15 +167,13 @@ export class Pacing<E extends PacedEndpoint> {
     return !this.waiting.isEmpty;
   }
 
-  /** Returns true if the endpoint's next attempt may begin now. Otherwise {@link next} returns the endpoint later. */
+  /** Returns true if the endpoint's next attempt may begin now. If not, {@link next} returns the endpoint later. */
   admits(endpoint: E, now: LoopTime): boolean {
     if (!endpoint.isPaced) return true;
     return this.trySpend(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
   }
 
-  /**
-   * Returns true if the endpoint's replay may take deliveries now. Otherwise {@link next} returns the endpoint later.
-   */
+  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link next} returns the endpoint later. */
   admitsReplay(endpoint: E, now: LoopTime): boolean {
     return this.trySpend(endpoint, REPLAY_COST_MS, now);
   }
@@ -200,9 +198,9 @@ export class Pacing<E extends PacedEndpoint> {
   }
 }
 
-/** Part of all time that can be spent even if the event loop is never idle, so that no endpoint waits forever. */
+/** Share of time that counts as spare even if the event loop is never idle, so that no endpoint waits forever. */
 const MIN_SPARE_SHARE = 0.05;
-/** Most spare time saved, in milliseconds. Spending it all at once delays other work by this much. */
+/** Most spare time saved, in milliseconds. If all of it is spent at once, other work waits for this time. */
 const MAX_SAVED_MS = 10 * ATTEMPT_COST_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */

@@ -18,11 +18,11 @@ export interface HourDocument extends Document, HourCounts {
   /** Epoch of the lease under which the document was written. A write of an earlier owner is refused. */
   readonly epoch: number;
   /**
-   * Shard of the endpoint while its owner may have stored outcomes that are not counted here. Absent once all are
-   * counted. If an owner ends in between, the next one finds the hour by this field.
+   * Shard of the endpoint. Present while the owner may have stored outcomes that are not counted yet. The next owner
+   * finds hours left open by this field.
    */
   readonly open_in?: number;
-  /** Time of {@link HourCounts.last_error}, as an index needs a field of its own. */
+  /** Time of {@link HourCounts.last_error}. A separate field, because an index needs one. */
   readonly last_error_at: Timestamp | null;
   /** Present if the hour could not be recounted, because the log no longer contains all of its attempts. */
   readonly is_incomplete?: true;
@@ -73,14 +73,14 @@ export class RecountRequests {
   constructor(readonly documents: Collection<RecountDocument>) {}
 
   /**
-   * Requests a recount. The request is stored when this resolves, and the hour is counted afterwards even if a count is
-   * in progress.
+   * Requests a recount. The request is stored when this resolves. The hour is then recounted, even if a recount is
+   * already in progress.
    */
   async request(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
     await this.documents.upsert(createRequest(part, endpointId, hour));
   }
 
-  /** Requests recounts of hours that a former owner left open, before the caller counts anything in them. */
+  /** Requests recounts of hours that a former owner left open. Call this method before counting in these hours. */
   async requestOpenHours(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
     await this.documents.writeMany(
       hours.map(({ endpoint_id, hour }) => ({
@@ -174,7 +174,7 @@ export class HourLog {
       }, ending);
       ending.throwIfAborted();
       const last = page.at(-1);
-      // The watermark is read last, because deliveries deleted in the meantime are not counted.
+      // Read the watermark last: deliveries that were deleted during the count are missing.
       if (last === undefined) break;
       after = [last.last_attempt_at ?? '', last.id];
     }
@@ -201,7 +201,7 @@ export class HourLog {
     const byDelivery = Map.groupBy(await this.readEarlierAttempts(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
-      // If moving an attempt was interrupted, the attempt is in both collections.
+      // Count an attempt once: after an interruption it may be in both collections.
       const kept = (byDelivery.get(id) ?? []).filter(({ number }) => number < attempts_count);
       const all: LoggedAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
       return [delivery, all.toSorted((one, other) => one.number - other.number)] as const;
@@ -231,9 +231,8 @@ function attemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): re
 }
 
 /**
- * Deliveries seen while the log is read. A delivery that is attempted in the meantime moves ahead in the log and is
- * found again. Retrying deliveries of the hour are remembered; a succeeded one is attempted again only if a person
- * requested it.
+ * Deliveries seen while the log is read. A delivery that is attempted during the read moves ahead in the log and is
+ * read twice. Only retrying deliveries are remembered, because other deliveries are attempted again only on request.
  */
 class SeenDeliveries {
   private readonly retrying = new Set<string>();

@@ -17,7 +17,8 @@ interface HourRecounterDependencies {
   readonly log: HourLog;
   readonly clock: Clock;
   /**
-   * Time, in milliseconds, for which a request must be unchanged. Its cause has taken effect by then, or never will.
+   * Time, in milliseconds, for which a request must be unchanged. By then, the cause of the request has taken effect,
+   * or it never will.
    */
   readonly settleMs: number;
 }
@@ -47,7 +48,7 @@ export class HourRecounter {
     private readonly hours: OpenHours,
   ) {}
 
-  /** Carries out some of the requests for the endpoints of these shards. */
+  /** Runs a few of the recount requests for the endpoints of these shards. */
   async round(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
     if (owned.size === 0) return;
     const { documents } = this.dependencies.recounts;
@@ -90,7 +91,7 @@ export class HourRecounter {
     this.unchanged.delete(request.id);
   }
 
-  /** Recounts a part of an hour. Returns false if it has to be tried again. */
+  /** Recounts a part of an hour. Returns false if the recount has to be repeated. */
   private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
     const { log } = this.dependencies;
     const { hour, counted } = open;
@@ -100,7 +101,7 @@ export class HourRecounter {
       else {
         if (this.isBusy(open)) return false;
         const attempts = await log.attempts(id, hour, ending);
-        // An attempt that was stored in the meantime may or may not have been found in the log.
+        // Repeat the recount if an attempt was stored during the read, because the log may lack it.
         if (open.counted !== counted || open.storing > 1) return false;
         open.replace({ attempts });
       }
@@ -129,11 +130,11 @@ export interface CountedEndpoint {
 export class OpenHour {
   /** Number of outcomes being stored. */
   storing = 0;
-  /** Number of attempts ever counted here. Shows if any were counted in between. */
+  /** Number of attempts counted by this object. A change shows that attempts were counted during a recount. */
   counted = 0;
   /** True if the counts differ from their stored form. */
   isDirty = false;
-  /** True if another process owns the endpoint. The counts here are then lost, and a recount is requested. */
+  /** True if another process owns the endpoint. The unwritten counts are then lost, and a recount is requested. */
   isLost = false;
   /** Time of the last count, on the monotonic clock. */
   usedAt = performance.now();

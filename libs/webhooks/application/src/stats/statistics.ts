@@ -48,7 +48,7 @@ function validatePeriod(since: string, until: string): readonly FieldError[] {
   return isLonger ? error(`Must be at most ${MAX_DAYS} days before \`until\`.`) : [];
 }
 
-/** Number of hours in 30 days if both ends lie within an hour. */
+/** Maximum number of hours in 30 days. One more than 720, because both ends may lie within an hour. */
 const MAX_HOURS_PER_READ = 721;
 /** Maximum number of pending deliveries counted. */
 const MAX_COUNTED_PENDING = 1_000;
@@ -79,7 +79,7 @@ class StatsQueries {
 
   private async readHours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
     const filter = { endpoint_id, hour: { gte: since, lt: until } };
-    // Recount requests are read first: an hour recounted in the meantime is then reported as inexact.
+    // Read the recount requests first, so that an hour that is recounted meanwhile is reported as inexact.
     const recounts = await this.dependencies.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS_PER_READ });
     const found = await this.dependencies.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS_PER_READ });
     const doubtful = new Set(recounts.map(({ hour }) => hour));

@@ -27,7 +27,10 @@ export interface StatsKeeperDependencies {
   readonly writeMs: number;
   /** Time without a count after which an hour is closed. */
   readonly idleMs: number;
-  /** Time for which a recount request must be unchanged. Its cause has taken effect by then, or never will. */
+  /**
+   * Time for which a recount request must be unchanged. By then, the cause of the request has taken effect, or it never
+   * will.
+   */
   readonly settleMs: number;
 }
 
@@ -116,7 +119,7 @@ export class StatsKeeper {
     try {
       const stored = await hours.get(hour.id);
       if (stored !== undefined) hour.continueFromStored(stored);
-      // The owner that left the hour open may have stored outcomes that it did not count.
+      // Request a recount: the owner that left the hour open may not have counted all stored outcomes.
       if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
       const written = await hours.upsert(hour.toDocument(shardOf(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.markHourLost(hour);
@@ -207,8 +210,8 @@ export class StatsKeeper {
   }
 
   /**
-   * Requests a recount, because this process alone knew the counts since the last write and the outcomes still being
-   * stored.
+   * Requests a recount of an hour that another process owns now. Only this process knew the counts since the last
+   * write.
    */
   private async markHourLost(hour: OpenHour): Promise<void> {
     hour.isLost = true;

@@ -17,7 +17,7 @@ export interface DeadLetterGroup extends DeadLetterKind {
 }
 interface DeadLetterGroups {
   readonly groups: readonly DeadLetterGroup[];
-  /** True if all kinds are included. */
+  /** True if the groups include all kinds of dead letters. */
   readonly isWhole: boolean;
 }
 
@@ -50,7 +50,7 @@ export class DeadLetterCounts {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
       if (!matches(kind, filter)) continue;
-      // Counts at least one, because each kind is known to have some.
+      // Read at least one row, because each kind has at least one dead letter.
       const most = Math.max(1, Math.min(this.limits.ofEach, left));
       const count = await this.count(scope, kind, filter, most + 1);
       left -= Math.min(count, most);
@@ -74,7 +74,7 @@ export class DeadLetterCounts {
   }
 
   /**
-   * Yields the kinds of dead letters, by skipping from kind to kind in the index. A few of them may not match the
+   * Yields the kinds of dead letters, by skipping from kind to kind in the index. Some of the kinds may not match the
    * filter.
    */
   private async *listKinds(

@@ -14,8 +14,8 @@ export interface StoredAttempt extends WebhookAttempt {
 /** A stored delivery, with index fields by which the endpoint's owner finds it while it has pending work. */
 export interface DeliveryDocument extends Document, Delivery {
   /**
-   * Queue in which the delivery waits for an attempt or for its announcement as a dead letter; absent if it waits for
-   * nothing.
+   * Queue in which the delivery waits for an attempt or for its announcement as a dead letter. Absent if the delivery
+   * has ended.
    */
   readonly queue?: string;
   /** Time at which the attempt or announcement is due. */
@@ -26,12 +26,12 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly discarded_at?: Timestamp;
   /** The latest attempt, written together with its outcome; absent before the first attempt. */
   readonly latest_attempt?: StoredAttempt;
-  /** Id of the last command that changed the delivery; absent if none did. */
+  /** Id of the last command that changed the delivery; absent if no command did. */
   readonly changed_by?: string;
 }
 
 const SORT_FIELDS = ['created_at', 'id'];
-/** Other fields that lists filter by. With them in the index, an engine skips deliveries without reading them. */
+/** Fields that list filters use. An index with these fields skips deliveries without reading their documents. */
 const FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES: CollectionSpec = {
@@ -55,9 +55,9 @@ export const DELIVERIES: CollectionSpec = {
 };
 
 /**
- * The same collection for writes that are repeated if a power cut loses them: a record is written together with the
- * offset of its message, and an attempt whose outcome is lost is made again. Client requests are written through {@link
- * DELIVERIES}.
+ * Collection of deliveries for writes that the process repeats if a power cut loses them. A lost record is created
+ * again from its message, and an attempt whose outcome is lost is made again. Client requests are written through
+ * {@link DELIVERIES}.
  */
 export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
 
@@ -95,8 +95,8 @@ export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
 }
 
 /**
- * Returns true for a replayed delivery that was not attempted since. It is due after live events, and is sent early if
- * none of them is due.
+ * Returns true for a replayed delivery without an attempt since the replay. Such a delivery is sent after due live
+ * events.
  */
 export function isUntriedReplay({ replay_id, first_attempt_at }: Delivery): boolean {
   return replay_id !== undefined && first_attempt_at === null;
@@ -162,7 +162,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
   };
 }
 
-/** An attempt before the latest one. Stored separately from its delivery, which thus stays small. */
+/** An attempt before the latest one. Stored separately, so that the delivery's document stays small. */
 export interface AttemptDocument extends Document, StoredAttempt {}
 
 export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
@@ -170,7 +170,7 @@ export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [],
 const FIRST_ATTEMPTS_KEPT = 50;
 const LATEST_ATTEMPTS_KEPT = 50;
 
-/** Returns true for the first 50 and the latest 50 attempts. One more than these is stored. */
+/** Returns true for the first 50 and the latest 50 attempts. One more attempt than these is stored. */
 export function isAttemptShown(number: number, count: number): boolean {
   return number <= FIRST_ATTEMPTS_KEPT || number > count - LATEST_ATTEMPTS_KEPT;
 }

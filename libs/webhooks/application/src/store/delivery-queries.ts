@@ -28,7 +28,7 @@ import {
 } from './delivery-document.ts';
 
 const SORT_FIELDS = ['created_at', 'id'] as const;
-/** Higher than the number of deliveries that an event can have. */
+/** Limit of one read. Higher than the number of deliveries that an event can have. */
 const MAX_DELIVERIES_OF_EVENT = 5_000;
 /** Largest assumed difference between the clocks of the processes that create and record an event. */
 const MAX_CLOCK_DIFFERENCE_MS = 3_600_000;
@@ -59,7 +59,7 @@ export class DeliveryQueries {
       this.payloads.get(delivery.payload_id),
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
-    // If moving an attempt was interrupted, the attempt is in both collections.
+    // Count an attempt once: after an interruption it may be in both collections.
     const { attempts_count: count } = delivery;
     const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
@@ -109,7 +109,7 @@ export class DeliveryQueries {
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.findByEvent(event_id)));
     else for (const status of readOrder(statuses)) found.push(...(await ofStatus(status)));
-    // If a delivery was found twice, its later form counts.
+    // Keep the later form of a delivery that was read twice.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
       .filter((delivery) => isInOneOfScopes(scopes, delivery) && matches(delivery, filter))
@@ -190,10 +190,9 @@ export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', 
 const WATERMARK_ID = 'deliveries';
 
 /**
- * Time up to which the log of deliveries has been deleted. For an older event it is unknown if it was delivered, so it
- * is never recorded again. The watermark is a time and not a log position, because an event that is not consumed yet
- * may precede one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole
- * retention.
+ * Time up to which the log of deliveries has been deleted. An older event may have been delivered, so it is never
+ * recorded again. The watermark is a time and not a log position, because an event that is not consumed yet may precede
+ * one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole retention.
  */
 export class RetentionWatermark {
   constructor(private readonly documents: Collection<WatermarkDocument>) {}
@@ -203,7 +202,7 @@ export class RetentionWatermark {
     return (await this.documents.get(WATERMARK_ID))?.before ?? '';
   }
 
-  /** Raises the watermark. Call it before the first of these deliveries is deleted. */
+  /** Raises the watermark. Call this method before deleting deliveries that are older than the new watermark. */
   async raise(before: Timestamp): Promise<void> {
     await this.documents.upsert({ id: WATERMARK_ID, before }, { before: { lt: before } });
   }

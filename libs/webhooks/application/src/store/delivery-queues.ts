@@ -68,7 +68,7 @@ export class DeliveryQueues {
   async discard(endpointId: string, at: string, limit: number): Promise<number> {
     const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
     const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
-    // A delivery that changed in the meantime is found again.
+    // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
         const document = toDocument(markAbandoned(delivery, at));

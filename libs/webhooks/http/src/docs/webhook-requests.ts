@@ -16,14 +16,14 @@ function describeHeaders(type: string) {
   return [
     describeHeader(
       'Service-Event-Id',
-      'Id of the event. Ignore events that you have already processed.',
+      'Id of the event. Ignore an event whose id you have already processed.',
       {},
       'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     ),
     describeHeader('Service-Event-Type', 'Type of the event.', { const: type }, type),
     describeHeader(
       'Service-Signature',
-      '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.',
+      '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.',
       { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
       `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
     ),
@@ -36,7 +36,7 @@ function describeHeaders(type: string) {
     describeHeader('webhook-timestamp', 'Standard Webhooks: time of signing, in Unix seconds.', {}, '1795426200'),
     describeHeader(
       'webhook-signature',
-      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.',
+      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.',
       { pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
       `v1,${'X2orhjesS1yX'.repeat(3)}X2orhjc=`,
     ),
@@ -52,7 +52,7 @@ const RECEIVER_RESPONSES = {
   '429': {
     description: 'Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h.',
   },
-  '503': { description: 'Handled like a response with status 429.' },
+  '503': { description: 'If the response has `Retry-After`, it is handled like a response with status 429.' },
   default: {
     description:
       'The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter.',
@@ -86,7 +86,7 @@ const CHALLENGE_SCHEMA = {
 };
 const CHALLENGE_RESPONSE = {
   description:
-    'The token, within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified.',
+    'The receiver returns the token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified.',
   content: {
     'text/plain': { schema: { type: 'string' } },
     'application/json': {

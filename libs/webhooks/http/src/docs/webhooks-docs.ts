@@ -30,10 +30,10 @@ const WEBHOOK_ERRORS = {
     'Nothing.',
   ),
   replay_running: entry(
-    'A replay of this endpoint is already running. Only one can run at a time.',
-    'POST /v1/webhook_endpoints/whe_…/replay while another runs',
-    'A replay of this endpoint is already running. Wait for it to end, or cancel it.',
-    'Get it from GET /v1/webhook_replays. Wait for it to end, or cancel it, and try again.',
+    'A replay of this endpoint is already running. An endpoint can have only one running replay.',
+    'POST /v1/webhook_endpoints/whe_…/replay while another replay is running',
+    'A replay of this endpoint is already running. Wait for its end or cancel it.',
+    'Find the running replay with GET /v1/webhook_replays. Wait for its end or cancel it, and try again.',
   ),
   replay_completed: entry(
     'The replay is already completed, so it cannot be resumed.',
@@ -46,10 +46,10 @@ const WEBHOOK_ERRORS = {
 /** Codes of warnings: the write was carried out. */
 const WEBHOOK_WARNINGS = {
   header_dropped: entry(
-    'A custom header was dropped. The request has no value for it, and none is stored for the scheme, host and port of the URL, because a change of these removes stored values.',
+    "A custom header was dropped. The request has no value for the header, and no value is stored for the URL's scheme, host and port. Changing the scheme, host or port of the URL deletes stored values.",
     '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
-    'The header was dropped: the request has no value for it, and none is stored for the scheme, host and port of the URL.',
-    'Set the header again with its value. To keep it, send the value in the request that changes the url.',
+    "The header was dropped: the request has no value for the header, and no value is stored for the URL's scheme, host and port.",
+    'Set the header again with its value. To keep a header, send its value in the request that changes the URL.',
   ),
 } as const satisfies FeatureDocs['warnings'];
 

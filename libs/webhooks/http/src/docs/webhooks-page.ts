@@ -24,7 +24,7 @@ export function renderWebhooksPage(addresses: PublicAddresses): string {
 
 function renderTypesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
-    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe by name';
+    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe to the type by name';
     return `| \`${type}\` | ${describeTrigger(type)} | ${isStandard} |`;
   });
   return `## Types
@@ -40,9 +40,7 @@ ${rows.join('\n')}
 
 function renderPayloadSections(addresses: PublicAddresses): readonly string[] {
   return [
-    `## Payloads
-
-The \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\`, \`shipment_version\`, and the resource as it was right after the event. The examples are sandbox events; those also have \`"sandbox": true\`.`,
+    `## Payloads\n\nThe \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\`, \`shipment_version\`, and the resource as it was right after the event. The examples are sandbox events; sandbox events also have \`"sandbox": true\`.`,
     ...EVENT_TYPES.map(
       (type) => `<details id="${type}"><summary><code>${type}</code></summary>
 
