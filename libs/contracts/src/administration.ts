@@ -6,7 +6,7 @@ import type { Environment, Timestamp } from './shipment.ts';
 export interface AdministrationStatus {
   readonly status: 'ready';
   /**
-   * Id of the service's process. Distinguishes a service that a client started from another service on the same data
+   * Process id of the service. It distinguishes a service that a client started from another service on the same data
    * folder.
    */
   readonly process_id: number;
@@ -58,20 +58,21 @@ export interface KeyToCreate {
 /** Status of a read model, for operators. */
 export interface ReadModelStatus {
   readonly name: string;
-  /** Generation that queries read. */
+  /** Generation whose rows queries read. */
   readonly generation: number;
-  /** Position of the last event in the read model; null before the first event. */
+  /** Position of the last event that the read model contains; null before the first event. */
   readonly position: string | null;
   /** True if the read model contains all stored events. */
   readonly caught_up: boolean;
-  /** Generation that a rebuild creates, and its position; null if no rebuild is running. */
+  /** Generation that a running rebuild creates, with its position; null if no rebuild is running. */
   readonly building: { readonly generation: number; readonly position: string | null } | null;
   /** Number of shipments that wait because one of their events could not be applied. */
   readonly parked: number;
 }
 
 /**
- * A shipment whose events wait in one read model because one of them could not be applied. Other shipments do not wait.
+ * A shipment whose events wait in one read model because one event could not be applied. Other shipments are not
+ * affected.
  */
 export interface ParkedShipment {
   readonly id: string;
@@ -84,11 +85,11 @@ export interface ParkedShipment {
   /** Error message, without the event's data. */
   readonly error: string;
   readonly parked_at: Timestamp;
-  /** Number of attempts so far. */
+  /** Number of attempts to apply the event so far. */
   readonly attempts: number;
 }
 
-/** A message of a topic that is not a valid event. */
+/** A message on a topic that does not contain a valid event. */
 export interface ParkedMessage {
   readonly id: string;
   readonly topic: string;
@@ -100,7 +101,7 @@ export interface ParkedMessage {
 }
 
 /**
- * Outcome of retrying a parked shipment. `applied`: none of its events waits any longer. `listParkedShipments`: the retry failed.
+ * Outcome of retrying a parked shipment. `applied`: all its events are applied. `parked`: the retry failed.
  * `requested`: the process that projects the shipment has not retried yet.
  */
 export interface ParkedRetry {
@@ -120,13 +121,16 @@ export interface ExportedEvent {
 
 export interface EventPage {
   readonly events: readonly ExportedEvent[];
-  /** Position after which the next page starts. */
+  /** Position in the event store after which the next page starts. */
   readonly position: string | null;
-  /** True if the page contains the last event of the log. */
+  /** True if the page ends with the last event of the log. */
   readonly complete: boolean;
 }
 
-/** A shipment of an import that has other events in the store. Its events from `revision` on are not imported. */
+/**
+ * A shipment of an import that the store already has with different events. The import skips its events from `revision`
+ * on.
+ */
 export interface ImportConflict {
   readonly stream: string;
   readonly shipment_id: string;
@@ -134,20 +138,20 @@ export interface ImportConflict {
   readonly environment: Environment | null;
   /** `external_id` of the stored shipment; null if it has none. */
   readonly external_id: string | null;
-  /** Revision of the first event that differs or that the store does not have. */
+  /** Revision of the first imported event that differs from the stored events, or that the store does not have. */
   readonly revision: number;
 }
 /** Response of `POST /administration/events`. */
 export interface ImportResult {
-  /** Number of given events that are stored now. */
+  /** Number of imported events that the store now contains. */
   readonly stored: number;
-  /** Conflicts; absent unless the request has `skip_conflicts: true`. */
+  /** Shipments with conflicts; absent unless the request has `skip_conflicts: true`. */
   readonly conflicts?: readonly ImportConflict[];
 }
 
 /**
- * Exit code of a process whose data folder is already in use by another process (`EX_TEMPFAIL` of sysexits.h). The
- * caller may wait for the other process's administration socket instead.
+ * Exit code of a process whose data folder is in use by another process (`EX_TEMPFAIL` of sysexits.h). The caller can
+ * wait for the administration socket of the other process.
  */
 export const DATA_FOLDER_IN_USE_EXIT_CODE = 75;
 
@@ -171,7 +175,7 @@ export function administrationSocketPath(dataDir: string, temporaryDir: string):
   return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET_FILE_NAME}`;
 }
 
-/** FNV-1a hash of 64 bits, in hex. Distinguishes data folders; it is not a security measure. */
+/** Computes the FNV-1a hash of a text: 64 bits in hex. It distinguishes data folders; it is not a security measure. */
 function fingerprint(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {

@@ -1,17 +1,17 @@
 import type { Environment } from './shipment.ts';
 
-/** The workspace and environment that own data. Data of one scope is never returned to another. */
+/** The workspace and environment to which data belongs. A request in one scope never returns data of another scope. */
 export interface Scope {
   readonly workspace_id: string;
   readonly environment: Environment;
 }
 
-/** Reports whether something belongs to the scope. */
+/** Returns true if a resource belongs to the scope. */
 export function isInScope(owned: Scope, { workspace_id, environment }: Scope): boolean {
   return owned.workspace_id === workspace_id && owned.environment === environment;
 }
 
-/** The body of every list response. `next_cursor` is opaque and bound to the filters and sort that it came with. */
+/** The body of every list response. `next_cursor` is opaque and valid only with the same filters and sort. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
@@ -23,17 +23,17 @@ export const MAX_PAGE_SIZE = 200;
 /** A request for one page of an internal list. */
 export interface PageRequest {
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** Value of `next` from the previous page. */
   readonly after?: readonly string[];
 }
-/** A page of an internal list, from which the HTTP layer makes a {@link Page}. */
+/** A page of an internal list. The HTTP layer converts it to a {@link Page}. */
 export interface ItemPage<T> {
   readonly items: readonly T[];
   /** Start of the next page; null after the last page. */
   readonly next: readonly string[] | null;
 }
 
-/** A place that a port code names. */
+/** A place with a port or airport code. */
 export interface Place {
   /** UN/LOCODE (five characters) or IATA airport code (three). */
   readonly code: string;
@@ -45,27 +45,28 @@ export interface Place {
   /** IANA name. */
   readonly timezone: string | null;
 }
-/** Looks up places. All methods are pure and synchronous; the tables do not change while the process runs. */
+/** Looks up places in tables. All methods are pure and synchronous; the tables do not change while the process runs. */
 export interface Places {
-  /** Returns the place with a normalised code; undefined if no table has the code. */
+  /** Returns the place with a normalized code; undefined if no table contains the code. */
   find(code: string): Place | undefined;
   /**
-   * Reports whether a code is known to be wrong: its country does not exist, or the operator's own UN/LOCODE list does
-   * not contain it.
+   * Returns true if a code is certainly wrong: its country does not exist, or the operator's UN/LOCODE list does not
+   * contain it.
    */
   isUnknown(code: string): boolean;
   /**
-   * Reports whether a text only looks like a UN/LOCODE: no table has the code, and it is the name of a place (TOKYO,
-   * GENOA).
+   * Returns true if a text has the format of a UN/LOCODE but is the name of a place, such as TOKYO or GENOA, and no
+   * table contains the code.
    */
   isName(code: string): boolean;
 }
 
-/** Places that people search by code or name. */
+/** Searches places by code or name. */
 export interface PlaceDirectory extends Places {
   /**
-   * Returns the places whose code begins with the text, and those where each word of the text begins a word of the name,
-   * ignoring accents and case. An exact code comes first, then sea ports, then airports, each group sorted by name.
+   * Returns places whose code starts with the text, and places whose name contains a word that starts with each word of
+   * the text. Ignores accents and case. An exact code comes first, then sea ports, then airports; each group is sorted
+   * by name.
    * @param limit at least 1
    */
   search(text: string, limit: number): readonly Place[];
@@ -75,7 +76,7 @@ export interface PlaceDirectory extends Places {
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Base addresses of the product, without a slash at the end. Links in responses and events begin with them. */
+/** Base addresses of the product, without a final slash. Links in responses and events start with these addresses. */
 export interface PublicAddresses {
   /** URL of the web application. */
   readonly appUrl: string;
@@ -92,7 +93,10 @@ export interface Trace {
   readonly flags: string;
 }
 
-/** Parses a `traceparent`; undefined unless it is valid and of version 00. Source: W3C Trace Context, 3.2. */
+/**
+ * Parses a `traceparent` header. Returns undefined unless the header is valid and has version 00. Source: W3C Trace
+ * Context, 3.2.
+ */
 export function parseTraceparent(traceparent: unknown): Trace | undefined {
   const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };

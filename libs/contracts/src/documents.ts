@@ -28,8 +28,8 @@ export const DOCUMENT_TYPES = [
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 
 /**
- * Statuses of a document. `pending_upload`: its bytes are not complete yet. `expired`: its bytes never arrived.
- * `deleted`: its bytes were destroyed.
+ * Statuses of a document. `pending_upload`: its bytes are incomplete. `expired`: its bytes never arrived. `deleted`:
+ * its bytes were destroyed.
  */
 export const DOCUMENT_STATUSES = ['pending_upload', 'uploaded', 'approved', 'rejected', 'expired', 'deleted'] as const;
 export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
@@ -62,39 +62,42 @@ export const DOCUMENT_LIMITS = {
   pendingMs: 24 * HOUR_MS,
 } as const;
 
-/** A document as it is stored and returned, without `download_url`, which only the HTTP layer knows. */
+/** A document as stored and as internal services return it. Only the HTTP layer adds `download_url`. */
 export interface DocumentRecord {
   readonly id: string;
   readonly shipment_id: string;
   readonly type: DocumentType;
   readonly status: DocumentStatus;
-  /** File name from the sender, in any script, without a path. */
+  /** File name from the sender, without a path. It can contain any Unicode characters. */
   readonly file_name: string;
-  /** Content type announced by the sender; after the bytes were checked, the detected type. */
+  /** Content type that the sender announced; after the content check, the detected type. */
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
   readonly checksum_sha256: string;
-  /** The sender of the document, or the client that requested the upload URL. */
+  /** The sender of the document, or the client that requested its upload URL. */
   readonly uploaded_by: Actor;
   readonly created_at: Timestamp;
-  /** Time when the bytes were complete. */
+  /** Time when the last byte of the document arrived. */
   readonly uploaded_at: Timestamp | null;
   readonly reviewed_by: Actor | null;
   readonly reviewed_at: Timestamp | null;
   readonly rejection_reason: string | null;
   readonly replaces_document_id: string | null;
-  /** Id of the replacement, set once the replacement is complete. A replaced document satisfies no requirement. */
+  /**
+   * Id of the document that replaces this one, set once the replacement is complete. A replaced document does not
+   * satisfy a requirement.
+   */
   readonly replaced_by_document_id: string | null;
 }
 
 /** A document, as the public API and events contain it. */
 export interface ShipmentDocument extends DocumentRecord {
-  /** `{base_url}/v1/documents/<id>/download`; null if there are no bytes, or no longer any. */
+  /** `{base_url}/v1/documents/<id>/download`; null if the service does not have the document's bytes. */
   readonly download_url: string | null;
 }
 
-/** Statuses of documents that count as present. */
+/** Statuses of documents whose bytes exist. */
 const PRESENT_DOCUMENT_STATUSES = ['uploaded', 'approved', 'rejected'] as const satisfies readonly DocumentStatus[];
 
 export function isDocumentPresent({ status }: Pick<DocumentRecord, 'status'>): boolean {

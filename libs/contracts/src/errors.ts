@@ -1,4 +1,4 @@
-/** The `type` of an error response; every code belongs to exactly one. */
+/** Types of error responses. Each error code belongs to exactly one type. */
 export type ErrorType =
   'invalid_request' | 'authentication' | 'permission' | 'not_found' | 'conflict' | 'rate_limit' | 'internal';
 
@@ -106,7 +106,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A remark about accepted data that should be checked. Only responses to writes contain warnings. */
+/** A remark about accepted data that the client should check. Only responses to writes contain warnings. */
 export interface Warning {
   readonly code: WarningCode;
   readonly param: string | null;
@@ -139,7 +139,10 @@ export interface ErrorBody {
   };
 }
 
-/** A refusal by a business rule. Nothing was written. Each transport maps the code to its own status. */
+/**
+ * An error by which a business rule refuses a command. The command wrote nothing. Each transport maps the code to a
+ * status.
+ */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   constructor(
@@ -152,14 +155,14 @@ export class DomainError extends Error {
 }
 
 /**
- * The versions of a resource that a command accepts: a list of versions; `any`, if the resource must exist; `none`, if
- * it must not exist yet.
+ * Resource versions that a command accepts: a list of versions; `any`, if the resource must exist; or `none`, if it
+ * must not exist yet.
  */
 export type ExpectedVersions = readonly number[] | 'any' | 'none';
 
-/** The resource does not have the version that the client requires. Nothing was written. */
+/** Error for a resource that does not have the version that the client requires. The command wrote nothing. */
 export class PreconditionFailed extends DomainError {
-  /** @param version the current version; null if the resource does not exist */
+  /** @param version current version of the resource; null if it does not exist */
   constructor(readonly version: number | null) {
     super(
       'precondition_failed',
@@ -171,8 +174,8 @@ export class PreconditionFailed extends DomainError {
 }
 
 /**
- * Checks the version of a resource. Call it with the state that is about to be changed, so that no other change comes
- * in between. Skip it for a command that was already executed.
+ * Checks that a resource has an expected version. Call it with the state that the command changes, so that no other
+ * change can happen in between. Do not call it for a command that was already executed.
  * @param version version of the resource; null if the resource does not exist
  * @throws PreconditionFailed
  */

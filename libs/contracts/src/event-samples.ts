@@ -10,7 +10,7 @@ import {
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
-/** Returns the time this many hours after the sample's current time. */
+/** Returns the time that lies the given number of hours after the current time of the samples. */
 type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
@@ -43,7 +43,7 @@ export function eventSamples(at: Timestamp, addresses: PublicAddresses, environm
   };
 }
 
-/** An ocean container on its way from Shanghai to Rotterdam, thirty hours late. */
+/** Sample shipment: an ocean container from Shanghai to Rotterdam that is thirty hours late. */
 function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
   const voyage = {
     mode: 'ocean',
@@ -125,7 +125,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   } satisfies Milestone;
 }
 
-/** Fields as described in docs/reference/exceptions.md#fields. */
+/** Sample exception, with fields as described in docs/reference/exceptions.md#fields. */
 function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
@@ -151,7 +151,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
   } satisfies ShipmentException;
 }
 
-/** The document in `document.approved`: docs/reference/delivery.md#sandbox. */
+/** Sample document with the content described in docs/reference/delivery.md#sandbox. */
 function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status: 'uploaded' | 'approved' | 'rejected') {
   const id = `doc_${SHIPMENT_TOKEN}1`;
   const reviewed = status !== 'uploaded';
@@ -176,7 +176,7 @@ function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status:
   } as const satisfies ShipmentDocument;
 }
 
-/** An endpoint that responds to every attempt with an error. */
+/** Sample webhook endpoint that responds to every attempt with an error. */
 function sampleEndpoint(time: SampleTimes, environment: Environment) {
   return {
     id: ENDPOINT_ID,
@@ -196,7 +196,7 @@ function sampleEndpoint(time: SampleTimes, environment: Environment) {
   } as const;
 }
 
-/** A delivery to the endpoint that was attempted for three days. */
+/** Sample dead letter: a delivery that was attempted for three days. */
 function sampleDeadLetter(time: SampleTimes) {
   return {
     id: 'dlv_sandbox2sandbox2sandbox2aa',

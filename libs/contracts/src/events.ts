@@ -3,11 +3,14 @@ import type { EventSamples } from './event-samples.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 interface PublicEventType {
-  /** Trigger of the event, as half a sentence of the documentation. */
+  /** Trigger of the event: a clause that the documentation completes, such as "a shipment is created". */
   readonly trigger: string;
-  /** True if `["*"]` on an endpoint includes the type. Other types are sent only to endpoints that name them. */
+  /**
+   * True if endpoints that subscribe to `["*"]` receive the type. Other types are sent only to endpoints that name
+   * them.
+   */
   readonly standard: boolean;
-  /** Data of a sandbox event, without the fields that all shipment events have. */
+  /** Returns the data of a sandbox event, without the fields that all shipment events have. */
   readonly sandbox: (samples: EventSamples) => JsonObject;
 }
 
@@ -62,7 +65,7 @@ const SHIPMENT_EVENTS = {
 } as const satisfies Readonly<Record<string, PublicEventType>>;
 export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 
-/** Events about a webhook endpoint. Only other endpoints of its workspace and environment receive them. */
+/** Events about a webhook endpoint. They are sent only to the other endpoints of its workspace and environment. */
 const ENDPOINT_EVENTS = {
   'webhook_endpoint.failing': {
     trigger: 'another endpoint of the workspace returned no 2xx response for one hour',
@@ -82,22 +85,22 @@ export type EventType = ShipmentEventType | EndpointEventType;
 /** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
 const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
 export const EVENT_TYPES = Object.keys(PUBLIC_EVENT_TYPES) as readonly EventType[];
-/** Types of the events in the event log, which can be listed, streamed and replayed. */
+/** Types of events in the event log. Clients can list, stream and replay these events. */
 export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
 export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
-/** Types that `["*"]` on an endpoint includes. */
+/** Event types that an endpoint with `["*"]` receives. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => PUBLIC_EVENT_TYPES[type].standard);
 
 export function isEndpointEvent(type: string): boolean {
   return Object.hasOwn(ENDPOINT_EVENTS, type);
 }
 
-/** Trigger of a type, as half a sentence of the documentation: "a shipment is created". */
+/** Returns the trigger of an event type as a clause for the documentation: "a shipment is created". */
 export function describeTrigger(type: EventType): string {
   return PUBLIC_EVENT_TYPES[type].trigger;
 }
 
-/** Data of a sandbox event. */
+/** Returns the complete data of a sandbox event. */
 export function sandboxData(type: EventType, samples: EventSamples): JsonObject {
   const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
   const data = PUBLIC_EVENT_TYPES[type].sandbox(samples);
@@ -106,7 +109,7 @@ export function sandboxData(type: EventType, samples: EventSamples): JsonObject 
 
 /** The envelope of a webhook event. `data` is a snapshot of the resource at the time of the event. */
 export interface EventEnvelope {
-  /** `evt_` and the stored event's UUID. */
+  /** Id of the event: `evt_` and the UUID of the stored event. */
   readonly id: string;
   readonly type: EventType;
   readonly created_at: Timestamp;
@@ -114,8 +117,8 @@ export interface EventEnvelope {
   readonly environment: Environment;
   readonly workspace_id: string;
   /**
-   * Data of the event. That of a shipment's event contains `shipment_id`, `external_id` and `shipment_version`, so that
-   * receivers can order the events.
+   * Data of the event. Data of shipment events includes `shipment_id`, `external_id` and `shipment_version`, so that
+   * receivers can order events of a shipment.
    */
   readonly data: JsonObject;
   /** Present and true on sandbox events only. */
@@ -131,11 +134,11 @@ export type PublishedEvent = Omit<EventEnvelope, 'sandbox'>;
 /** The topic of {@link PublishedEvent}s, with its default settings. */
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;
 
-/** Headers of messages: data about an event that is not part of the event. */
+/** Names of message headers. A header contains data about an event, such as its position. */
 export const EVENT_HEADERS = {
   id: 'event-id',
   type: 'event-type',
-  /** Position of the stored event in the event store's global order. */
+  /** Position of the stored event in the event store. */
   position: 'position',
   /** Id of the request that caused the event. */
   requestId: 'request-id',
@@ -148,29 +151,33 @@ export interface ApiVersionDescriptor {
   /** Date when the version was published. */
   readonly name: string;
   /**
-   * Converts `data` of the next newer version to this version, without changing its argument. Absent in the newest version.
+   * Converts `data` of the next newer version to this version, without changing its argument. The newest version has no
+   * such function.
    */
   readonly downgrade?: (type: string, data: JsonObject) => JsonObject;
 }
 
-/** Every version, oldest first. Endpoints are pinned to a version, so versions are never removed or changed. */
+/**
+ * Descriptors of all payload versions, oldest first. Endpoints are pinned to a version, so versions are never removed
+ * or changed.
+ */
 export const API_VERSION_DESCRIPTORS = [{ name: '2026-11-01' }] as const satisfies readonly ApiVersionDescriptor[];
 
 export type ApiVersion = (typeof API_VERSION_DESCRIPTORS)[number]['name'];
 
 /** Published versions of the webhook payload, oldest first. */
 export const API_VERSIONS: readonly ApiVersion[] = API_VERSION_DESCRIPTORS.map(({ name }) => name);
-/** The version in which events are created. */
+/** The newest payload version. Events are created in this version. */
 export const NEWEST_API_VERSION: ApiVersion = API_VERSION_DESCRIPTORS[API_VERSION_DESCRIPTORS.length - 1]!.name;
 
-/** The versions in which events are sent: docs/reference/events.md#versions. */
+/** Converts event data between payload versions: docs/reference/events.md#versions. */
 export class PayloadVersions {
   /** Versions, oldest first. */
   readonly names: readonly ApiVersion[];
 
   /**
-   * @throws RangeError unless there is at least one version, the oldest is first, and each version but the newest has a
-   *   conversion
+   * @throws RangeError if there is no version, the versions are not sorted by age, or an older version has no
+   * conversion
    */
   constructor(private readonly descriptors: readonly ApiVersionDescriptor[]) {
     this.names = descriptors.map(({ name }) => name as ApiVersion);
@@ -192,20 +199,20 @@ export class PayloadVersions {
     return this.names[0] as ApiVersion;
   }
 
-  /** Returns the version with the name; undefined if there is none. */
+  /** Returns the payload version with the name; undefined if no version has it. */
   findVersion(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);
   }
 
   /**
-   * Returns the version in which an event is sent to an endpoint of a version: that version, or an older one if the
-   * event was published before that version existed.
+   * Selects the version in which an endpoint receives an event: the endpoint's version, or an older one if the event
+   * was published before that version existed.
    */
   selectVersion({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
     return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
   }
 
-  /** Returns `data` of the event in the version in which it was created, or in an older one. */
+  /** Converts the event's `data` to the given version, which must not be newer than the event. */
   downgradeData(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,
@@ -223,14 +230,14 @@ export class PayloadVersions {
 export const PAYLOAD_VERSIONS = new PayloadVersions(API_VERSION_DESCRIPTORS);
 
 /**
- * Statuses of a delivery. `pending`: no attempt of its current schedule yet. `retrying`: the last attempt failed, and
- * more will follow. All others are final. `discarded`: a person discarded it, its endpoint was deleted, or it was a
- * sandbox event whose only attempt failed.
+ * Statuses of a delivery. `pending`: its current schedule has made no attempt. `retrying`: the last attempt failed, and
+ * another attempt is scheduled. `succeeded`, `dead_lettered` and `discarded` are final. `discarded`: a person discarded
+ * the delivery, its endpoint was deleted, or the only attempt of a sandbox event failed.
  */
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'dead_lettered', 'discarded'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Reasons why an attempt failed: codes of a delivery's `last_error`, and thus the reasons of dead letters. */
+/** Reasons for a failed attempt. A delivery's `last_error` and a dead letter contain one of these codes. */
 export const DELIVERY_ERROR_CODES = [
   'unexpected_status',
   'redirect_not_followed',

@@ -9,9 +9,9 @@ export type Severity = (typeof SEVERITIES)[number];
 /** Settings of the rule of one exception type in a workspace. */
 export interface ExceptionSettings {
   readonly enabled: boolean;
-  /** Hours after which the rule opens an exception. Their start is defined in docs/reference/exceptions.md#settings. */
+  /** Hours after which the rule opens an exception. docs/reference/exceptions.md#settings defines when they start. */
   readonly after_hours: number | null;
-  /** Hours that replace `after_hours` for shipments of these modes. */
+  /** Hours that apply instead of `after_hours` to shipments of the given modes. */
   readonly by_mode: Readonly<Partial<Record<Mode, number>>>;
   /** Hours before a known day or time at which the rule opens an exception. */
   readonly before_hours: number | null;
@@ -42,11 +42,11 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   invalid_container_number: createDefaultRule('low'),
 } as const satisfies Readonly<Record<string, ExceptionSettings>>;
 
-/** A type of exception that a rule opens. */
+/** Exception types for which a rule exists. */
 export type AutomaticExceptionType = keyof typeof DEFAULT_EXCEPTION_SETTINGS;
 export const AUTOMATIC_EXCEPTION_TYPES = Object.keys(DEFAULT_EXCEPTION_SETTINGS) as readonly AutomaticExceptionType[];
 
-/** Exception types without a rule. A person can open an exception of any type. */
+/** Exception types without a rule. A person can open an exception of these types or of any other type. */
 export const MANUAL_EXCEPTION_TYPES = [
   'freight_hold',
   'terminal_hold',
@@ -93,7 +93,7 @@ export const EXCEPTION_TITLES: Readonly<Record<ExceptionType, string>> = {
 export const EXCEPTION_STATUSES = ['open', 'acknowledged', 'resolved'] as const;
 export type ExceptionStatus = (typeof EXCEPTION_STATUSES)[number];
 
-/** The origin of an exception: a rule, a person, or a carrier. */
+/** Origins of an exception: a rule, a person or a carrier. */
 export const EXCEPTION_DETECTORS = ['system', 'manual', 'carrier'] as const;
 
 /** Codes with which a person resolves an exception. */
@@ -118,7 +118,7 @@ export interface ShipmentException {
   readonly rule: AutomaticExceptionType | null;
   readonly milestone_id: string | null;
   readonly reason_code: string | null;
-  /** The person responsible for the exception, in the client's own notation. */
+  /** Name of the person responsible for the exception, as the client sent it. */
   readonly assignee: string | null;
   /** Values that the rule measured: docs/reference/exceptions.md#metrics. */
   readonly metrics: Readonly<Record<string, JsonValue>>;
@@ -138,13 +138,19 @@ function createDefaultRule(
 /** Settings of a workspace, for live and test shipments. Settings that were never changed have their defaults. */
 export interface WorkspaceSettings {
   readonly exceptions: Readonly<Record<AutomaticExceptionType, ExceptionSettings>>;
-  /** Document types that a shipment of each mode needs. `missing_document` opens if one is absent. */
+  /**
+   * Document types that a shipment of each mode requires. A `missing_document` exception opens if one of them is
+   * missing.
+   */
   readonly required_documents: Readonly<Record<Mode, readonly DocumentType[]>>;
   /** Version of the settings: starts at 1 and grows by 1 with each change. */
   readonly version: number;
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;
-  /** The re-check of open shipments after the last change; null if there was none. Its progress does not change `version`. */
+  /**
+   * The re-check of open shipments after the last change; null if the settings never changed. Its progress does not
+   * change `version`.
+   */
   readonly recheck: SettingsRecheck | null;
 }
 
@@ -161,7 +167,7 @@ export interface SettingsRecheck {
   readonly finished_at: Timestamp | null;
 }
 
-/** Settings that the rules use. */
+/** The settings that rules read. */
 export type RuleSettings = Pick<WorkspaceSettings, 'exceptions' | 'required_documents'>;
 
 /** Rule settings of a workspace that never changed them. */

@@ -22,12 +22,15 @@ export const HISTORY_TYPES = [
 ] as const;
 export type HistoryType = (typeof HISTORY_TYPES)[number];
 
-/** Values before and after, by field. `milestone`, `exception` and `document` are whole resources, or null. */
+/**
+ * Values of each changed field before and after the change. `milestone`, `exception` and `document` are whole
+ * resources, or null.
+ */
 export type HistoryChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 /** An entry in a shipment's history. */
 export interface HistoryEntry {
-  /** Id of the public event, if there is one. */
+  /** Id of the public event; null if the change was not announced. */
   readonly id: string;
   readonly type: HistoryType;
   readonly at: Timestamp;
@@ -37,15 +40,15 @@ export interface HistoryEntry {
   readonly version: number;
 }
 
-/** Origin of an estimated arrival: the source of a milestone, or `client` for a value set on the shipment. */
+/** Source of an ETA: the source of the milestone that set it, or `client` if a client set it on the shipment. */
 export type EtaSource = MilestoneSource | 'client';
 
-/** Origin of an estimated arrival. */
+/** Origin of a shipment's ETA: the milestone or client that set it. */
 export interface EtaOrigin {
   readonly source: EtaSource;
   /** Id of the milestone that set the ETA; null if a client set it. */
   readonly milestone_id: string | null;
-  /** Reason code of the milestone. */
+  /** Reason code of the milestone that set the ETA; null if there is none. */
   readonly reason_code: string | null;
 }
 
@@ -54,22 +57,23 @@ export interface EtaChange extends EtaOrigin {
   readonly eta: Timestamp | null;
   readonly previous_eta: Timestamp | null;
   /**
-   * Hours by which the ETA moved, to the hundredth; negative if it is earlier now; null if one of the two is unknown.
+   * Hours by which the ETA moved, rounded to hundredths. Negative if the new ETA is earlier; null if one of the two
+   * ETAs is unknown.
    */
   readonly slip_hours: number | null;
   readonly reported_at: Timestamp;
 }
 
 /**
- * Effects of a milestone. `counted`: as its code says. `demoted`: as a lower status than its code says. `superseded`:
- * another milestone replaces it. `ignored`: it has no effect.
+ * Effects of a milestone. `counted`: it has the effect of its code. `demoted`: it counts as a lower status than its
+ * code. `superseded`: another milestone replaces it. `ignored`: it has no effect.
  */
 export const MILESTONE_RESULTS = ['counted', 'demoted', 'superseded', 'ignored'] as const;
 export type MilestoneResult = (typeof MILESTONE_RESULTS)[number];
 
 /**
- * Every rule about the effect of a milestone, with the result: docs/reference/shipments.md#explanation. Rules are never
- * renamed.
+ * Rules that decide the effect of a milestone, each with its result: docs/reference/shipments.md#explanation. Rules are
+ * never renamed.
  */
 export const MILESTONE_RULES = {
   status_of_code: 'counted',
@@ -124,7 +128,7 @@ export type TimeRule = (typeof TIME_RULES)[number];
 export interface MilestoneEffect {
   readonly result: MilestoneResult;
   readonly rule: MilestoneRule;
-  /** The status that the milestone counts as; null if it does not affect the status. */
+  /** The status that the milestone sets or confirms; null if it does not affect the status. */
   readonly counts_as: ShipmentStatus | null;
 }
 
@@ -134,11 +138,11 @@ export interface ExplainedMilestone extends MilestoneEffect {
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** The container that the milestone names; null if it applies to all containers. */
+  /** The container to which the milestone applies; null if it applies to all containers. */
   readonly container_number: string | null;
-  /** Fields of the shipment that the milestone sets: `status`, `ata`, `legs[1].eta`. */
+  /** Fields of the shipment whose values come from the milestone, such as `status`, `ata`, `legs[1].eta`. */
   readonly sets: readonly string[];
-  /** Containers for which the milestone has a different effect, with that effect. */
+  /** Containers on which the milestone has a different effect, each with that effect. */
   readonly containers: readonly (MilestoneEffect & { readonly container_number: string })[];
 }
 
@@ -146,7 +150,7 @@ export interface ExplainedMilestone extends MilestoneEffect {
 export interface ExplainedStatus {
   readonly value: ShipmentStatus;
   readonly rule: StatusRule;
-  /** The milestone that set the status. */
+  /** Id of the milestone that set the status; null if no milestone did. */
   readonly milestone_id: string | null;
 }
 
@@ -154,11 +158,11 @@ export interface ExplainedStatus {
 export interface ExplainedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
-  /** The milestone that set the time. */
+  /** Id of the milestone that set the time; null if no milestone did. */
   readonly milestone_id: string | null;
 }
 
-/** Ways to resolve an exception; each alone is enough. */
+/** Kinds of changes that resolve an exception. One such change is enough. */
 export const RESOLUTION_TRIGGERS = [
   'milestone',
   'correction',
@@ -172,27 +176,32 @@ export const RESOLUTION_TRIGGERS = [
 export interface ResolvedBy {
   readonly by: (typeof RESOLUTION_TRIGGERS)[number];
   /**
-   * Milestone codes of which any one resolves the exception, for `milestone`. The milestone names the exception's
-   * container, or none.
+   * Milestone codes, for `milestone`: recording any one of them resolves the exception. The milestone must name the
+   * exception's container, or no container.
    */
   readonly codes: readonly string[];
-  /** Earliest date of such a milestone, for `milestone`; null for any date. */
+  /** Earliest date of a milestone that resolves the exception, for `milestone`; null if every date is accepted. */
   readonly occurred_from: Timestamp | null;
-  /** Milestones of which one must be corrected or retracted, for `correction`. */
+  /** Ids of milestones, for `correction`: correcting or retracting any one of them resolves the exception. */
   readonly milestone_ids: readonly string[];
-  /** Required document types, one document of each. */
+  /** Required document types. The exception resolves when each type has a document. */
   readonly document_types: readonly DocumentType[];
-  /** Fields of the shipment, or of the exception's container, for `field_changed`. */
+  /**
+   * Fields of the shipment or of the exception's container, for `field_changed`. A change of these fields can resolve
+   * the exception.
+   */
   readonly fields: readonly string[];
 }
 
 /**
- * Statuses of an explained exception. `expected`: it will open as time passes. `suppressed`: a person resolved it, and
- * its condition has not ended since.
+ * Statuses of an explained exception. `expected`: the exception will open as time passes. `suppressed`: a person
+ * resolved it, and its condition still exists.
  */
 export const EXPLAINED_EXCEPTION_STATUSES = ['open', 'acknowledged', 'expected', 'suppressed'] as const;
 
-/** An exception that is open, one that will open, or one that a person resolved although its condition still exists. */
+/**
+ * Explanation of an exception that is open, that will open, or that a person resolved while its condition still exists.
+ */
 export interface ExplainedException {
   /** Id of the exception; null until it opens. */
   readonly exception_id: string | null;
@@ -201,20 +210,20 @@ export interface ExplainedException {
   readonly status: (typeof EXPLAINED_EXCEPTION_STATUSES)[number];
   /** The rule that opened the exception, or will open it; null if a person opened it. */
   readonly rule: string | null;
-  /** The reason, as a text for people. */
+  /** The reason for the exception, as a text for people. */
   readonly because: string | null;
   /** The milestone that caused the exception. */
   readonly milestone_id: string | null;
-  /** Time when the exception will open; null if it is open, or opens with the next write. */
+  /** Time when the exception will open; null if it is open or opens with the next write. */
   readonly opens_at: Timestamp | null;
-  /** Ways to resolve the exception, or to prevent it. Empty if only a person can resolve it. */
+  /** Changes that resolve or prevent the exception. Empty if only a person can resolve it. */
   readonly resolved_by: readonly ResolvedBy[];
 }
 
 /** Explanation of a shipment's status, times and exceptions. */
 export interface ShipmentExplanation {
   readonly shipment_id: string;
-  /** Version of the explained shipment. */
+  /** Version of the shipment that the explanation describes. */
   readonly version: number;
   readonly status: ExplainedStatus;
   readonly etd: ExplainedTime;
@@ -222,7 +231,7 @@ export interface ShipmentExplanation {
   readonly atd: ExplainedTime;
   readonly ata: ExplainedTime;
   readonly containers: readonly { readonly number: string; readonly status: ExplainedStatus }[];
-  /** All milestones, in the order of the timeline. */
+  /** All milestones of the shipment, in timeline order. */
   readonly milestones: readonly ExplainedMilestone[];
   readonly exceptions: readonly ExplainedException[];
 }

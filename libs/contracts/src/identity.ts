@@ -27,7 +27,10 @@ export interface Workspace {
   readonly created_at: Timestamp;
 }
 
-/** Statuses of a user: `invited` until the one-time link is used, `deactivated` until reactivated. */
+/**
+ * Statuses of a user. `invited`: the user has not used the one-time link yet. `deactivated`: the user cannot sign in
+ * until an administrator reactivates them.
+ */
 export const USER_STATUSES = ['invited', 'active', 'deactivated'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
@@ -43,12 +46,12 @@ export interface User {
   readonly status: UserStatus;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
-  /** Time of the last request, to the minute; null if there was none. */
+  /** Time of the user's last request, to the minute; null if there was none. */
   readonly last_seen_at: Timestamp | null;
   readonly version: number;
 }
 
-/** The identity of a system. Its keys have its role. */
+/** The identity of a system in a workspace. Its API keys have its role. */
 export interface ServiceAccount {
   /** Id of the service account, `sva_…`. */
   readonly id: string;
@@ -61,7 +64,7 @@ export interface ServiceAccount {
   readonly version: number;
 }
 
-/** An API key, as lists show it. The key itself is shown once, when it is created. */
+/** An API key as lists show it. Only the response to its creation contains the key itself. */
 export interface ApiKey {
   /** Id of the key, `key_…`. */
   readonly id: string;
@@ -72,26 +75,26 @@ export interface ApiKey {
   readonly prefix: string;
   /** Last characters of the key. */
   readonly last_four: string;
-  /** Owner of the key. The key has the owner's permissions. */
+  /** Owner of the key. Requests with the key have the owner's permissions. */
   readonly owner: KeyOwner;
-  /** Current role of the owner. */
+  /** Current role of the key's owner. */
   readonly role: Role;
-  /** Role that also limits the key, whatever role its owner gets; null for no limit. */
+  /** Role that limits the key in addition to its owner's role; null for no limit. */
   readonly max_role: Role | null;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
-  /** Expiry of the key; null for none. A rotated key expires at the end of its grace period. */
+  /** Expiry of the key; null if it does not expire. A rotated key expires at the end of its grace period. */
   readonly expires_at: Timestamp | null;
   /** Time of the last use, to the minute; null if the key was never used. */
   readonly last_used_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
-  /** Key that replaced this one when it was rotated. */
+  /** Id of the key that replaced this one in a rotation; null if the key was not rotated. */
   readonly rotated_to: string | null;
   readonly version: number;
 }
 export interface KeyOwner {
   readonly type: 'service_account' | 'user';
-  /** Id of the owner, `sva_…` or `usr_…`. */
+  /** Id of the key's owner, `sva_…` or `usr_…`. */
   readonly id: string;
 }
 export interface NewApiKey extends ApiKey {
@@ -108,21 +111,21 @@ export interface Session {
   readonly created_at: Timestamp;
   /** Time of the last request, to the minute. */
   readonly last_seen_at: Timestamp;
-  /** Latest time at which the session ends. */
+  /** Time when the session ends even if it is used. */
   readonly expires_at: Timestamp;
 }
 
-/** Owner of a request's credentials, with their permissions. */
+/** Owner of the credentials that a request used, with role and permissions. */
 export interface CredentialsOwner {
-  /** The user; null for a key of a service account. */
+  /** The user whose key or session was used; null for a key of a service account. */
   readonly user: Pick<User, 'id' | 'name' | 'email'> | null;
-  /** The service account; null for a user's key or a session. */
+  /** The service account whose key was used; null for a user's key or a session. */
   readonly service_account: Pick<ServiceAccount, 'id' | 'name'> | null;
   readonly workspace: Pick<Workspace, 'id' | 'name'>;
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly environment: Environment;
-  /** Latest time at which the key or session ends; null for no end. */
+  /** Time when the key or session ends even if it is used; null if it does not expire. */
   readonly expires_at: Timestamp | null;
 }
 
@@ -131,8 +134,8 @@ export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as 
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
 /**
- * Every type of audit log entry: changes, displayed secrets, resent and discarded deliveries. The part before the dot
- * is the type of the target.
+ * Types of audit log entries. They record changes, displayed secrets, and resent or discarded deliveries. The part
+ * before the dot is the type of the target.
  */
 export const AUDIT_TYPES = [
   'api_key.created',
@@ -175,48 +178,51 @@ export interface AuditEntry {
   /** Id of the entry, `aud_…`. */
   readonly id: string;
   readonly at: Timestamp;
-  /** The actor with its current name; null if it has no name. */
+  /** The actor with its current name; the name is null if the actor has none. */
   readonly actor: Actor & { readonly name: string | null };
   readonly type: AuditType;
-  /** The target. The id is null for an action on many targets, and if the process ended before it knew the new id. */
+  /**
+   * The target of the action. Its id is null if the action had many targets, or if the process ended before it created
+   * the id.
+   */
   readonly target: { readonly type: string; readonly id: string | null };
   readonly changes: AuditedChanges;
-  /** Outcome of the action; `unknown` if the process ended before the action did. */
+  /** Outcome of the action; `unknown` if the process ended before the action finished. */
   readonly outcome: 'done' | 'unknown';
   readonly request_id: string;
-  /** IP address of the caller; null on the command line. */
+  /** IP address of the caller; null for actions on the command line. */
   readonly address: string | null;
 }
-/** Old and new values by field. Never contains a secret. */
+/** Old and new values of each changed field. Never contains a secret. */
 export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 /**
- * The caller of a request: identity, scope and permissions, independent of the kind of credentials. Guards, rate
- * limits, read-your-writes, commands and log lines use only this.
+ * The caller of a request, with identity, scope and permissions. Guards, rate limits, read-your-writes, commands and
+ * log lines use only this type, so that they do not depend on the kind of credentials.
  */
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
 interface Credentials {
-  /** Id of the key or session, unique among both. Rate limits and read-your-writes use this id. */
+  /** Id of the key or session; no key has the id of a session. Rate limits and read-your-writes use this id. */
   readonly credential_id: string;
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly permissions: ReadonlySet<Permission>;
 }
 
-/** A system that uses a key of its service account. */
+/** Principal of a system that uses a key of its service account. */
 interface ServiceAccountKeyPrincipal extends Credentials {
   readonly type: 'service_account_key';
   readonly actor: { readonly type: 'service_account'; readonly id: string };
 }
 
-/** A person's program that uses one of the person's keys. */
+/** Principal of a program that uses an API key of a person. */
 interface UserKeyPrincipal extends Credentials {
   readonly type: 'user_key';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }
 
-/** A person who is signed in with a browser. */
+/** Principal of a person who is signed in with a browser. */
 export interface SessionPrincipal extends Credentials {
   readonly type: 'session';
   readonly actor: { readonly type: 'user'; readonly id: string };

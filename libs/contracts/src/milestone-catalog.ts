@@ -5,10 +5,11 @@ export interface MilestoneCode {
   readonly code: string;
   readonly label: string;
   readonly description: string;
-  /** Position in the usual course of a shipment. Sorts milestones of the same time. */
+  /** Position of the code in the usual course of a shipment. Milestones with equal times are sorted by it. */
   readonly sequence: number;
   /**
-   * Modes for which the code is usual. Other modes are accepted with a warning; every code is usual for `multimodal`.
+   * Modes for which the code is usual. Other modes are accepted with a warning; `multimodal` accepts every code without
+   * a warning.
    */
   readonly modes: readonly Mode[];
   /**
@@ -16,10 +17,11 @@ export interface MilestoneCode {
    * `in_transit` by road and courier.
    */
   readonly status: ShipmentStatus | null;
-  /** Type of the exception that an actual milestone opens. */
+  /** Type of exception that an actual milestone with this code opens. */
   readonly opens_exception: string | null;
   /**
-   * DCSA Track & Trace event code. Several codes may share one; transport phase and empty indicator distinguish them.
+   * DCSA Track & Trace event code. Several catalog codes may have the same DCSA code; transport phase and empty
+   * indicator distinguish them.
    */
   readonly dcsa: string | null;
   /** X12 315 status code (element 157). */
@@ -30,33 +32,36 @@ export interface MilestoneCode {
   readonly rec24: string | null;
 }
 
-/** Properties of a code that rules about shipments use: docs/reference/shipments.md, docs/reference/exceptions.md. */
+/**
+ * Properties of a milestone code for rules about shipments: docs/reference/shipments.md, docs/reference/exceptions.md.
+ */
 export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_exception'> {
-  /** Statuses that replace `status` for shipments of these modes. */
+  /** Statuses by mode, for modes in which `status` does not apply. */
   readonly status_by_mode: Readonly<Partial<Record<Mode, ShipmentStatus>>> | undefined;
   /** Status that replaces `status` for part loads (`lcl`). */
   readonly status_lcl: ShipmentStatus | null | undefined;
-  /** Kind of departure. A pick-up is a departure by road and courier only. */
+  /** Kind of departure that the code means. A pick-up is a departure by road and courier only. */
   readonly departure: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up' | undefined;
   /** True for an arrival or unloading at a place where the goods change vessels. */
   readonly transshipment_stop: true | undefined;
-  /** True for an arrival that can only be that of a leg, not of the shipment. */
+  /** True for an arrival that can belong only to a leg, not to the shipment. */
   readonly leg_arrival: true | undefined;
-  /** Modes of shipments or legs for which an estimate of the code is an estimate of the arrival. */
+  /** Modes of shipments or legs in which an estimate with this code is an estimate of the arrival. */
   readonly estimates_arrival: 'any_mode' | readonly Mode[] | undefined;
   /**
-   * True for the arrival at the destination itself. If it is estimated, estimates of other codes do not set the ETA.
+   * True for the arrival at the destination itself. Once such an estimate exists, estimates with other codes do not set
+   * the ETA.
    */
   readonly at_destination: true | undefined;
-  /** Movement of goods or containers: before the delivery, or with the delivery and after it. */
+  /** Movement of goods or containers that the code reports: before the delivery, or with and after the delivery. */
   readonly movement: 'journey' | 'delivery' | undefined;
-  /** Customs clearance that the milestone shows: its own, or one that must have come before. */
+  /** Customs clearance that the milestone proves: its own clearance, or one that must have preceded it. */
   readonly clears: 'export' | 'import' | undefined;
-  /** Effect of earlier milestones that a later date of this code revokes. */
+  /** Effect of earlier milestones that a later milestone with this code revokes. */
   readonly takes_back: 'cancellation' | 'availability' | undefined;
-  /** Time of the container that the milestone sets. */
+  /** Time of the container that a milestone with this code sets. */
   readonly container_time: 'discharged_at' | 'gated_out_at' | 'delivered_at' | 'empty_returned_at' | undefined;
-  /** True if no goods move after the milestone. */
+  /** True if the goods no longer move after a milestone with this code. */
   readonly ends: true | undefined;
 }
 
@@ -71,7 +76,7 @@ const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
   '*': MODES,
 };
 
-/** Letters in the order of {@link MODES}, each at most once. */
+/** Returns the modes of the given letters and `multimodal`, in the order of {@link MODES}. */
 function parseModeLetters(letters: string): readonly Mode[] {
   const named = new Set<Mode>(['multimodal', ...letters.split(' ').flatMap((letter) => MODES_BY_LETTER[letter] ?? [])]);
   return MODES.filter((mode) => named.has(mode));
@@ -135,7 +140,7 @@ const CATALOG_ROWS: readonly CatalogRow[] = [
   [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.', { movement: 'delivery', ends: true }],
 ];
 
-/** Every entry of the catalog, by sequence. Codes are never renamed or reused. */
+/** The milestone catalog, sorted by sequence. Codes are never renamed or reused. */
 export const MILESTONE_CATALOG: readonly MilestoneCode[] = CATALOG_ROWS.map(
   ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, rules]) => ({
     code,
@@ -178,7 +183,7 @@ const NO_MILESTONE_RULES: MilestoneRules = {
   container_time: undefined,
   ends: undefined,
 };
-// Rules by code, all objects of the same shape, because every write reads the rules of every milestone of a timeline.
+// All rule objects have the same shape, because every write reads the rules of all milestones of a timeline.
 const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
   CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_MILESTONE_RULES, ...rules, status }]),
 );
@@ -188,7 +193,7 @@ export function findMilestoneRules(code: string): MilestoneRules {
   return MILESTONE_RULES_BY_CODE.get(code) ?? NO_MILESTONE_RULES;
 }
 
-/** Codes of the catalog that a code of another standard can mean. */
+/** Catalog codes that a code of another standard can mean. */
 export interface ForeignMilestoneCode {
   /** The standard that defines the code. */
   readonly standard: string;
@@ -203,8 +208,8 @@ const MILESTONE_CODE_STANDARDS = [
 ] as const satisfies readonly (readonly [string, keyof MilestoneCode])[];
 
 /**
- * Converts a code of DCSA, X12 or UN/ECE Recommendation 24 to codes of the catalog, for each standard that has the
- * code. Ignores case. A DCSA event code alone, such as `GTIN`, means its codes with any indicator.
+ * Converts a code of DCSA, X12 or UN/ECE Recommendation 24 to catalog codes, for each standard that has the code.
+ * Ignores case. A DCSA event code without indicator, such as `GTIN`, matches every indicator.
  */
 export function convertMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
@@ -218,7 +223,7 @@ export function convertMilestoneCode(text: string): readonly ForeignMilestoneCod
   });
 }
 
-/** Reasons of a milestone or of its posting, grouped by cause (SMDG delay codes, condensed). */
+/** Reason codes of milestones, grouped by cause. They are a short form of the SMDG delay codes. */
 export const REASON_CODES = [
   // manual
   'carrier_feed_unavailable',

@@ -1,8 +1,8 @@
 import { INCOTERMS, SHIPMENT_STATUSES } from './shipment.ts';
 
-/** Kind of a filter, which decides how its value is written, checked and compared. */
+/** Kinds of list filters. The kind decides how a value is written, checked and compared. */
 export type ShipmentFilterKind =
-  /** Ids of shipments, separated by commas. */
+  /** Filter by shipment ids, separated by commas. */
   | 'ids'
   /** Statuses, separated by commas. */
   | 'statuses'
@@ -25,24 +25,23 @@ export type ShipmentFilterKind =
 
 export interface ShipmentFilter {
   readonly kind: ShipmentFilterKind;
-  /** Text in the description of the API. */
+  /** Description of the filter in the OpenAPI document. */
   readonly description: string;
   readonly example?: string;
-  /** Label in the web application; null for a filter without an input field. */
+  /** Label of the filter in the web application; null for a filter without an input field. */
   readonly label: string | null;
   /** Allowed values of a filter of kind `choice`. */
   readonly values?: readonly string[];
-  /** Field and side of the range that a time filter sets. */
+  /** Field that a time filter compares, and the bound that it sets. */
   readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
 }
 
-/** Maximum number of values of a filter. */
+/** Maximum number of values in one filter. */
 export const SHIPMENT_FILTER_LIMITS = { ids: 100, words: 10 } as const;
 
 /**
- * Every filter of the list of shipments, by the name of its query parameter, in the order of the description of the
- * API. Parameters, parsing, the terms of the search index and the filters of the web application derive from this
- * table.
+ * All filters of the shipment list by query parameter, in the order of the API description. Query parameters, parsing,
+ * search terms and the filters of the web application derive from this table.
  */
 export const SHIPMENT_FILTERS = {
   id: {
@@ -184,12 +183,15 @@ export const SHIPMENT_FILTERS = {
 } as const satisfies Readonly<Record<string, ShipmentFilter>>;
 
 export type ShipmentFilterName = keyof typeof SHIPMENT_FILTERS;
-/** Names of the filters of these kinds. */
+/** Names of the filters that have one of the given kinds. */
 export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
   [Name in ShipmentFilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
 }[ShipmentFilterName];
 
-/** Returns the names of the filters of these kinds, sorted by kind in this order, then in the order of the table. */
+/**
+ * Returns the names of the filters of the given kinds: first by the order of the kinds, then by the order of {@link
+ * SHIPMENT_FILTERS}.
+ */
 export function listShipmentFilters<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {

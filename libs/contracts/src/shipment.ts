@@ -6,7 +6,7 @@ export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vess
 export const LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
 export type LoadType = (typeof LOAD_TYPES)[number];
 
-/** Rules of Incoterms 2020, and DAT of Incoterms 2010. */
+/** Incoterms 2020, and DAT of Incoterms 2010. */
 export const INCOTERMS = ['EXW', 'FCA', 'CPT', 'CIP', 'DAP', 'DPU', 'DDP', 'FAS', 'FOB', 'CFR', 'CIF', 'DAT'] as const;
 export type Incoterm = (typeof INCOTERMS)[number];
 
@@ -26,14 +26,14 @@ export const SHIPMENT_STATUSES = [
 ] as const;
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
-/** Environments. Live and test share only users and settings. */
+/** Environments of a workspace. Live and test share only users and settings. */
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** A time as RFC 3339 in UTC with milliseconds and `Z`. */
 export type Timestamp = string;
 
-/** Returns the latest of the times; `''` if there are none. */
+/** Returns the latest of the times; `''` if no time is given. */
 export function latestTime(...times: readonly Timestamp[]): Timestamp {
   return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
@@ -47,7 +47,7 @@ export interface Reference {
   readonly value: string;
 }
 
-/** A leg as clients send it. */
+/** A leg of a shipment, as clients send it. */
 export interface LegFields {
   readonly mode: Mode | null;
   readonly carrier_scac: string | null;
@@ -58,13 +58,13 @@ export interface LegFields {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
 }
-/** A leg in responses, with its actual times. */
+/** A leg of a shipment in responses, with its actual times. */
 export interface Leg extends LegFields {
   readonly atd: Timestamp | null;
   readonly ata: Timestamp | null;
 }
 
-/** Short form of the latest actual milestone. */
+/** Short form of the latest actual milestone of a shipment or container. */
 export interface LastMilestone {
   readonly id: string;
   readonly code: string;
@@ -86,12 +86,12 @@ export interface Container {
   readonly gated_out_at: Timestamp | null;
   readonly delivered_at: Timestamp | null;
   readonly empty_returned_at: Timestamp | null;
-  /** Date local to the place, `YYYY-MM-DD`. */
+  /** Date in the time zone of the place, `YYYY-MM-DD`. */
   readonly last_free_day: string | null;
   readonly empty_return_by: string | null;
 }
 
-/** Fields that a client sets, normalised; `null` or `[]` if empty. */
+/** Shipment fields that a client sets, normalized; `null` or `[]` if empty. */
 export interface ShipmentFields {
   readonly external_id: string | null;
   readonly mode: Mode | null;
@@ -114,7 +114,8 @@ export interface ShipmentFields {
 }
 
 /**
- * Fields of a shipment without any data. Code that lists the fields uses this order, which is that of stored events.
+ * Fields of a shipment without data. Its field order is that of stored events; code that lists the fields uses this
+ * order.
  */
 export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
   external_id: null,
@@ -138,7 +139,7 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
 
-/** Appends the missing fields, empty, to a record that was stored before these fields existed. */
+/** Adds the missing fields, with empty values, to a record that was stored before these fields existed. */
 export function addMissingFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
   const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
   if (missing.length === 0) return some as T & ShipmentFields;
@@ -148,11 +149,11 @@ export function addMissingFields<T extends Partial<ShipmentFields>>(some: T): T 
   };
 }
 
-/** A shipment, as all responses contain it, without `url`, which only the HTTP layer knows. */
+/** A shipment as all responses contain it. Only the HTTP layer adds `url`. */
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;
   readonly status: ShipmentStatus;
-  /** The milestone that set the status; null if pending, or cancelled by the client. */
+  /** Id of the milestone that set the status; null for `pending`, or if a client cancelled the shipment. */
   readonly status_milestone_id: string | null;
   readonly legs: readonly Leg[];
   readonly containers: readonly Container[];
@@ -164,12 +165,15 @@ export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly documents_count: number;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** Revision of the shipment's last event plus one. Grows with every change, also of data that is not shown here. */
+  /**
+   * Revision of the shipment's last event plus one. Every change increases it, even a change of data that the record
+   * does not contain.
+   */
   readonly version: number;
 }
-/** A shipment, as the public API and event snapshots contain it. */
+/** A shipment as the public API and event snapshots contain it. */
 export interface Shipment extends ShipmentRecord {
-  /** Address in the web application, `{app_url}/shipments/<id>`. */
+  /** Address of the shipment in the web application, `{app_url}/shipments/<id>`. */
   readonly url: string;
 }
 
@@ -190,7 +194,7 @@ export const MILESTONE_SOURCES = [
 ] as const;
 export type MilestoneSource = (typeof MILESTONE_SOURCES)[number];
 
-/** The person or system that performed an action. Names are looked up at each read. */
+/** The person or system that performed an action. Every read adds the current name. */
 export interface Actor {
   readonly type: 'user' | 'service_account' | 'system';
   readonly id: string;
@@ -202,12 +206,12 @@ export interface Milestone {
   readonly shipment_id: string;
   readonly code: string;
   readonly label: string;
-  /** Sequence of the code in the catalog. */
+  /** Sequence number of the milestone code in the catalog. */
   readonly sequence: number;
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** IANA time zone for display: the given one, otherwise that of the location, otherwise null. */
+  /** IANA time zone for display: the zone that the client sent, otherwise the zone of the location, otherwise null. */
   readonly timezone: string | null;
   readonly source: MilestoneSource;
   readonly reason_code: string | null;
@@ -219,7 +223,10 @@ export interface Milestone {
   readonly recorded_at: Timestamp;
   readonly recorded_by: Actor;
   readonly retracted_at: Timestamp | null;
-  /** Time when a newer estimate for the same code, container, location and source replaced this one. */
+  /**
+   * Time when a newer estimate replaced this one; null if none did. The newer estimate has the same code, container,
+   * location and source.
+   */
   readonly superseded_at: Timestamp | null;
   /** Revision of the milestone: 1 when recorded, plus 1 for each correction. */
   readonly revision: number;

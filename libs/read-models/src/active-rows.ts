@@ -14,15 +14,15 @@ export interface ActiveRowsOptions {
   readonly collections: Collections;
   readonly generations: Generations;
   readonly checkpoints: CheckpointPoller;
-  /** Maximum number of concurrent reads of this process that wait for the read model. */
+  /** Maximum number of reads in this process that wait for the read model at the same time. */
   readonly maxWaiters: number;
   /** Milliseconds for which a replaced generation remains queryable. */
   readonly graceMs: number;
-  /** Returns the time before which rows with a retention have expired; without it, no row expires. */
+  /** Returns the time before which rows have expired. If the function is absent, no row expires. */
   readonly retainedSince?: () => Timestamp;
 }
 
-/** Selects the generation of a read model that this process queries. */
+/** Selects the generation of a read model that queries of this process use. */
 export class ActiveRows<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
@@ -57,14 +57,20 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
   }
 
-  /** Version of the read model that built the queried rows. It is an earlier version until the rows are rebuilt. */
+  /**
+   * Version of the read model that built the queried rows. After an update, it remains the previous version until the
+   * rows are rebuilt.
+   */
   get version(): number {
     const { generation } = this.progress;
     if (this.pointer === undefined || generation === undefined) return this.model.version;
     return modelVersionOf(this.pointer, generation);
   }
 
-  /** Time before which rows have expired, even if they are not deleted yet; undefined for models without retention. */
+  /**
+   * Returns the time before which rows have expired, even if they are not deleted yet; undefined for models without
+   * retention.
+   */
   retentionStart(): Timestamp | undefined {
     return this.parts.retainedSince?.();
   }
@@ -74,7 +80,7 @@ export class ActiveRows<R extends ReadModelRow> {
    * the refresh.
    */
   private async refreshStalePointer(): Promise<void> {
-    // Wall-clock time, because it advances while the machine sleeps.
+    // The age uses wall-clock time, because that clock advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
     if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshPointer();
     else if (age > POINTER_MAX_AGE_MS) this.refreshPointer().catch(() => undefined);
@@ -86,7 +92,7 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.refreshing;
   }
 
-  /** Checkpoints of all living generations. @throws Unavailable */
+  /** Reads the checkpoints of all generations that are in use. @throws Unavailable */
   readCheckpoints(): Promise<readonly CheckpointDocument[]> {
     return this.parts.checkpoints.readCheckpointsOf(this.model.name);
   }
@@ -100,7 +106,7 @@ export class ActiveRows<R extends ReadModelRow> {
     return this.parts.partitions.every(({ key }) => complete.has(key));
   }
 
-  /** Returns the lowest checkpoint of all partitions of the generation. @throws Unavailable */
+  /** Returns the lowest checkpoint position of all partitions of the generation. @throws Unavailable */
   async findMinPosition(generation: number): Promise<Position | undefined> {
     const checkpoints = await this.readCheckpoints();
     const positions: Position[] = [];

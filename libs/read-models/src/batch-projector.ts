@@ -17,11 +17,13 @@ import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } fr
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
 
-/** Events folded per turn of the event loop. They take a few milliseconds. */
+/** Number of events that the projector folds before it yields to the event loop. They take a few milliseconds. */
 const MAX_EVENTS_BETWEEN_YIELDS = 200;
-/** Maximum number of rows per read. A row can have 1 MB. */
+/** Maximum number of rows per read. A row can have up to 1 MB. */
 const MAX_ROWS_PER_READ = 32;
-/** Total weight of the rows in memory after which they are written and dropped. One unit is about 1,000 characters. */
+/**
+ * Total weight of the rows in memory at which the projector writes and drops them. One unit is about 1,000 characters.
+ */
 const MAX_ROW_WEIGHT = 4_000;
 
 interface BatchProjectorOptions {
@@ -36,18 +38,18 @@ interface BatchProjectorOptions {
 interface DecodedEvent {
   readonly stored: StoredEvent;
   readonly projected: ProjectedEvent;
-  /** Ids of the rows that the event needs. */
+  /** Ids of the rows that the projection of the event reads. */
   readonly reads: readonly string[];
 }
 
 /**
- * Folds events into rows. Projecting is idempotent: only rows newer than the stored ones are written, and the same
- * events always produce the same rows.
+ * Folds events into rows. Projecting is idempotent: the same events always produce the same rows, and a row is written
+ * only over an older revision.
  */
 export class BatchProjector implements EventHandler {
   constructor(private readonly parts: BatchProjectorOptions) {}
 
-  /** Resolves when the rows of all streams except the failed ones are written. */
+  /** Projects the events. Resolves when the rows of all streams without a failed event are written. */
   async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
@@ -72,7 +74,7 @@ export class BatchProjector implements EventHandler {
     return [...failures.values()];
   }
 
-  /** Decodes the events to their newest version. Skips the rest of a stream after an event that fails. */
+  /** Decodes the events to their newest version. After an event that fails, the rest of its stream is skipped. */
   private async decode(
     events: readonly HandledEvent[],
     failures: Map<string, EventFailure>,
@@ -94,13 +96,13 @@ export class BatchProjector implements EventHandler {
   }
 }
 
-/** Buffers the rows that events read and change, until they are written. */
+/** Buffer for the rows that events read and change, until the rows are written. */
 class RowsInMemory {
   /** Total weight of the rows read or changed since the last write. */
   weight = 0;
   private readonly present = new Map<string, ReadModelRow>();
   private readonly changed = new Map<string, ReadModelRow>();
-  /** Ids of the rows that were looked up, including missing ones. */
+  /** Ids of the rows that were read or searched for, including ids without a row. */
   private readonly known = new Set<string>();
   private readonly weights = new Map<string, number>();
 
@@ -117,7 +119,7 @@ class RowsInMemory {
     return ids.every((id) => this.known.has(id));
   }
 
-  /** Reads the rows that an event needs, and rows that later events need up to the maximum of one read. */
+  /** Reads the rows that an event needs. Fills the read up to its maximum with rows that later events need. */
   async read(needed: readonly string[], later: readonly string[]): Promise<void> {
     const missing = new Set<string>();
     const lookUp = (id: string) => {
@@ -136,7 +138,7 @@ class RowsInMemory {
     }
   }
 
-  /** Writes the changed rows and clears the buffer. */
+  /** Writes the changed rows and empties the buffer. */
   async writeChangedRows(): Promise<void> {
     const { model, rows, cache } = this.parts;
     const changed = [...this.changed.values()];
@@ -157,7 +159,8 @@ class RowsInMemory {
 }
 
 /**
- * Writes a row only over an older revision, so that repeated work and former lease holders cannot overwrite newer rows.
+ * Returns a write that replaces only an older revision of the row, so that repeated work and former lease owners cannot
+ * overwrite newer rows.
  */
 function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
@@ -166,9 +169,9 @@ function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
 const MAX_REMEMBERED_SCOPES = 50_000;
 const MAX_CONCURRENT_READS = 16;
 
-/** Resolves the scope of a stream from its first event. Caches the streams used most recently. */
+/** Finds the scope of a stream in its first event. Caches the scopes of the most recently used streams. */
 export class StreamScopes {
-  /** Bounded by `maxSize`, because `max` would allocate the memory of all entries at construction. */
+  /** The cache is limited by `maxSize`, because `max` would allocate memory for all entries immediately. */
   private readonly remembered = new LRUCache<string, Scope>({
     maxSize: MAX_REMEMBERED_SCOPES,
     sizeCalculation: () => 1,
@@ -177,8 +180,8 @@ export class StreamScopes {
   constructor(private readonly eventStore: EventStore) {}
 
   /**
-   * Returns the scope of each stream of the events. Reads first events that are neither in the batch nor cached. Omits
-   * streams whose first event has no scope.
+   * Returns the scope of each stream of the events. Reads the first events of streams that are neither in the batch nor
+   * in the cache. Omits streams whose first event has no scope.
    * @throws Unavailable
    */
   async findScopes(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
@@ -217,12 +220,12 @@ function parseScope(first: StoredEvent): Scope | undefined {
     if (event.type !== 'shipment.created.v1') return undefined;
     return { workspace_id: event.data.workspace_id, environment: event.data.environment };
   } catch {
-    // The projection parks the stream of an undecodable event and records the reason.
+    // An undecodable event has no scope. The projection parks its stream and records the reason.
     return undefined;
   }
 }
 
-/** Metrics of the projections of this process, labelled by `read_model`. */
+/** Metrics of the projections in this process. Their label `read_model` names the read model. */
 export class ProjectionMetrics {
   readonly lag: Gauge;
   readonly parked: Gauge;

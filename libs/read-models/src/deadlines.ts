@@ -4,29 +4,31 @@ import type { ActiveRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
 
 /**
- * Time of a shipment's next rule check. `revision` is that of the last event that changed the row, because most events
- * change nothing and cause no write.
+ * Row with the time of a shipment's next rule check. `revision` is the revision of the last event that changed the row,
+ * because most events do not change it and cause no write.
  */
 export interface DeadlineRow extends ReadModelRow, Scope {
   /**
-   * Time of the next check from the last event; absent if only events can change the shipment, or if the event was
+   * Time of the next check, from the last event. Absent if only events can change the shipment, or if the event was
    * imported.
    */
   readonly due_at?: Timestamp;
-  /** True if the shipment has ended. The row is kept so that late writes of earlier events are recognized. */
+  /** True if the shipment has ended. The row is kept, so that a late write of an earlier event is recognized. */
   readonly ended: boolean;
   readonly has_open_exceptions: boolean;
   /**
-   * True if no recheck can change the shipment: it has ended, has no open exception, and has no pending check of an
-   * imported time.
+   * True if a recheck cannot change the shipment: it has ended, has no open exception, and has no pending check from an
+   * import.
    */
   readonly over: boolean;
 }
 
-/** Statuses that only a client or a milestone can change. `delivered` is not one of them. */
+/** Statuses that only a client or a milestone can change. They do not include `delivered`. */
 const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
-/** Work list of the rule clock and of rechecks after a workspace's settings change. It has one row per shipment. */
+/**
+ * Work list of the rule clock, and of the rechecks after a workspace's settings change. It has one row per shipment.
+ */
 export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   name: 'deadlines',
   version: 3,
@@ -66,7 +68,7 @@ function isSameState(before: DeadlineRow, after: DeadlineState & { readonly due_
   );
 }
 
-/** Returns true if the exporting system waited for a time, such as the expiry of an upload. */
+/** Returns true if the event was imported from a system that had scheduled a check, such as the expiry of an upload. */
 function hasImportedCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
@@ -92,7 +94,7 @@ export interface DueShipment extends Scope {
   readonly due_at: Timestamp;
 }
 
-/** A shipment that changed settings can affect: it has not ended, or has an open exception. */
+/** A shipment that changed settings can affect: it has not ended, or it has an open exception. */
 export interface UnsettledShipment extends Scope {
   readonly id: string;
 }
@@ -102,7 +104,7 @@ export class DeadlineQueries {
   constructor(private readonly active: ActiveRows<DeadlineRow>) {}
 
   /**
-   * Returns shipments due by `until`, the longest overdue first. Reads only due rows.
+   * Lists shipments that are due at `until`, the longest overdue first. Reads only rows of due shipments.
    * @param after last shipment of the previous page
    * @throws Unavailable
    */

@@ -21,25 +21,25 @@ import {
 /** Row of one document, with separate fields for filters and sorting. */
 export interface DocumentRow extends ReadModelRow, Scope {
   readonly document: DocumentRecord;
-  /** Id of the stored bytes, or of bytes to destroy; null without bytes. Never sent to clients. */
+  /** Id of the stored bytes; null if there are none. Not sent to clients. */
   readonly object_id: string | null;
   readonly shipment_id: string;
   readonly status: DocumentStatus;
   readonly type: DocumentType;
   readonly created_at: Timestamp;
-  /** Time from which the bytes are to be destroyed; set for deleted or expired documents that have bytes. */
+  /** Time from which the document's bytes must be destroyed. Set for deleted and expired documents that have bytes. */
   readonly deleted_at?: Timestamp;
 }
 
 const CREATION_ORDER = ['created_at', 'id'] as const;
 const DELETION_ORDER = ['deleted_at', 'id'] as const;
 
-/** Documents in the form of the API, one row each. */
+/** Read model of documents in API format, one row per document. */
 export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   name: 'documents',
   version: 1,
   indexes: [
-    // Fields after the id are filter fields, so that the index skips non-matching rows without reading them.
+    // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
     { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
     { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
   ],
@@ -51,7 +51,7 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     return documents.map(({ document, object_id }) => {
       const { id, shipment_id, status, type, created_at } = document;
-      // Only the deleting event can set this time; no later event changes a deleted document.
+      // Only the event that deletes the document sets `deleted_at`. Later events do not change a deleted document.
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
         id,
@@ -70,21 +70,21 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
 };
 
 export interface DocumentListQuery {
-  /** Documents with any of these values; all if absent. */
+  /** Accepted values by field; a field that is absent accepts all values. */
   readonly statuses?: readonly DocumentStatus[] | undefined;
   readonly types?: readonly DocumentType[] | undefined;
   /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the previous page with the same filters. */
+  /** Value of `next` from the previous page with the same filters. */
   readonly after?: SortValues | undefined;
 }
 
 export interface FoundDocument extends StoredDocument {
-  /** Shipment version after the last event that changed this document. The shipment can have a newer version. */
+  /** Version of the shipment after the last event that changed this document. The shipment can have a newer version. */
   readonly shipment_version: number;
 }
 
-/** A document whose bytes are to be destroyed. */
+/** A document whose bytes must be destroyed. */
 export interface DeletedDocument {
   readonly id: string;
   readonly object_id: string;
@@ -131,9 +131,10 @@ export class DocumentQueries {
   }
 
   /**
-   * Lists deleted and expired documents of all scopes that have bytes, in deletion order by the writers' clocks.
-   * Because clocks differ, a document can appear before the cursor later: start again some time before it.
-   * @param place last document of the previous page; without it, the list starts at the beginning
+   * Lists deleted and expired documents that have bytes, of all scopes, in deletion order. Deletion times are from the
+   * clocks of several processes, so a document can appear late, before the cursor: sometimes start again at an earlier
+   * time.
+   * @param place last document of the previous page; if absent, the list starts at the beginning
    * @throws Unavailable
    */
   async listDeletedSince(

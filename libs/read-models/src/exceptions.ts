@@ -29,24 +29,27 @@ export interface ExceptionRow extends ReadModelRow, Scope {
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** `UNASSIGNED_VALUE` without an assignee, because indexes of some engines do not distinguish null from absent. */
+  /**
+   * Assignee of the exception, or `UNASSIGNED_VALUE`. Null is not stored, because indexes of some engines do not
+   * distinguish null from absent.
+   */
   readonly assignee: string;
   readonly opened_at: Timestamp;
 }
 
-/** Assignee of unassigned exceptions. Clients cannot send it, because a client's text is never blank. */
+/** Value stored for an exception without an assignee. Clients cannot send it, because an assignee is never blank. */
 export const UNASSIGNED_VALUE = '';
 
 const OPENING_ORDER = ['opened_at', 'id'];
 
 /**
- * Exceptions in the form of the API, one row each. All indexes except the last have the status before the time, so that
- * open exceptions are adjacent however many are resolved.
+ * Read model of exceptions in API format, one row per exception. In all indexes except the last, the status precedes
+ * the time, so that open exceptions are adjacent however many exceptions are resolved.
  */
 export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   name: 'exceptions',
   version: 1,
-  // Fields after the id are filter fields, so that a scan skips non-matching rows without reading them.
+  // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
   indexes: [
     { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENING_ORDER] },
     { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENING_ORDER] },
@@ -98,11 +101,11 @@ export interface ExceptionListQuery {
   readonly sort: ExceptionSort;
   /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
-  /** `next` of the previous page with the same filter and sort. */
+  /** Value of `next` from the previous page with the same filter and sort. */
   readonly after?: SortValues | undefined;
 }
 
-/** Bounds of a whole page. The parts of the list share them. */
+/** Limits of the work for one page. All parts of the list share these limits. */
 const EXCEPTION_LIST_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
 
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
@@ -135,37 +138,37 @@ type OptionalFields<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** Filter of an exception list. All given conditions must match. */
 export type ExceptionListFilter = OptionalFields<{
-  /** Exceptions with any of these statuses. */
+  /** Accepted statuses; all statuses if absent. */
   readonly status: readonly ExceptionStatus[];
   readonly type: readonly ExceptionType[];
   readonly severity: readonly Severity[];
   readonly shipment_id: string;
   readonly assignee: string;
-  /** True for exceptions without an assignee, false for assigned ones. */
+  /** True to list only exceptions without an assignee, false to list only assigned exceptions. */
   readonly unassigned: boolean;
-  /** Inclusive bounds of the opening time. */
+  /** Bounds of the opening time, both inclusive. */
   readonly opened_from: Timestamp;
   readonly opened_to: Timestamp;
 }>;
 
-/** Orders of the list: newest first, oldest first, or most severe first and then oldest first. */
+/** Sort orders of exception lists: newest first, oldest first, or most severe first and then oldest first. */
 export const EXCEPTION_SORTS = ['-opened_at', 'opened_at', '-severity'] as const;
 export type ExceptionSort = (typeof EXCEPTION_SORTS)[number];
 
-/** Maximum number of ranges that one page reads. */
+/** Maximum number of index ranges that one page reads. */
 const MAX_INDEX_RANGES = 24;
 const SEVERITIES_DESCENDING = [...SEVERITIES].reverse();
 
-/** Index fields before the time, with the requested values. Each combination of values is one range. */
+/** Requested values by index field, for the fields before the time. Each combination of values is one index range. */
 type RangeFields = Pick<ExceptionListFilter, 'type' | 'status' | 'severity'>;
 
-/** An index and the ranges of it that contain the matching rows. */
+/** An index and those of its ranges that contain the matching rows. */
 interface IndexRanges {
   readonly index: string;
   readonly ranges: readonly Filter[];
 }
 
-/** Splits the list into ranges of an index. Sorted by severity, the list has one part per severity. */
+/** Splits the list into ranges of an index. If the list is sorted by severity, it has one part per severity. */
 function splitIntoListParts(
   scope: Scope,
   filter: ExceptionListFilter,
@@ -214,7 +217,7 @@ function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
     ...(unassigned === true ? by('by_assignee', { status }) : []),
     ...by('by_status', { status }),
   ];
-  // Chooses the first with few enough ranges. The last one always qualifies.
+  // Chooses the first candidate with few enough ranges. The last candidate always has few enough ranges.
   return ways.reduceRight((best, way) => (way.ranges.length <= MAX_INDEX_RANGES ? way : best));
 }
 

@@ -2,28 +2,28 @@ import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { CHECKPOINTS, PARKED_STREAMS, deleteEarlierGenerations } from '@tracking/subscriptions';
 import { type Collections, parseGeneration, type ReadModel } from './read-model.ts';
 
-/** Pointer to the generations of a read model. It alone decides which generation is queried. */
+/** Pointer document of a read model. It alone decides which generation queries use. */
 export interface GenerationsDocument extends Document {
-  /** The queried generation. Increases by one at each swap. */
+  /** The generation that queries use. Each switch to a new generation increases it by one. */
   readonly active: number;
-  /** The next generation, projected from the first event; null if none is being built. */
+  /** The next generation, which is projected from the first event; null if no rebuild is running. */
   readonly building: number | null;
-  /** The previous generation. It is still updated for processes that have not read about the switch yet. */
+  /** The previous generation. It is still updated for processes that have not read the new pointer. */
   readonly retiring: number | null;
-  /** Version of the read model that builds the newest of these generations. */
+  /** Version of the read model that builds the newest generation. */
   readonly model_version: number;
-  /** Version of the read model that builds each generation, if different from `model_version`. */
+  /** Version of the read model for each generation that a version other than `model_version` builds. */
   readonly made_by?: Readonly<Record<string, number>>;
-  /** Increases with every change. A change based on another version is refused. */
+  /** Version of the pointer document. Every change increases it; a change of an outdated version is refused. */
   readonly version: number;
 }
 
-/** Durable, because a requested rebuild is recorded nowhere else. */
+/** The collection is durable, because no other place records that an operator requested a rebuild. */
 const GENERATION_POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
 
 /**
- * Manages the generations of every read model with one guarded write per step, so that a crash cannot leave a half-done
- * step.
+ * Manages the generations of all read models. Each step is one guarded write, so that a crash cannot leave a
+ * half-finished step.
  */
 export class Generations {
   constructor(private readonly collections: Collections) {}
@@ -33,7 +33,7 @@ export class Generations {
     const pointers = await this.openPointers();
     const known = await pointers.get(model.name);
     if (known) return known;
-    // If the pointer was lost, generations that it left are not used.
+    // If the pointer document was lost, existing generations are not used again.
     const left = (await this.collections.store.collectionNames(`${model.name}.`)).map((name) =>
       parseGeneration(model, name),
     );
@@ -43,7 +43,7 @@ export class Generations {
     return (await pointers.get(model.name)) ?? this.readPointer(model);
   }
 
-  /** Starts the next generation, or returns the one being built. @throws Unavailable */
+  /** Starts the next generation. If a rebuild is running, returns its generation instead. @throws Unavailable */
   async startGeneration(model: ReadModel): Promise<number> {
     for (;;) {
       const now = await this.readPointer(model);
@@ -54,8 +54,8 @@ export class Generations {
   }
 
   /**
-   * Starts the next generation if an earlier version of the read model builds the newest one. An unfinished generation
-   * of an earlier version is abandoned.
+   * Starts the next generation if an earlier version of the read model builds the newest generation. An unfinished
+   * generation of an earlier version is abandoned.
    * @returns true if a generation was started
    */
   async replaceOutdatedGeneration(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
@@ -63,7 +63,10 @@ export class Generations {
     return this.updatePointer(now, { building: newestGeneration(now) + 1, model_version: model.version });
   }
 
-  /** Makes the built generation active. @returns false if another process did it first */
+  /**
+   * Makes the built generation active.
+   * @returns false if another process has already changed the pointer
+   */
   async activateBuiltGeneration(now: GenerationsDocument): Promise<boolean> {
     if (now.building === null) return false;
     return this.updatePointer(now, { active: now.building, building: null, retiring: now.active });
@@ -74,9 +77,9 @@ export class Generations {
   }
 
   /**
-   * Drops what dead generations left. Safe to repeat at any time, also with an outdated pointer: generation numbers
-   * only grow, so a living generation is never dropped.
-   * @param ending aborts the sweep; the next sweep drops the rest
+   * Drops the collections and documents of generations that are no longer in use. Can be repeated at any time, even
+   * with an outdated pointer: generation numbers only grow, so a generation in use is never dropped.
+   * @param ending aborts the method; the next call drops the rest
    * @throws Unavailable
    */
   async dropDeadGenerations(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
@@ -105,12 +108,12 @@ export class Generations {
   }
 }
 
-/** Returns the version of the read model that builds a living generation. */
+/** Returns the version of the read model that builds the generation. The generation must be in use. */
 export function modelVersionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
   return made_by?.[generation] ?? model_version;
 }
 
-/** Returns the generation that `model_version` refers to. */
+/** Returns the newest generation, to which `model_version` refers. */
 export function newestGeneration({ active, building }: GenerationsDocument): number {
   return building ?? active;
 }

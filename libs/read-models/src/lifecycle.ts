@@ -15,9 +15,9 @@ export interface LifecycleOptions {
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
-  /** Maximum number of rows of ordinary size cached per partition. */
+  /** Maximum number of cached rows per partition, for rows of ordinary size. */
   readonly cachedRows: number;
-  /** Scopes of streams, shared by all read models of the process, because a stream's scope never changes. */
+  /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
   readonly scopes: StreamScopes;
   /** Milliseconds for which a replaced generation is still projected. */
   readonly graceMs: number;
@@ -25,14 +25,15 @@ export interface LifecycleOptions {
   readonly batchingDelayMs?: number;
 }
 
-/** Milliseconds between steps. A request of another process is noticed within this time. */
+/** Milliseconds between steps. Within this time, a process notices requests of other processes. */
 const STEP_INTERVAL_MS = 1_000;
 const STEPS_PER_SWEEP = 60;
 
 /**
- * Runs the projections of one read model in one process. Each step reads the pointer and does what is due: starts or
- * stops projecting a generation, swaps, or drops. Any number of processes can run steps concurrently, because every
- * change is a guarded write. After a crash, the next step continues from the stored state.
+ * Runs the projections of one read model in one process. Each step reads the generation pointer and then starts or
+ * stops projections, activates a built generation, or drops old generations. Any number of processes can run steps
+ * concurrently, because every change of the pointer is a guarded write. After a crash, the next step continues from the
+ * stored pointer.
  */
 export class Lifecycle {
   private readonly projections = new Map<number, CatchUpSubscription>();
@@ -55,10 +56,10 @@ export class Lifecycle {
     private readonly parts: LifecycleOptions,
   ) {}
 
-  /** Resolves when the queried generation has been complete once. */
+  /** Resolves when the queried generation has contained all stored events once. */
   start(): Promise<void> {
     this.wake();
-    // Measured outside of a step, because a step can wait for its store.
+    // Metrics are recorded outside of steps, because a step can wait for its store.
     this.timer = setInterval(() => {
       this.recordMetrics();
       this.wake();
@@ -66,7 +67,7 @@ export class Lifecycle {
     return this.ready.promise;
   }
 
-  /** Runs a step now, and another one if called again meanwhile. */
+  /** Runs a step now. If a step is already running, another step follows it. */
   wake(): void {
     this.again = true;
     this.stepping ??= this.stepUntilIdle().finally(() => {
@@ -84,7 +85,7 @@ export class Lifecycle {
     await Promise.all([...this.projections.keys()].map((generation) => this.stopProjecting(generation)));
   }
 
-  /** Retries parked streams for which an operator requested a retry. */
+  /** Retries the parked streams for which an operator requested a retry. */
   retryParked(): void {
     for (const projection of this.projections.values()) projection.retryParked();
   }
@@ -100,7 +101,7 @@ export class Lifecycle {
     }
   }
 
-  /** Reports a failed step. The store is unavailable, and the next step does the same work. */
+  /** Reports a failed step. The store is probably unavailable; the next step repeats the work. */
   private reportFailure(error: unknown): void {
     const { name } = this.active.model;
     this.parts.metrics.forReadModel(name).recordFailure();
@@ -128,7 +129,7 @@ export class Lifecycle {
   }
 
   /**
-   * Returns the living generations that this version can project. Generations of a later version are left to processes
+   * Returns the generations in use that this version can project. Processes of a later version project the generations
    * of that version.
    */
   private projectableGenerations(now: GenerationsDocument): readonly number[] {
@@ -143,7 +144,9 @@ export class Lifecycle {
     return living.filter((generation) => generation !== newestGeneration(now));
   }
 
-  /** Swaps one generation at a time: while one retires, the built one waits. */
+  /**
+   * Activates the built generation once it is complete. While a previous generation is retiring, the built one waits.
+   */
   private async activateIfCaughtUp(now: GenerationsDocument): Promise<void> {
     if (now.building === null || now.retiring !== null || !(await this.active.isGenerationComplete(now.building)))
       return;
@@ -167,13 +170,13 @@ export class Lifecycle {
   }
 
   /**
-   * Sweeps after every change of the pointer and once a minute, because a runner elsewhere may write a row after a
-   * drop.
+   * Drops old generations after every change of the pointer and once a minute, because a runner in another process may
+   * write a row after a drop.
    */
   private startSweepIfDue(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
-    // Runs outside of the step, because dropping a large generation takes long and other steps are due meanwhile.
+    // Dropping runs outside of steps, because a large generation takes long and other steps are due meanwhile.
     this.sweeping ??= this.dropDeadGenerations(now).finally(() => (this.sweeping = undefined));
   }
 

@@ -24,10 +24,10 @@ export interface MilestoneRow extends ReadModelRow, Scope {
   readonly recorded_at: string;
 }
 
-/** Sort fields of the timeline: time of occurrence, catalog order, time of recording, id. */
+/** Sort fields of the timeline: time of occurrence, sequence in the milestone catalog, time of recording, id. */
 export const TIMELINE_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
-/** Milestones in the form of the API, one row each. */
+/** Read model of milestones in API format, one row per milestone. */
 export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   name: 'milestones',
   version: 1,
@@ -77,10 +77,10 @@ function milestoneRow(milestone: Milestone, scope: Scope, revision: number): Mil
 }
 
 export interface MilestoneListQuery {
-  /** Classifiers to include, at least one. */
+  /** Classifiers of the milestones to list, at least one. */
   readonly classifiers: readonly Classifier[];
   readonly container_number?: string | undefined;
-  /** True to include estimates that a newer one replaced. */
+  /** True to include estimates that were replaced by a newer estimate. */
   readonly include_superseded: boolean;
   readonly include_retracted: boolean;
   /** Maximum number of items in the page, at least 1. */
@@ -103,7 +103,7 @@ export class MilestoneQueries {
   }
 }
 
-/** Filters are applied to the entries of the shipment's timeline index, which holds only its milestones. */
+/** The filters apply to entries of the timeline index of the shipment, which contains only its milestones. */
 export async function readMilestonePage(
   rows: Pick<Collection<MilestoneRow>, 'find'>,
   scope: Scope,

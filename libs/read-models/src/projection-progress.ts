@@ -14,21 +14,21 @@ interface WaitingRead {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Progress and pointer of other processes. */
+/** Access to the progress and the generation pointer that other processes store. */
 interface RemoteProgress {
   /** Returns the read model's checkpoints of all generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]>;
   /** Refreshes the generation pointer if it is stale. @throws Unavailable */
   refreshPointer(): Promise<void>;
-  /** Resolves when the next poll is due. */
+  /** Resolves when the next poll of the checkpoints is due. */
   waitForNextPoll(): Promise<void>;
 }
 
 /**
- * Tracks the progress of one read model and the generation that this process queries. Runners of this process report
- * their progress directly. Progress of other processes is read from their checkpoints, and only while a read waits.
- * A rebuild never returns older data: when the pointer moves to another generation, queries switch to it only when it
- * contains everything that this process reported for the previous one.
+ * Tracks the progress of one read model and the generation that queries of this process use. Runners in this process
+ * report their progress directly. The progress of other processes is read from their checkpoints, only while a read
+ * waits. A rebuild never makes queries return older data: when the pointer names another generation, queries switch
+ * only after that generation contains everything that this process reported for the previous one.
  */
 export class ProjectionProgress {
   /** Handled positions by generation, then partition. */
@@ -37,7 +37,7 @@ export class ProjectionProgress {
   private readonly local = new Set<string>();
   private queried: number | undefined;
   private next: number | undefined;
-  /** Waiting reads, ordered by position. */
+  /** Waiting reads, sorted by position. */
   private readonly waiters: WaitingRead[] = [];
   private watching = false;
 
@@ -47,19 +47,19 @@ export class ProjectionProgress {
     private readonly maxWaiters: number,
   ) {}
 
-  /** The generation to query; undefined until the pointer was read once. */
+  /** The generation that queries use; undefined until the pointer has been read once. */
   get generation(): number | undefined {
     return this.queried;
   }
 
   /**
-   * Applies the pointer, as soon as queries would not return older data.
-   * @param retiring generation that may be queried until then; all others are deleted
-   * @throws Unavailable; the pointer is kept anyway
+   * Applies a new pointer as soon as queries would not return older data.
+   * @param retiring generation that queries may still use until the switch; all other old generations are deleted
+   * @throws Unavailable; the new pointer is kept anyway
    */
   async setPointer(active: number, retiring: number | null): Promise<void> {
     this.queried ??= active;
-    // Reads of the pointer can complete out of order.
+    // Concurrent reads of the pointer can complete out of order, so an older pointer is ignored.
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
@@ -87,7 +87,7 @@ export class ProjectionProgress {
     else if (generation === this.queried) this.wake();
   }
 
-  /** Position up to which the queried rows contain all events; undefined if a partition has none. */
+  /** Returns the position up to which the queried rows contain all events; undefined if a partition has no position. */
   handledPosition(): HandledPosition | undefined {
     const places = this.queried === undefined ? undefined : this.known.get(this.queried);
     let least: HandledPosition | undefined;
@@ -100,8 +100,8 @@ export class ProjectionProgress {
   }
 
   /**
-   * Returns the handled position, and first reads the checkpoints of other processes if they project. @throws
-   * Unavailable
+   * Returns the handled position. If other processes project partitions, reads their checkpoints first.
+   * @throws Unavailable
    */
   async currentHandledPosition(): Promise<HandledPosition | undefined> {
     if (!this.hasAllPartitionsLocally()) await this.refresh();
@@ -114,7 +114,7 @@ export class ProjectionProgress {
    */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.hasReached(position)) return true;
-    // If another read is waiting already, its next poll is early enough for this one.
+    // If another read already waits, its next poll also serves this read.
     if (!this.hasAllPartitionsLocally() && (timeoutMs <= 0 || !this.watching)) {
       await this.refresh().catch(() => undefined);
       if (this.hasReached(position)) return true;
@@ -137,7 +137,7 @@ export class ProjectionProgress {
     });
   }
 
-  /** Ends all waiting reads with the result false. */
+  /** Ends all waiting reads. Each read returns false. */
   close(): void {
     for (const waiter of [...this.waiters]) waiter.settle(false);
   }
@@ -152,13 +152,13 @@ export class ProjectionProgress {
     return this.partitions.every((partition) => this.local.has(`${generation}/${partition}`));
   }
 
-  /** Switches to the next generation once it contains everything reported for the queried one. */
+  /** Switches to the next generation once it contains everything that was reported for the queried generation. */
   private switchIfCaughtUp(force = false): void {
     const { queried, next } = this;
     if (queried === undefined || next === undefined) return;
     const made = this.known.get(next);
     for (const [partition, position] of this.known.get(queried) ?? []) {
-      // Events that the queried generation handled late have their log positions in the next one.
+      // The next generation has the original log positions of events that the queried generation handled late.
       if (!force && (made?.get(partition) ?? '') < toLogPosition(position)) return;
     }
     this.queried = next;
@@ -207,10 +207,10 @@ export class ProjectionProgress {
 }
 
 const POLL_INTERVAL_MS = 15;
-/** More than the product of read models, partitions and living generations. */
+/** The limit exceeds the product of read models, partitions and generations in use. */
 const MAX_CHECKPOINTS = 1_000;
 
-/** Reads the checkpoints of all read models once for all waiting reads of this process. */
+/** Reads the checkpoints of all read models once for all reads that wait in this process. */
 export class CheckpointPoller {
   private looking: Promise<readonly CheckpointDocument[]> | undefined;
   private pausing: Promise<void> | undefined;
@@ -228,7 +228,7 @@ export class CheckpointPoller {
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
 
-  /** Resolves at the same time for all waiting reads, so that they share one poll. */
+  /** Resolves after the poll interval, at the same time for all waiting reads, so that they share one poll. */
   waitForNextPoll(): Promise<void> {
     return (this.pausing ??= pause(POLL_INTERVAL_MS).finally(() => (this.pausing = undefined)));
   }

@@ -3,88 +3,93 @@ import type { Collection, CollectionSpec, Document, DocumentStore, Filter, Index
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 
-/** Values of a row's sort fields, in their order. Null sorts last. */
+/** Values of a row's sort fields, in the order of the fields. Null sorts last. */
 export type SortValues = readonly (string | number | null)[];
 
-/** One page of a list. `next` is set if more items follow: pass it as `after` for the next page. */
+/** One page of a list. If more items follow, `next` is set: pass it as `after` to get the next page. */
 export interface QueryPage<T> {
   readonly items: readonly T[];
   readonly next: SortValues | undefined;
 }
 
-/** Row of a read model, built from the events of one stream. */
+/** Row of a read model. It is built from the events of one stream. */
 export interface ReadModelRow extends Document {
-  /** Revision of the last event of the stream that the row reflects. It identifies repeated and late writes. */
+  /** Revision of the last event that the row reflects. Repeated and late writes are recognized by it. */
   readonly revision: number;
 }
 
-/** An event as projections receive it: in its newest version, with its position. */
+/** An event in its newest version, with its position, as projections receive it. */
 export interface ProjectedEvent {
   /** UUID of the stored event. */
   readonly id: string;
   readonly stream: string;
   readonly position: Position;
-  /** Position at which readers receive the event; set if its stream was parked at the event's own position. */
+  /** Late position of the event; set only if the event waited in a parked stream. */
   readonly place?: HandledPosition | undefined;
-  /** Scope of the stream, from its first event; undefined in models that do not need it. */
+  /** Scope of the event's stream, from its first event; undefined for read models that do not need the scope. */
   readonly scope: Scope | undefined;
   readonly event: ShipmentEvent;
 }
 
 /**
- * Definition of a read model: one collection per generation, filled by a pure fold. The rows depend on events alone, so
- * concurrent runners, repeated work and rebuilds produce the same rows.
+ * Definition of a read model: a pure fold from events to rows, stored in one collection per generation. The rows depend
+ * on events alone, so concurrent runners, repeated work and rebuilds produce the same rows.
  */
 export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends string = string> {
   /** Name of the read model for operators, `[a-z_]+`. */
   readonly name: N;
   /**
-   * Version of the rows that `apply` produces, from 1. Increase it with every change of these rows: they are then
-   * rebuilt automatically, while the rows of the previous version are queried. A change of indexes alone needs no new
-   * version.
+   * Version of the rows that `apply` produces, from 1. Increase it with every change of these rows: the rows are then
+   * rebuilt automatically, and until then queries use the rows of the previous version. A change of indexes alone needs
+   * no new version.
    */
   readonly version: number;
   readonly indexes: readonly IndexSpec[];
   /**
-   * Indexes of earlier versions that are needed until their rows are rebuilt. They are kept as they are, because
-   * building indexes over many rows takes long.
+   * Indexes that queries of rows from earlier versions need until these rows are rebuilt. Do not change these indexes,
+   * because building an index over many rows takes long.
    */
   readonly formerIndexes?: Readonly<Record<number, readonly IndexSpec[]>>;
   /** True if `apply` needs the scope of streams whose first event is not in the batch. */
   readonly scoped: boolean;
-  /** Returns the ids of the rows that `apply` will read. If absent, `apply` reads none and no rows are cached. */
+  /**
+   * Returns the ids of the rows that `apply` reads. If the function is absent, `apply` reads no rows and no rows are
+   * cached.
+   */
   reads?(event: ProjectedEvent): readonly string[];
   /**
-   * Returns the rows that the event changes, in their new state. Pure. Omits rows that already reflect the event;
-   * stored rows of a newer revision are not overwritten. An error parks the stream.
-   * @param row returns the row of an id named by `reads`
+   * Returns the new state of the rows that the event changes. Pure. Omits rows that already reflect the event; stored
+   * rows of a newer revision are not overwritten. An error parks the stream.
+   * @param row returns the row with an id that `reads` has returned
    */
   apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
-  /**
-   * Returns the time from which the row's retention counts. Rows that have expired when they are projected are not
-   * stored.
-   */
+  /** Returns the time at which the retention of the row begins. A row that has already expired is not stored. */
   retainedFrom?(row: R): Timestamp;
-  /** Returns the weight of a row in the row cache, as an integer; 1 for an ordinary row. */
+  /** Returns the weight of a row in the row cache, as an integer. An ordinary row has weight 1. */
   weight?(row: R): number;
 }
 
-/** Returns the collection of one generation of a read model. @param version version of the read model that builds it */
+/**
+ * Returns the collection for one generation of a read model.
+ * @param version version of the read model that builds the collection
+ */
 export function rowsCollection(model: ReadModel, generation: number, version = model.version): CollectionSpec {
   const indexes = model.formerIndexes?.[version] ?? model.indexes;
   return { name: `${model.name}.g${generation}`, indexes, durability: 'derived' };
 }
 
-/** Parses the name of a read model's collection into the model and the generation. */
+/**
+ * Parses the name of a collection. Returns the generation; undefined if the collection belongs to another read model.
+ */
 export function parseGeneration(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
 }
 
-/** Fields that identify the scope of a row. Indexes of lists start with them. */
+/** Fields that identify the scope of a row. They are the first fields of all list indexes. */
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
-/** Picks the scope fields of a value. */
+/** Returns an object with only the scope fields of a value. */
 export function pickScope({ workspace_id, environment }: Scope): Scope {
   return { workspace_id, environment };
 }
@@ -93,7 +98,9 @@ export function scopeFilter(scope: Scope): Filter {
   return { ...pickScope(scope) };
 }
 
-/** Opens each collection once, at first use, so that an unavailable store delays the first use but not the start. */
+/**
+ * Opens each collection once, at its first use, so that an unavailable store does not delay the start of the process.
+ */
 export class Collections {
   private readonly opened = new Map<string, Promise<Collection<Document>>>();
 
@@ -101,7 +108,7 @@ export class Collections {
 
   open<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
     const known = this.opened.get(spec.name);
-    // Each name has one document type, because specs are constants of the modules that own the types.
+    // The cast is safe, because each collection name is used with one document type.
     if (known) return known as unknown as Promise<Collection<T>>;
     const opening = this.store.collection<T>(spec);
     this.opened.set(spec.name, opening as unknown as Promise<Collection<Document>>);

@@ -42,36 +42,37 @@ export interface ReadModelsOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** True (the default) if this process projects, false if it only queries. */
+  /** True (the default) if this process runs projections; false if it only queries. */
   readonly project?: boolean;
   /**
-   * Stream prefixes of each partition, the same in every process. Together they cover all streams, none twice. Defaults
-   * to one partition of all shipments. Changed prefixes project everything from the start into the same rows.
+   * Stream prefixes of each partition, equal in every process. Each stream must belong to exactly one partition.
+   * Defaults to one partition with all shipments. After a change of the prefixes, all events are projected from the
+   * start into the same rows.
    */
   readonly partitions?: readonly (readonly string[])[];
   /**
-   * Milliseconds for which a replaced generation is still projected, for processes that have not read the swap.
+   * Milliseconds for which a replaced generation is still projected, for processes that have not read the new pointer.
    * Defaults to 60 s.
    */
   readonly graceMs?: number;
   /**
-   * Milliseconds between writes of a checkpoint; 0 by default. Set it only in single-process deployments, because other
-   * processes read progress from checkpoints.
+   * Milliseconds between writes of a checkpoint; 0 by default. Set another value only in single-process deployments,
+   * because other processes read the progress from checkpoints.
    */
   readonly checkpointIntervalMs?: number;
-  /** Milliseconds to wait for more events while many arrive; 0 by default. */
+  /** Milliseconds to wait for more events while many events arrive; 0 by default. */
   readonly batchingDelayMs?: number;
-  /** Rows cached by each read model over all partitions. Defaults to 10,000. */
+  /** Number of cached rows per read model, over all partitions. Defaults to 10,000. */
   readonly cachedRows?: number;
-  /** Maximum number of reads that wait for each read model; further reads throw `Busy`. Defaults to 10,000. */
+  /** Maximum number of waiting reads per read model; further reads throw `Busy`. Defaults to 10,000. */
   readonly maxWaiters?: number;
-  /** Milliseconds for which published events are kept after `created_at`. Defaults to no limit. */
+  /** Milliseconds for which published events are kept, counted from `created_at`. Defaults to no limit. */
   readonly eventRetentionMs?: number;
   /** Milliseconds between sweeps of expired published events. Defaults to 30 minutes. */
   readonly sweepEveryMs?: number;
 }
 
-/** Options of a process that only queries. It reads only the head of the event store. */
+/** Options of a process that only queries. It reads nothing but the last position from the event store. */
 interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly project: false;
@@ -89,8 +90,8 @@ export class UnknownReadModel extends Error {
 /** Progress of the read models. */
 export interface ReadModelProgress {
   /**
-   * Returns true if the queried rows contain everything up to the position, now or within the timeout. Once true, it
-   * stays true.
+   * Returns true if the queried rows contain all events up to the position, now or within the timeout. Later calls with
+   * the same position also return true.
    * @throws Busy if too many reads wait already
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
@@ -101,11 +102,11 @@ export interface ReadModelProgress {
   place(model: ReadModelName): Promise<HandledPosition | undefined>;
 }
 
-/** All read models of one process: their queries and, if it projects, their projections. */
+/** All read models of one process, with their queries. If the process runs projections, also their projections. */
 export class ReadModels {
   readonly queries: ReadModelQueries;
   readonly progress: ReadModelProgress;
-  /** Resolves when queries use rows that were complete once. */
+  /** Resolves when queries use rows that have contained all stored events once. */
   readonly ready: Promise<void>;
   private readonly rows: OpenReadModels['rows'];
   private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
@@ -142,14 +143,14 @@ export class ReadModels {
     this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.start(name))).then(() => undefined);
   }
 
-  /** Resolves immediately. Unavailable engines are awaited in the background, see `ready`. */
+  /** Starts the read models. Resolves immediately; it waits for unavailable engines in the background. See `ready`. */
   static start(options: ReadModelsOptions | QueryingOptions): Promise<ReadModels> {
     return Promise.resolve(new ReadModels(options));
   }
 
   /**
-   * Returns true if all read models contain everything up to the position, now or within the timeout. Clients notified
-   * after that can read the data.
+   * Returns true if all read models contain all events up to the position, now or within the timeout. Clients that are
+   * notified afterwards can read the data.
    * @throws Busy if too many reads wait already
    */
   async waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean> {
@@ -158,9 +159,9 @@ export class ReadModels {
   }
 
   /**
-   * Starts to rebuild a read model from the first event. Queries use the present generation and switch to the new one
-   * automatically. Does nothing if a rebuild is running. Survives crashes.
-   * @returns the new generation, when the rebuild is durably requested
+   * Starts to rebuild a read model from the first event. Until the rebuild ends, queries use the present generation.
+   * Does nothing if a rebuild is running. A rebuild continues after a crash.
+   * @returns the new generation, once the request for the rebuild is durable
    * @throws UnknownReadModel, Unavailable
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
@@ -177,8 +178,8 @@ export class ReadModels {
   }
 
   /**
-   * Lists streams that are parked behind an event that could not be applied, of all processes and subscribers,
-   * including the publisher.
+   * Lists streams that are parked because an event could not be applied. Includes the streams of all processes and
+   * subscribers, also those of the publisher.
    * @throws Unavailable
    */
   async listParkedShipments(): Promise<readonly ParkedShipment[]> {
@@ -189,12 +190,19 @@ export class ReadModels {
     }));
   }
 
-  /** Retries a parked stream. @param id id from `parked()` @throws Unavailable */
+  /**
+   * Retries a parked stream.
+   * @param id id from `listParkedShipments`
+   * @throws Unavailable
+   */
   retryParked(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
 
-  /** Computes a digest of the queried rows, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
+  /**
+   * Computes a digest of the queried rows, for comparison with the digest of a rebuild.
+   * @throws UnknownReadModel, Unavailable
+   */
   async digestRows(name: string): Promise<RowDigest> {
     const active = this.rows[this.requireReadModelName(name)];
     return digest(await active.openActiveRows(), active.progress.generation ?? 0);
@@ -233,7 +241,7 @@ export class ReadModels {
         'read models wait for the document store; retrying until it is available',
       );
     };
-    // Rejects when this process stops, because no caller waits any longer.
+    // Rejects when this process stops, because then no caller waits any longer.
     await retry(() => this.rows[name].refreshPointer(), { signal: this.stopping.signal, onFailure }).catch(
       () => undefined,
     );
@@ -268,11 +276,14 @@ const DIGEST_PAGE_ROWS = 1_000;
 export interface RowDigest {
   readonly generation: number;
   readonly rows: number;
-  /** SHA-256 of all rows in id order, in hex. Object members are sorted by name. */
+  /** SHA-256 of all rows in id order, in hex. The members of each object are sorted by name. */
   readonly sha256: string;
 }
 
-/** Computes a digest that is equal for equal rows in any engine or generation. Rows must not change meanwhile. */
+/**
+ * Computes a digest of all rows. Equal rows have equal digests in every engine and generation. Rows must not change
+ * during the computation.
+ */
 async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
   const hash = createHash('sha256');
   let count = 0;

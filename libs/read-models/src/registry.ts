@@ -9,7 +9,7 @@ import type { ReadModel, ReadModelRow } from './read-model.ts';
 import { ShipmentQueries } from './shipments/shipment-queries.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
-/** Registry of all read models with their queries. Code that concerns all of them derives from it. */
+/** All read models with their queries. Code that handles every read model uses this list. */
 const READ_MODELS = [
   registerReadModel(shipmentsModel, ShipmentQueries),
   registerReadModel(milestonesModel, MilestoneQueries),

@@ -1,37 +1,40 @@
 import type { Collection, Document, Filter, Query, Scalar, ScanResult } from '@tracking/ports';
 import type { SortValues } from './read-model.ts';
 
-/** Part of a list: ranges of one index, each in index order. No row is in two ranges. */
+/** One part of a list: ranges of one index, each in index order. No row is in two ranges. */
 export interface ListPart {
   readonly index: string;
-  /** The complete filter for each range; status ranges are in the order in which a row usually passes the statuses. */
+  /**
+   * Complete filters, one for each range. Status ranges are in the order in which a shipment usually passes the
+   * statuses.
+   */
   readonly filters: readonly Filter[];
   readonly sort: NonNullable<Query['sort']>;
-  /** Sort values after which the part continues; undefined for its beginning. */
+  /** Sort values after which the scan of the part continues; undefined to start at its beginning. */
   readonly after: readonly Scalar[] | undefined;
-  /** Converts sort values of this part to those of the whole list. */
+  /** Converts sort values of this part to sort values of the whole list. */
   readonly toSortValues: (values: readonly Scalar[]) => SortValues;
 }
 
 export interface RowPage<R> {
   readonly rows: readonly R[];
-  /** Start of the next page; undefined if no rows follow. */
+  /** Sort values at which the next page starts; undefined if no rows follow. */
   readonly next: SortValues | undefined;
 }
 
-/** Maximum size of one page in bytes of JSON, whatever its `limit`. */
+/** Maximum size of a page in bytes of JSON, independent of its `limit`. */
 export const MAX_PAGE_BYTES = 8 * 1_048_576;
-/** Minimum share of a page's bytes for one of many ranges, so that pages of large documents make progress. */
+/** Minimum share of a page's bytes that each range may read, so that a page of large documents is never empty. */
 const MIN_BYTE_SHARE = 1 / 8;
 
-/** Returns the bytes of a page that each of several ranges may read. */
+/** Divides the bytes of a page among several ranges. Returns the bytes that each range may read. */
 function divideBytes(bytes: number, ranges: number): number {
   return bytes * Math.max(MIN_BYTE_SHARE, 1 / ranges);
 }
 
-/** Limits of the work for one part of a page. */
+/** Limits of the work for one part of a list page. */
 export interface ScanBounds {
-  /** Maximum number of entries that one scan visits over all ranges, at least one per range. */
+  /** Maximum number of index entries that one scan visits in all ranges together, at least one per range. */
   readonly visit: number;
   readonly stretches: number;
   /** Approximate maximum size of the rows, in bytes of JSON. */
@@ -39,8 +42,8 @@ export interface ScanBounds {
 }
 
 /**
- * Reads one page of a list that consists of consecutive parts. If a part is not read to its end, the page contains the
- * rows found so far and the next page continues there.
+ * Reads one page of a list that consists of consecutive parts. If a part is not read to its end, the page ends with the
+ * rows found so far, and the next page continues in that part.
  */
 export async function readPageFromParts<R extends Document>(
   parts: readonly ListPart[],
@@ -62,7 +65,7 @@ export async function readPageFromParts<R extends Document>(
   return { rows: rows(), next: undefined };
 }
 
-/** Scans the ranges until the wanted number of rows is found or the limits are reached. */
+/** Scans the ranges until the requested number of rows is found or a limit is reached. */
 export async function scanRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
@@ -87,8 +90,8 @@ export async function scanRanges<R extends Document>(
 }
 
 /**
- * Reads ranges of the same status concurrently, and statuses one after another, so that a row that moves to the next
- * status during the read is found in one of them.
+ * Reads the ranges of one status concurrently, and the statuses one after another. A row that moves to the next status
+ * during the read is therefore found in at least one of them.
  */
 async function readStatusByStatus<T>(
   filters: readonly Filter[],
@@ -104,9 +107,7 @@ async function readStatusByStatus<T>(
   return all;
 }
 
-/**
- * Reads all rows of the ranges and sorts them. The result ends where a range was truncated because its rows are large.
- */
+/** Reads all rows of the ranges and sorts them. If large rows truncate a range, the result ends at that point. */
 export async function readSortedRanges<R extends Document>(
   rows: Pick<Collection<R>, 'findWithin'>,
   part: ListPart,
@@ -130,7 +131,7 @@ function toQuery({ index, sort, after }: ListPart, filter: Filter, limit: number
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
-/** Merges concurrent scans of several ranges, up to the position that all of them reached. */
+/** Merges concurrent scans of several ranges. The result ends at the position that all scans have reached. */
 function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], part: ListPart): ScanResult<R> {
   const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
   const [next] = places.sort((one, other) => compareSortValues(one, other, part));
@@ -147,7 +148,7 @@ function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): reado
   );
 }
 
-/** Removes duplicates. A row written during the read can appear in two ranges, or twice in one. */
+/** Removes duplicates. A row that is written during the read can appear in two ranges, or twice in one range. */
 function uniqueById<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
@@ -157,7 +158,7 @@ function readSortValues(row: Document, { sort }: ListPart): readonly Scalar[] {
   return sort.fields.map((field) => fields[field] ?? null);
 }
 
-/** Compares sort values: times and ids, which are ASCII. */
+/** Compares the sort values of two rows. They are times and ids, which contain only ASCII characters. */
 function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;

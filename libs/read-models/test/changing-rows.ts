@@ -9,7 +9,7 @@ import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { toDay, sortRecords, matchesFilter, createRandomRecord, toShipmentRow } from './listed-shipments.ts';
 import { ACME_LIVE } from './shipment-events.ts';
 
-/** Maximum number of writes while one list is read, because a list by last change continues while rows change. */
+/** Maximum number of writes during one list, because a list sorted by last change never ends while rows change. */
 const MAX_WRITES_PER_LIST = 200;
 const MAX_PAGES_PER_LIST = 1_000;
 
@@ -20,9 +20,8 @@ interface ChangingList {
 }
 
 /**
- * Changes, creates and deletes rows while lists are read: after every read of the store, that is between pages, between
- * scans of a page and between ranges of a scan. Reads are sequential on every store, so that a seed always produces the
- * same writes.
+ * Changes, creates and deletes rows while lists are read: between pages, between scans of a page, and between ranges of
+ * a scan. Reads are sequential on every store, so that a seed always produces the same writes.
  */
 export class ChangingRows {
   private readonly records = new Map<string, ShipmentRecord>();
@@ -48,7 +47,7 @@ export class ChangingRows {
   }
 
   /**
-   * Reads a list to its end, and fails if it skips or repeats a row. Returns the numbers of unchanged rows and of
+   * Reads a list to its end. Fails if the list skips or repeats a row. Returns the number of unchanged rows and of
    * changes.
    */
   async expectCompleteList({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
@@ -81,7 +80,7 @@ export class ChangingRows {
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
       if (next === undefined) return seen;
-      // Query in the form that the HTTP edge passes.
+      // The filter in the form in which the HTTP layer passes it.
       after = JSON.parse(JSON.stringify(next)) as SortValues;
     }
     throw new Error('the list does not end');
@@ -119,8 +118,8 @@ export class ChangingRows {
   }
 
   /**
-   * Moves rows into, out of and within the list; creates and deletes some.
-   * @param found rows read just now; many of the changes affect these, because they may be read again
+   * Moves rows into, out of and within the list; creates and deletes some rows.
+   * @param found rows that were just read; many changes affect these rows, because they may be read again
    */
   private async write(found: readonly ShipmentRow[]): Promise<void> {
     if (this.written >= this.enough) return;
@@ -160,7 +159,7 @@ export class ChangingRows {
     return avoidRareReferencePair(createRandomRecord(this.made, this.random), this.random);
   }
 
-  /** Updates the row now: its status, its ETA by a day or two, or all of it. */
+  /** Changes a record now: its status, its ETA by a day or two, or all of its fields. */
   private changeRecord(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
@@ -177,7 +176,7 @@ function addDays(time: string, days: number): string {
   return new Date(Date.parse(time) + days * 86_400_000).toISOString();
 }
 
-/** Two references that many rows have, but few rows together. */
+/** Two reference values that many rows have, but few rows have both. */
 export const RARE_REFERENCE_PAIR = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
 function avoidRareReferencePair(record: ShipmentRecord, random: () => number): ShipmentRecord {

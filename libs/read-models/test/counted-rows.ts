@@ -11,7 +11,7 @@ import type {
 } from '@tracking/ports';
 import { matchesCondition, type StoredField } from '@tracking/testing';
 
-/** In-memory rows with the indexes of their read model. Counts visited entries. */
+/** In-memory rows with the indexes of their read model. They count the index entries that queries visit. */
 export class VisitCountingRows<R extends Document> implements Pick<
   Collection<R>,
   'getMany' | 'find' | 'findWithin' | 'count' | 'scan'
@@ -85,7 +85,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     });
   }
 
-  /** Index entries within the range given by equal values and by bounds of the next field. */
+  /** Returns the index entries in the range that equal values and bounds of the next field select. */
   private findIndexEntries({ filter, index, sort }: Query): readonly R[] {
     if (index === undefined) throw new Error('a query of a list names its index');
     this.used.add(index);
@@ -102,7 +102,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     return known;
   }
 
-  /** Narrowed field by field, so that entries with the same beginning are searched once. */
+  /** Narrows the range field by field, so that entries with the same beginning are searched only once. */
   private rowsInRange(range: Filter): readonly R[] {
     const conditions = Object.entries(range);
     const last = conditions.pop();
@@ -127,7 +127,7 @@ function toPredicate(filter: Filter): (row: Document) => boolean {
   return (row) => conditions.every(([field, condition]) => matchesConditionFast(readValue(row, field), condition));
 }
 
-/** Fast version of `matchesCondition` for one value and for many elements. */
+/** Fast version of `matchesCondition` for scalar values and lists. */
 function matchesConditionFast(value: StoredField | undefined, condition: FilterCondition): boolean {
   const isValue = typeof condition !== 'object' || condition === null;
   if (!isList(value)) return isValue ? value === condition : matchesCondition(value, condition);
@@ -142,7 +142,7 @@ function isList(value: StoredField | undefined): value is readonly Scalar[] {
   return Array.isArray(value);
 }
 
-/** The first of several elements selects the index range. */
+/** Returns the element of a list condition that selects the index range: its first element. */
 function leadingElement(condition: FilterCondition | undefined): FilterCondition | undefined {
   return typeof condition === 'object' && condition !== null && 'all' in condition ? condition.all[0] : condition;
 }
@@ -182,7 +182,7 @@ function compareValues(one: readonly Scalar[], other: readonly Scalar[]): number
   return String(one[at]) < String(other[at]) ? -1 : 1;
 }
 
-/** Returns the first rows within the size in bytes of JSON, at least one. */
+/** Returns as many leading rows as fit within the bytes of JSON, at least one. */
 function takeWithinBytes<R>(rows: readonly R[], maxBytes: number): readonly R[] {
   if (maxBytes === Infinity) return rows;
   let left = maxBytes;

@@ -46,7 +46,7 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
   };
 }
 
-/** Fails all writes from the n-th one on, like a process killed at that point. */
+/** Creates faults that fail all writes from the n-th write on, like a process that was killed at that write. */
 export function createWriteFaults(n: number): { readonly trouble: FaultPlan; readonly isDead: () => boolean } {
   let writes = 0;
   return {
@@ -59,7 +59,7 @@ export function createWriteFaults(n: number): { readonly trouble: FaultPlan; rea
   };
 }
 
-/** Returns a generator of numbers from 0 to 1, the same for each seed. */
+/** Returns a generator of numbers from 0 to 1. The sequence is the same for each seed. */
 export function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -16,7 +16,10 @@ import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createToken } f
 const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
 const TYPES = EXCEPTION_TYPES.slice(0, 5);
 
-/** Exceptions such that every two filters match some in common; several have the same opening time. */
+/**
+ * Creates an exception. Any two filters match some exceptions in common, and several exceptions have the same opening
+ * time.
+ */
 export function createRandomException(n: number, random: () => number): ShipmentException {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return createException(Math.floor(n / 4), `-${n % 4}`, {
@@ -34,7 +37,10 @@ export function createExceptionRow(of: ShipmentException, scope: Scope = ACME_LI
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 
-/** Exceptions of one scope, and others that its lists must not contain. A shipment belongs to one scope. */
+/**
+ * Creates exceptions of one scope, and exceptions of other scopes that its lists must not contain. A shipment belongs
+ * to one scope.
+ */
 export function createExceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
   const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) => {
@@ -44,7 +50,7 @@ export function createExceptionRows(count: number, seed = 1): readonly Exception
   });
 }
 
-/** Each filter, with values that some rows have and values that none has. */
+/** Filters to test, each with values that some rows have and with values that no row has. */
 export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { status: ['open'] },
   { status: ['open', 'acknowledged'] },
@@ -52,12 +58,12 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { type: ['eta_slip'] },
   { type: ['lost'] },
   { type: TYPES.slice(1, 4) },
-  // More types than the maximum number of ranges.
+  // This filter has more types than the maximum number of index ranges.
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
   { shipment_id: `shp_${createToken(7)}` },
-  // A shipment of another scope.
+  // This shipment belongs to another scope.
   { shipment_id: `shp_${createToken(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
@@ -80,7 +86,7 @@ const FILTER_PREDICATES: {
   opened_to: ({ opened_at }, value: string) => opened_at <= value,
 };
 
-/** Reference implementation of each filter and sort. */
+/** Reference implementation of the exception filters and sorts, for comparison with lists. */
 export function selectExpectedExceptions(
   all: readonly ShipmentException[],
   filter: ExceptionListFilter,
@@ -103,10 +109,10 @@ interface ListReadOptions {
   readonly limit: number;
 }
 
-/** Page size larger than any of these lists. */
+/** This page size is larger than any of the lists. */
 const PAGE_SIZE = 1_000;
 
-/** Reads a list to its end, page by page, and returns the ids. */
+/** Reads an exception list to its end, page by page. Returns the ids. */
 export async function readExceptions(
   rows: Pick<Collection<ExceptionRow>, 'scan'>,
   query: ListReadOptions,
@@ -118,7 +124,7 @@ export async function readExceptions(
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME_LIVE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
-    // Stops a list whose pages repeat.
+    // The limit of pages stops a list that repeats pages forever.
     expect(ids.length).toBeLessThan(PAGE_SIZE);
     ids.push(...items.map(({ id }) => id));
     onPage();

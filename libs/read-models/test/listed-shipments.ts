@@ -9,7 +9,7 @@ import { listSearchTerms } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
 import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentRecord, createToken } from './shipment-events.ts';
 
-/** Returns a generator of numbers from 0 to below 1, the same in every run. */
+/** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
 export function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -25,7 +25,9 @@ export function toDay(n: number): string {
   return new Date(FIRST_DAY_MS + n * DAY_MS).toISOString();
 }
 
-/** Shipments such that every two filters match some in common; several have the same times. */
+/**
+ * Creates a shipment record. Any two filters match some shipments in common, and several shipments have the same times.
+ */
 export function createRandomRecord(n: number, random: () => number): ShipmentRecord {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
@@ -36,7 +38,7 @@ export function createRandomRecord(n: number, random: () => number): ShipmentRec
     house_bill: one([null, 'HBL 1', 'HBL-2']),
     master_bill: one([null, 'MAEU1', 'MAEU12']),
     booking_number: one([null, 'B/1', 'B/2']),
-    // Independent of `random`, so that the other fields stay the same for each seed.
+    // This field does not use `random`, so that the other fields stay the same for each seed.
     incoterm: ([null, 'FOB', 'DAP'] as const)[n % 3] ?? null,
     container_numbers: some(['MSKU1234565', 'TEMU0000004', 'CSQU3054383'], 0.4),
     carrier_scac: one([null, 'MAEU', 'MSCU']),
@@ -82,7 +84,7 @@ export function toShipmentRow(record: ShipmentRecord, scope: Scope = ACME_LIVE):
   };
 }
 
-/** Shipments of one scope, and others that its lists must not contain. */
+/** Creates shipments of one scope, and shipments of other scopes that its lists must not contain. */
 export function createRandomRows(count: number, seed = 1): readonly ShipmentRow[] {
   const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) =>
@@ -139,7 +141,7 @@ export function describeFilter(filter: object): string {
 
 const WORDS_BY_RECORD = new WeakMap<ShipmentRecord, readonly string[]>();
 
-/** Reference implementation of each filter, on the record alone. */
+/** Reference implementation of the shipment filters. It uses only the record. */
 const PREDICATES: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } =
   {
     ids: ({ id }, those: readonly string[]) => those.includes(id),
@@ -203,7 +205,7 @@ export function sortRecords(
   });
 }
 
-/** Reads a list to its end, page by page, with the cost of each page. */
+/** Reads a shipment list to its end, page by page. Returns the cost of each page. */
 export async function readAllPages(
   rows: ListedRows['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },

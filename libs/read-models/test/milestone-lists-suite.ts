@@ -14,7 +14,7 @@ const SHIPMENT_ID = 'shp_ours';
 const CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
 const CONTAINER_NUMBERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
 
-/** Milestones of two shipments and of one in another scope, several with equal times, unsorted. */
+/** Unsorted milestones of two shipments and of a shipment in another scope. Several milestones have equal times. */
 const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   const isOurs = n % 4 !== 0;
   const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;

@@ -19,7 +19,10 @@ export const OTHER_WORKSPACE: Scope = { workspace_id: 'wsp_other', environment: 
 const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const NOON_MS = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** Returns the token of the n-th shipment: as long as real tokens, with a uniformly distributed first character. */
+/**
+ * Returns the token of the n-th shipment. It is as long as real tokens, and its first character is uniformly
+ * distributed.
+ */
 export function createToken(n: number): string {
   return `${BASE32_ALPHABET[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
@@ -156,7 +159,7 @@ export function createEvent(body: Body, next_check_at: Timestamp | null = null, 
   };
 }
 
-/** Writes events of numbered shipments in the form of the command handlers, in order. */
+/** Writes events of numbered shipments in the format of the command handlers, in order. */
 export class ShipmentEventWriter {
   private readonly revisions = new Map<number, number>();
 
@@ -193,19 +196,19 @@ export class ShipmentEventWriter {
     return this.appendBodies(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
   }
 
-  /** Returns the exception in its new state; resolved if its status says so. */
+  /** Writes a change of the exception. If its new status is `resolved`, writes the event that resolves it. */
   changeException(n: number, changed: ShipmentException): Promise<Position> {
     if (changed.status === 'resolved') {
       const { id: exception_id, resolution, resolved_at } = changed;
       const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };
       return this.appendBodies(n, { type: 'exception.resolved.v2', data });
     }
-    // The previous state is not used by folds.
+    // Folds ignore the previous state of the exception.
     const data = { exception: changed, previous: changed, note: null };
     return this.appendBodies(n, { type: 'exception.updated.v1', data });
   }
 
-  /** Writes a document of which only the row matters, with the event that leads to its status. */
+  /** Writes the event that leads to the document's status. Only the document's row matters to tests. */
   recordDocument(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
     const stored = { document, object_id };
     const bodies = {
@@ -221,7 +224,7 @@ export class ShipmentEventWriter {
     ]);
   }
 
-  /** Records a check of the shipment's rules with the time of the next one. */
+  /** Records that the shipment's rules were checked, with the time of the next check. */
   recordCheck(n: number, next: Timestamp | null): Promise<Position> {
     return this.appendEvents(n, [createEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
   }

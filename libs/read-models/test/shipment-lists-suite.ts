@@ -25,11 +25,11 @@ const LIVE_RECORDS = ROWS.filter(
 const FILTER_PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
   SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
-/** One configuration reads and sorts all rows, the other scans all. */
+/** `SORTING_BOUNDS` make lists read and sort all rows; `SCANNING_BOUNDS` make them scan all rows. */
 const SORTING_BOUNDS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
 const SCANNING_BOUNDS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
-/** Lists read while rows change: by a sort index, a term, words, and a selective condition. */
+/** Filters for lists that are read while rows change: by a sort index, a term, words, and a selective condition. */
 const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   {},
   { active: true },
@@ -40,21 +40,24 @@ const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   { words: ['acme', 'po'] },
   { eta_from: toDay(105), active: true },
 ];
-/** Lists over several ranges: in list order if sorted by creation, otherwise sorted in memory. */
+/**
+ * Filters that select several index ranges. Lists sorted by creation are scanned in list order; other lists are sorted
+ * in memory.
+ */
 const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
   { status: ['arrived', 'pending', 'cancelled'] },
   { active: false, has_open_exceptions: false },
   { status: ['arrived', 'pending', 'in_transit'], origin_port: 'CNSHA' },
   { status: ['arrived', 'pending', 'cancelled'], words: ['ma'] },
 ];
-/** Low limits, so that lists need many scans, and so that the plan changes while a list is read. */
+/** Low limits, so that lists need many scans and the plan changes while a list is read. */
 const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
 const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
-/** CI runs each filter in every order; local runs use two orders alternately. */
+/** Step between the tested orders. CI tests each filter in every order; local runs test two orders alternately. */
 const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
 
 /**
@@ -90,7 +93,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     ) {
       const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
       const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));
-      // Each filter in one order, because the in-memory suite covers all orders.
+      // Each filter is tested in one order, because the in-memory suite covers all orders.
       const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
       const expected = sortRecords(asked, order).map(({ id }) => id);
       expect(await readAllPages(rows, { filter, order, limit: 60 }, SCANNING_BOUNDS)).toEqual(expected);

@@ -8,7 +8,7 @@ import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { ShipmentEventWriter } from './shipment-events.ts';
 
-/** Embedded engines in a temporary folder, and read models on them. */
+/** Embedded engines in a temporary folder, with read models that use them. */
 export class ReadModelsTestBed {
   private readonly started: ReadModels[] = [];
   private incarnation = 1_000;
@@ -31,7 +31,7 @@ export class ReadModelsTestBed {
     return readModels;
   }
 
-  /** Returns the leases of a newly started process on the same data, whatever happened to the previous one. */
+  /** Returns leases as if a new process had started on the same data, even if the previous process did not stop. */
   createLeasesOfNextProcess(): InProcessLeases {
     this.incarnation += 1;
     return new InProcessLeases(this.incarnation);
@@ -63,7 +63,7 @@ export async function waitUntilCaughtUp(models: ReadModels): Promise<void> {
   await waitUntilTrue(async () => (await models.list()).every((each) => each.caught_up));
 }
 
-/** Rebuilds the read model, and waits until queries use the new generation. */
+/** Rebuilds the read model, then waits until queries use the new generation. */
 export async function rebuildAndWait(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
   await waitUntilTrue(async () =>
@@ -71,7 +71,7 @@ export async function rebuildAndWait(models: ReadModels, name: string): Promise<
   );
 }
 
-/** Fails if a read model differs from its rebuild. Nothing may be written meanwhile. */
+/** Fails if a read model differs from its rebuild. Nothing may be written during the comparison. */
 export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   await waitUntilCaughtUp(models);
   for (const { name } of await models.list()) {
@@ -81,7 +81,7 @@ export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   }
 }
 
-/** Repeats the question until the answer is true. @throws after five seconds */
+/** Calls the function until it returns true. @throws Error after five seconds */
 export async function waitUntilTrue(question: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(async () => {
     if (!(await question())) throw new Error(`still not: ${String(question)}`);

@@ -6,18 +6,18 @@ import type { Partition } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 const RETRY_BATCH_SIZE = 100;
-/** Milliseconds without an observation after which the lag is unknown and grows from the last one. */
+/** Maximum age in milliseconds of an observation. After that, the lag is unknown and grows from its last value. */
 const MAX_OBSERVATION_AGE_MS = 5_000;
 const MAX_OBSERVED_HEADS = 1_000;
 
 export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
-  /** Partitions of the streams, the same in every process. Together they cover all streams, none twice. */
+  /** Partitions of the streams, equal in every process. Each stream belongs to exactly one partition. */
   readonly partitions: readonly Partition[];
-  /** Milliseconds between reads of other processes' requests and progress; 1,000 by default. */
+  /** Milliseconds between reads of retry requests and checkpoints of other processes; 1,000 by default. */
   readonly pollMs?: number;
 }
 
-/** Follows the event store for one subscriber in this process, in all its partitions, from `start` to `stop`. */
+/** Follows the event store for one subscriber in this process. It handles all partitions, from `start` to `stop`. */
 export class CatchUpSubscription {
   private readonly runners: readonly PartitionRunner[];
   private timer: NodeJS.Timeout | undefined;
@@ -45,11 +45,11 @@ export class CatchUpSubscription {
   }
 
   /**
-   * Returns the milliseconds since the oldest unhandled event was recorded or first observed. Includes events that
+   * Returns the milliseconds since the oldest unhandled event was recorded or first observed. Also counts events that
    * another process should handle.
    */
   lagMs(): number {
-    // This process knows its own progress before its checkpoints are stored.
+    // The process reads its own progress from memory, because its checkpoints may not be stored yet.
     this.lag.reached(minPosition(this.readLocalPositions()));
     return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
   }
@@ -59,7 +59,7 @@ export class CatchUpSubscription {
     return this.runners.reduce((sum, runner) => sum + runner.parkedCount(), 0);
   }
 
-  /** Retries requested parked streams now instead of within a second. */
+  /** Retries streams with a requested retry now. Otherwise they are retried within a second. */
   retryParked(): void {
     this.retrying ??= this.runRequestedRetries().finally(() => (this.retrying = undefined));
   }
@@ -82,8 +82,8 @@ export class CatchUpSubscription {
   }
 
   /**
-   * Returns the position up to which all partitions are handled, in this or other processes; undefined if a partition
-   * has handled nothing.
+   * Returns the position up to which all partitions are handled, in any process; undefined if a partition has handled
+   * no event.
    */
   private async handledPosition(): Promise<Position | undefined> {
     return minPosition(this.readLocalPositions()) ?? minPosition(await this.readStoredPositions());
@@ -103,7 +103,7 @@ export class CatchUpSubscription {
   }
 
   private async runRequestedRetries(): Promise<void> {
-    // Only the process that holds a parked stream can retry it.
+    // Only the process that has the lease of a parked stream's partition can retry it.
     if (this.parkedCount() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
@@ -119,17 +119,17 @@ export class CatchUpSubscription {
   }
 }
 
-/** Returns the smallest position; undefined if one is undefined. */
+/** Returns the smallest position; undefined if one of the positions is undefined. */
 function minPosition(positions: readonly (Position | undefined)[]): Position | undefined {
   return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }
 
 /**
- * Time that the oldest unhandled event has waited, from repeated observations of the log's end and the checkpoint. It
- * grows whichever process should handle the event and whatever the reason.
+ * Measures how long the oldest unhandled event has waited. Observes the end of the log and the checkpoint repeatedly.
+ * The lag grows whichever process should handle the event, and for whatever reason.
  */
 export class LagMeasurement {
-  /** Observed ends of the log that the checkpoint has not reached. */
+  /** Observed last positions of the log that the checkpoint has not reached. */
   private heads: { readonly position: Position; readonly at: number }[] = [];
   private observedAt: number;
 
@@ -140,7 +140,7 @@ export class LagMeasurement {
 
   /**
    * Records an observation.
-   * @param at start of the observation, by the same clock
+   * @param at start of the observation, by the clock `now`
    * @param head last position of the log
    * @param done position up to which all events are handled
    */
@@ -152,7 +152,7 @@ export class LagMeasurement {
     this.reached(done);
   }
 
-  /** Position up to which all events are handled. */
+  /** Records the position up to which all events are handled. */
   reached(done: Position | undefined): void {
     const first = this.heads.findIndex(({ position }) => done === undefined || position > done);
     this.heads.splice(0, first < 0 ? this.heads.length : first);

@@ -1,7 +1,7 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 
-/** Derived durability, because losing the latest checkpoint only repeats work. */
+/** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
 export const CHECKPOINTS: CollectionSpec = {
   name: 'subscription_checkpoints',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
@@ -12,16 +12,19 @@ const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_NUMBER_DIGITS = 10;
 const DELETE_BATCH_SIZE = 500;
 
-/** Progress of one partition of one generation of a subscriber. */
+/** Checkpoint of one partition, for one generation of a subscriber. */
 export interface CheckpointDocument extends Document {
   readonly subscriber: string;
   readonly generation: number;
   readonly partition: string;
   /** Position up to which all events are handled. */
   readonly position: Position | null;
-  /** Last late position assigned to an event of a parked stream since `position` was reached; absent if none. */
+  /**
+   * Last late position that an event of a parked stream received since the checkpoint reached `position`; absent if
+   * none did.
+   */
   readonly late?: HandledPosition;
-  /** True if all events stored at some time have been handled once. */
+  /** True if the partition has once handled all events that were stored at that time. */
   readonly complete: boolean;
   /** Epoch of the lease under which the checkpoint was written. */
   readonly epoch: number;
@@ -40,24 +43,24 @@ export function toHandledPosition({
   return late !== undefined && late > (position ?? '') ? late : (position ?? undefined);
 }
 
-/** A newer holder of the lease has claimed the checkpoint. */
+/** Error for a checkpoint that a process with a newer lease has claimed. */
 export class CheckpointSuperseded extends Error {
   override readonly name = 'CheckpointSuperseded';
 }
 
 interface CheckpointOptions {
-  /** Ends the retries with an unavailable engine. */
+  /** Aborts the retries while an engine is unavailable. */
   readonly signal: AbortSignal;
-  /** Called for every failed write. */
+  /** Receives the error of every failed write. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds between writes; 0 by default. A crash repeats the work of this time. */
+  /** Milliseconds between writes; 0 by default. After a crash, the work since the last write is repeated. */
   readonly intervalMs?: number | undefined;
 }
 
 /**
- * The checkpoint of one lease holder. After `claim`, moves of earlier holders are refused, and after a newer claim also
- * those of this one. Moves are written in the background, one at a time, and only the newest position. An outdated
- * checkpoint only repeats work after a crash.
+ * The checkpoint of one lease owner. `claim` makes the store refuse moves of earlier lease owners. Moves are written in
+ * the background, one at a time; only the newest position is written. An outdated checkpoint only causes repeated work
+ * after a crash.
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
@@ -72,7 +75,7 @@ export class Checkpoint {
     private readonly writing: CheckpointOptions,
   ) {}
 
-  /** Claims the checkpoint for a new lease holder. @throws CheckpointSuperseded, Unavailable */
+  /** Claims the checkpoint for a new lease owner. @throws CheckpointSuperseded, Unavailable */
   static async claim(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
@@ -101,14 +104,15 @@ export class Checkpoint {
     return (this.wanted ?? this.document).complete;
   }
 
-  /** Aborts when a move was refused because a newer holder exists. */
+  /** Aborts when the store refuses a move because a newer lease owner exists. */
   get superseded(): AbortSignal {
     return this.lost.signal;
   }
 
   /**
-   * Moves the checkpoint to a position. Call it only when everything up to the position is handled.
-   * @returns resolves when this or a later move is written, or writing has ended; need not be awaited
+   * Moves the checkpoint to a position. Call the method only when all events up to the position are handled. The
+   * promise need not be awaited.
+   * @returns resolves when this or a later move is written, or when writing has ended
    */
   moveTo(position: Position | undefined, complete: boolean): Promise<void> {
     const { late: _, ...rest } = this.document;
@@ -121,7 +125,7 @@ export class Checkpoint {
     return createLatePosition(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
-  /** Moves the checkpoint to a position of `nextLatePosition`, with the conditions of `move`. */
+  /** Moves the checkpoint to a position from `nextLatePosition`, under the same conditions as `moveTo`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
     return this.requestWrite({ ...(this.wanted ?? this.document), late });
   }
@@ -132,7 +136,7 @@ export class Checkpoint {
     return (this.written ??= this.write());
   }
 
-  /** Resolves when all moves are written or writing has ended. Later moves are written without an interval. */
+  /** Resolves when all moves are written or writing has ended. Later moves are written without a pause. */
   async flush(): Promise<void> {
     this.flushing.abort();
     await this.written;
@@ -144,7 +148,7 @@ export class Checkpoint {
     } catch {
       // The engine is away and the work ends: the next holder repeats what was done since the checkpoint.
     } finally {
-      // Reset in the same turn as the last check of `wanted`, so that a later move starts a new write.
+      // The reset directly follows the last check of `wanted`, so that a later move starts a new write.
       this.written = undefined;
     }
   }
@@ -160,15 +164,15 @@ export class Checkpoint {
 }
 
 /**
- * Position of an event in the order in which a subscriber handled events. It equals the log position, except for events
- * of parked streams: these get a position after all events handled before, so that readers further ahead still receive
- * them. Compares as a string, also with log positions.
+ * Position of an event in the order in which a subscriber handled the events. It usually equals the log position. An
+ * event of a parked stream has a position after all events handled before it, so that readers that are further ahead
+ * still receive it. Handled positions compare as strings, also with log positions.
  */
 export type HandledPosition = string;
 
 /**
- * Returns a late position after the event at the log position and before the next one.
- * @param epoch epoch of the lease: later holders get later positions
+ * Creates a late position between the log position and the next one.
+ * @param epoch epoch of the lease: later leases get later positions
  * @param number increases within the epoch
  */
 function createLatePosition(position: Position, epoch: number, number: number): HandledPosition {
@@ -188,7 +192,7 @@ export function toLastHandledPosition(position: Position): HandledPosition {
 }
 
 /**
- * Deletes the documents of earlier generations of a subscriber, which no process uses any longer.
+ * Deletes the documents of earlier generations of a subscriber. No process uses these generations any longer.
  * @param spec `CHECKPOINTS` or `PARKED_STREAMS`
  * @throws Unavailable
  */

@@ -16,13 +16,13 @@ const POLL_MS = 50;
 const RETRY_TIMEOUT_MS = 10_000;
 const PAGE_SIZE = 500;
 
-/** A parked stream: one generation of one subscriber could not handle an event of it. */
+/** A parked stream: one of its events could not be handled by one generation of a subscriber. */
 export interface ParkedStream extends Document {
   readonly subscriber: string;
   readonly generation: number;
   readonly partition: string;
   readonly stream: string;
-  /** Revision of the event that could not be handled. Later events of the stream wait for it. */
+  /** Revision of the event that could not be handled. Later events of the stream wait for this event. */
   readonly revision: number;
   readonly event_type: string;
   /** Error message, without the event's data. */
@@ -40,8 +40,8 @@ export function describeError(error: unknown): string {
 }
 
 /**
- * Result of a requested retry: `applied`, the stream is no longer parked; `listParkedShipments`, it failed again; `requested`, its
- * process has not retried it yet; `not_found`, the id does not exist.
+ * Result of a requested retry. `applied`: the stream is no longer parked. `parked`: the retry failed. `requested`: the
+ * process that handles the stream has not retried it yet. `not_found`: the id does not exist.
  */
 export type RetryOutcome = 'applied' | 'parked' | 'requested' | 'not_found';
 
@@ -49,7 +49,7 @@ export type RetryOutcome = 'applied' | 'parked' | 'requested' | 'not_found';
 export class ParkedStreams {
   constructor(
     private readonly store: DocumentStore,
-    /** Wakes the subscriber if it runs in this process. */
+    /** Wakes the subscriber if it runs in this process, so that the retry starts immediately. */
     private readonly wake: (subscriber: string) => void,
   ) {}
 

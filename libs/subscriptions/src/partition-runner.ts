@@ -26,8 +26,8 @@ import type {
 export interface PartitionRunnerOptions {
   readonly subscriber: Subscriber;
   /**
-   * Creates the handler for one lease term. Its state must not outlive the term.
-   * @param lost aborts when another process may handle the partition: stop immediately
+   * Creates the handler for one lease term. The handler's state must not outlive the term.
+   * @param lost aborts when another process may handle the partition; the handler must then stop immediately
    */
   readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
   readonly eventStore: EventStore;
@@ -40,38 +40,38 @@ export interface PartitionRunnerOptions {
   /** Milliseconds between writes of the checkpoint; 0 by default. */
   readonly checkpointIntervalMs?: number;
   /**
-   * Milliseconds to wait for more events while many arrive; 0 by default. Larger batches cost less per event (ADR
-   * 0003).
+   * Milliseconds to wait for more events while many events arrive; 0 by default. Larger batches cost less per event
+   * (ADR 0003).
    */
   readonly batchingDelayMs?: number;
 }
 
-/** Batch size from which events count as arriving quickly. */
+/** Number of events in a batch at which the runner waits for more events, because events arrive quickly. */
 const BUSY_BATCH_SIZE = 8;
 
-/** Maximum number of events of a parked stream in memory. An event can have 1 MB. */
+/** Maximum number of events of a parked stream that are in memory together. An event can have up to 1 MB. */
 const PARKED_EVENTS_PER_READ = 32;
 
-/** The partition while this process holds its lease. */
+/** State of the partition while this process has its lease. */
 interface LeasedPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
-  /** True if all events stored at the start of the lease are handled. No reader can be further ahead. */
+  /** True if all events that were stored at the start of the lease are handled. No reader can have read further. */
   hasReachedStart: boolean;
   /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
 }
 
 /**
- * Handles one partition whenever this process holds its lease. While an engine is unavailable, it waits and does not
- * move the checkpoint. Events that cannot be handled are parked.
+ * Handles one partition whenever this process has its lease. While an engine is unavailable, the runner waits and does
+ * not move the checkpoint. It parks events that cannot be handled.
  */
 export class PartitionRunner {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private held: LeasedPartition | undefined;
-  /** Resolves when the last requested batch or retry ends. They run one after another. */
+  /** Resolves when the last queued batch or retry ends. Batches and retries run one after another. */
   private queue: Promise<void> = Promise.resolve();
   private waitingSince: number | undefined;
 
@@ -95,7 +95,7 @@ export class PartitionRunner {
     return this.waitingSince === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - this.waitingSince);
   }
 
-  /** Position up to which this process has handled all events; undefined without the lease. */
+  /** Position up to which this process has handled all events; undefined while it does not have the lease. */
   get position(): Position | undefined {
     return this.held?.checkpoint.position;
   }
@@ -108,12 +108,12 @@ export class PartitionRunner {
     return this.held?.parked.count ?? 0;
   }
 
-  /** Retries these parked streams if this runner holds them. Never rejects. */
+  /** Retries the parked streams if this runner has the lease of their partition. Never rejects. */
   async retry(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
       await this.runExclusively(async () => {
         const document = this.held?.parked.get(stream);
-        // Until then, readers may be ahead of the late position that the events would get. The caller retries.
+        // Before that point, readers may have read past the late positions of the events. The caller retries later.
         if (!this.held?.hasReachedStart || document === undefined) return;
         const released = await this.retryParkedStream(document, this.held);
         this.parts.logger.info({ ...this.logFields, stream, released }, 'parked stream retried');
@@ -124,7 +124,7 @@ export class PartitionRunner {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      // Resolves when the lease is lost. Rejects only when stopping, with the last failure, which was already reported.
+      // The wait resolves when the lease is lost. It rejects only when the runner stops, with a reported failure.
       await retry(() => this.runUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
@@ -177,7 +177,7 @@ export class PartitionRunner {
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
         await this.runExclusively(() => this.advance(batch, held, end));
-        // A newer version of the code may handle streams that an older one parked.
+        // A newer version of the code may be able to handle streams that an older version parked.
         if (held.hasReachedStart) retries ??= this.retry(parkedBefore);
         await this.waitForMoreEvents(batch, ending);
       }
@@ -226,8 +226,8 @@ export class PartitionRunner {
   }
 
   /**
-   * Handles the skipped events of the stream at positions after all handled events. Waits for unavailable engines,
-   * because their pending writes must not arrive behind readers.
+   * Handles the skipped events of a stream that is no longer parked. They get positions after all handled events. If an
+   * engine is unavailable, the method waits for it, so that a pending write cannot arrive behind readers.
    */
   private async retryParkedStream(document: ParkedStream, held: LeasedPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
@@ -265,7 +265,7 @@ export class PartitionRunner {
     return failure;
   }
 
-  /** Writes in the background, except for the move that completes the partition. */
+  /** Checkpoint moves are written in the background, except for the move that completes the partition. */
   private async move(checkpoint: Checkpoint, position: Position | undefined, complete: boolean): Promise<void> {
     const completes = complete && !checkpoint.complete;
     const written = checkpoint.moveTo(position, complete || checkpoint.complete);

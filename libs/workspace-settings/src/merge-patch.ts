@@ -15,13 +15,16 @@ import type {
 } from '@tracking/contracts';
 
 const MAX_SETTING_HOURS = 8_760;
-/** Limits of the reported faults and of the names in them, because the client chooses both. */
+/**
+ * Limits of an error response: its number of faults, and the length of names in their messages. The client chooses
+ * both.
+ */
 const MAX_REPORTED_FAULTS = 100;
 const MAX_NAME_CHARS = 100;
 
 type Fail = (param: string, code: FieldError['code'], message: string) => undefined;
 
-/** The patched values; use them only if there are no faults. */
+/** The result of a patch. `values` may be used only if `faults` is empty. */
 interface PatchedSettings {
   readonly values: RuleSettings;
   /** All invalid fields. */
@@ -29,8 +32,8 @@ interface PatchedSettings {
 }
 
 /**
- * Changes settings by a JSON merge patch (RFC 7396): omitted settings keep their value, and null restores the default
- * of one value or of all values in an object. Unknown fields are ignored.
+ * Changes settings by a JSON merge patch (RFC 7396). Omitted settings keep their values. Null restores the default of a
+ * value or of all values in an object. Unknown fields are ignored.
  */
 export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedSettings {
   const faults: FieldError[] = [];
@@ -64,15 +67,15 @@ export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedS
 interface MemberReaders<Name extends string, Value> {
   readonly param: string;
   readonly names: readonly Name[];
-  /** Message for an unknown name, followed by the allowed names. */
+  /** Start of the message for an unknown name. The allowed names follow. */
   readonly unknown: string;
   readonly defaults: Readonly<Partial<Record<Name, Value>>>;
-  /** Returns the value if it is valid, and reports its fault otherwise. */
+  /** Returns the value if it is valid. Otherwise reports the fault and returns undefined. */
   readonly read: (value: JsonValue, param: string, name: Name) => Value | undefined;
   readonly fail: Fail;
 }
 
-/** Applies a merge patch to an object whose members all have the same form. */
+/** Applies a merge patch to an object whose members all have the same type. */
 function mergeMembers<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
@@ -164,7 +167,7 @@ function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonl
   return [...new Set(types.filter((type) => type !== undefined))];
 }
 
-/** Finds the value regardless of case. */
+/** Finds the value in the list, ignoring case. */
 function readOneOf<One extends string>(
   all: readonly One[],
   value: JsonValue,

@@ -10,16 +10,16 @@ import {
   RECHECK_REQUESTED,
 } from './settings-document.ts';
 
-/** A recheck of a workspace's open shipments, after its settings changed. */
+/** A recheck of a workspace's open shipments after a change of its settings. */
 export interface Recheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
-  /** Progress counter: {@link Rechecks.advance} requires that no other process has advanced it. */
+  /** Progress counter. {@link Rechecks.advance} fails if another process has advanced the counter. */
   readonly step: number;
   /** False while the recheck waits until all replicas have the settings. */
   readonly isRunning: boolean;
-  /** Id of the last checked shipment; null before the first. */
+  /** Id of the last checked shipment; null before the first check. */
   readonly after: string | null;
   /** Number of checked shipments. */
   readonly checked: number;
@@ -31,9 +31,9 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
 }
 
 /**
- * Rechecks of workspaces, stored in the documents of the settings. They are marked in the write that changes the
- * settings and guarded by their version, so that a change restarts the recheck and no earlier progress is stored after
- * it.
+ * Rechecks of workspaces, stored in the settings documents. The write that changes the settings also starts the
+ * recheck, and the settings version guards its progress. A change therefore restarts the recheck, and no earlier
+ * progress can be stored afterwards.
  */
 export class Rechecks {
   constructor(
@@ -41,7 +41,10 @@ export class Rechecks {
     private readonly checkedRules: Collection<CheckedRules>,
   ) {}
 
-  /** Returns unfinished rechecks, by workspace. @param after the workspace of the last one returned */
+  /**
+   * Returns unfinished rechecks, sorted by workspace.
+   * @param after workspace of the last recheck of the previous page
+   */
   async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
     const found = await this.documents.find({
       filter: { is_rechecking: true },
@@ -53,7 +56,7 @@ export class Rechecks {
   }
 
   /**
-   * Requests a recheck of a workspace's shipments although its settings did not change. A running recheck restarts.
+   * Requests a recheck of a workspace's shipments although its settings did not change. A running recheck starts again.
    * @throws Busy, Unavailable
    */
   async request(workspaceId: string): Promise<void> {
@@ -72,8 +75,8 @@ export class Rechecks {
   }
 
   /**
-   * Returns the rules with which all workspaces were last rechecked, or for which that was requested; undefined before
-   * the first time.
+   * Returns the version of the rules with which all workspaces were last rechecked, or with which a recheck was
+   * requested; undefined before the first recheck.
    */
   async readCheckedRules(): Promise<string | undefined> {
     return (await this.checkedRules.get(CHECKED_RULES_ID))?.rules;
@@ -85,8 +88,7 @@ export class Rechecks {
 
   /**
    * Stores the progress of a recheck.
-   * @returns the stored recheck; undefined if another job advanced it or the settings changed, and then nothing is
-   *   stored
+   * @returns the stored recheck; undefined, without a write, if another job advanced it or the settings changed
    * @throws Unavailable
    */
   async advance(recheck: Recheck, { after, checked, isDone, at }: RecheckProgress): Promise<Recheck | undefined> {
@@ -119,7 +121,7 @@ function toRecheck({ id, version, recheck, recheck_step }: SettingsDocument): Re
 
 const CHECKED_RULES_ID = 'rules';
 
-/** Document of a workspace that never changed a setting. */
+/** Document for a workspace that has never changed a setting. */
 export const INITIAL_SETTINGS: StoredSettings = { ...NO_SET_VALUES, version: 1, updated_at: null, updated_by: null };
 
 function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof RECHECK_REQUESTED> {

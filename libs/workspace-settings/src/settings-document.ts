@@ -16,22 +16,22 @@ import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 /** The stored settings of a workspace, with the time of the last change. */
 export interface StoredSettings extends SetValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
 
-/** Progress of the recheck; absent if the settings last changed before rechecks existed. */
+/** Progress of the recheck; absent if the last change of the settings is older than the recheck feature. */
 interface StoredRecheck {
   readonly recheck?: SettingsRecheck & {
-    /** Id of the last checked shipment. */
+    /** Id of the shipment that the recheck checked last. */
     readonly after: string | null;
   };
-  /** True until the recheck is finished: the index contains only unfinished ones. */
+  /** True until the recheck is finished. The index contains only documents with this value. */
   readonly is_rechecking?: true;
-  /** Progress counter that guards concurrent writes; a change of settings resets it to 0. */
+  /** Progress counter that guards concurrent writes. A change of the settings resets the counter to 0. */
   readonly recheck_step?: number;
 }
 
 export interface SettingsDocument extends Document, StoredSettings, StoredRecheck {
-  /** Id of the command of the last change. */
+  /** Id of the command that made the last change. */
   readonly changed_by: string;
-  /** Settings before the last command, so that a repeat of the command returns the same result. */
+  /** Settings before the last command, so that a repeated command returns the same result. */
   readonly before: StoredSettings;
 }
 
@@ -42,21 +42,21 @@ export const SETTINGS_DOCUMENTS: CollectionSpec = {
   indexes: [{ name: 'rechecking', fields: ['is_rechecking', 'id'] }],
 };
 
-/** Rules and defaults with which all workspaces were last rechecked: a single document. */
+/** The rules and defaults with which all workspaces were last rechecked. The collection has one document. */
 export interface CheckedRules extends Document {
   readonly rules: string;
 }
 
 export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
 
-/** Stored with the change itself, so that a crash right afterwards loses nothing. */
+/** Recheck fields that are stored with the change of the settings, so that a crash after the change loses nothing. */
 export const RECHECK_REQUESTED: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },
   is_rechecking: true,
   recheck_step: 0,
 };
 
-/** The decided settings, without derived fields. */
+/** Settings of a workspace without derived fields. */
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
 export function toDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
@@ -74,7 +74,7 @@ function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
 }
 
 /**
- * The values that a workspace set. Only values that differ from the defaults are stored, so that the workspace gets
+ * The values that a workspace has changed. Values equal to their defaults are not stored, so that the workspace gets
  * improved defaults of later versions.
  */
 export interface SetValues {
@@ -84,7 +84,7 @@ export interface SetValues {
 
 export const NO_SET_VALUES: SetValues = { exceptions: {}, required_documents: {} };
 
-/** Returns the effective settings of a workspace that set these values. */
+/** Returns the effective settings: the changed values and the defaults of all other values. */
 export function valuesOf({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
     exceptions: sortByName(AUTOMATIC_EXCEPTION_TYPES, (type) => mergeWithDefaults(type, exceptions[type] ?? {})),
@@ -92,7 +92,7 @@ export function valuesOf({ exceptions, required_documents }: SetValues): RuleSet
   };
 }
 
-/** Returns the set values of effective settings: the inverse of {@link readValues}. */
+/** Returns the changed values of effective settings: the inverse of {@link valuesOf}. */
 export function pickSetValues({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
     (type) => [type, pickDifferences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
@@ -117,7 +117,7 @@ function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSetting
   return { ...Object.fromEntries(fields), ...(modes.length > 0 && { by_mode: Object.fromEntries(modes) }) };
 }
 
-/** Sorts members in the common order of transport modes. */
+/** Sorts members in the order of {@link MODES}. */
 function sortMembers(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
   return Object.fromEntries(MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])));
 }

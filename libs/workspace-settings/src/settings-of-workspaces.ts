@@ -20,16 +20,16 @@ import {
   toWorkspaceSettings,
 } from './settings-document.ts';
 
-/** A command that changes settings once, even if it is repeated. */
+/** A command that changes the settings of a workspace. A repeated command changes nothing. */
 export interface ChangeSettingsRequest {
-  /** UUID of the command. */
+  /** UUID of the command; a repeat has the same UUID. */
   readonly id: string;
   readonly at: Timestamp;
   readonly actor: Actor;
   readonly workspace_id: string;
-  /** A JSON merge patch as sent by the client, not validated yet: all invalid fields are reported together. */
+  /** JSON merge patch as the client sent it, not validated yet. All invalid fields are reported together. */
   readonly patch: JsonObject;
-  /** Versions that the settings may have; any if absent. */
+  /** Settings versions that the command accepts; every version if absent. */
   readonly if_match?: readonly number[] | undefined;
 }
 export interface SettingsChange {
@@ -41,11 +41,14 @@ const DEFAULT_SETTINGS = toWorkspaceSettings(INITIAL_SETTINGS);
 
 interface SettingsOptions {
   readonly documentStore: DocumentStore;
-  /** Monotonic time in milliseconds. */
+  /** Returns monotonic time in milliseconds. */
   readonly elapsed?: () => number;
 }
 
-/** The settings of all workspaces: one document each with the workspace's id, stored with the first change. */
+/**
+ * The settings of all workspaces, one document per workspace. The document has the workspace's id and is created by the
+ * first change.
+ */
 export class SettingsOfWorkspaces {
   readonly #recent: RecentLookUps<WorkspaceSettings>;
 
@@ -69,17 +72,17 @@ export class SettingsOfWorkspaces {
   }
 
   /**
-   * Returns settings for writes: at most five seconds old, and including this process's own changes.
-   * @throws Unavailable when the document store does not respond in time, whatever was known before
+   * Returns settings for writes. They are at most five seconds old and include changes made by this process.
+   * @throws Unavailable if the document store does not respond in time, even if older settings are cached
    */
   async of(workspaceId: string): Promise<WorkspaceSettings> {
     return (await this.#recent.find(workspaceId, (id) => this.#read(id))) ?? DEFAULT_SETTINGS;
   }
 
   /**
-   * Changes the settings and requests a recheck of the workspace's open shipments. Writes nothing if the patch has no
-   * effect.
-   * @throws DomainError `validation_failed` naming all invalid fields; PreconditionFailed; Unavailable, Busy
+   * Changes the settings and requests a recheck of the workspace's open shipments. If the patch has no effect, writes
+   * nothing.
+   * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailed; Unavailable, Busy
    */
   change(command: ChangeSettingsRequest): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
@@ -119,7 +122,7 @@ export class SettingsOfWorkspaces {
   }
 }
 
-/** Returns the settings to store; undefined if nothing changes. @throws DomainError */
+/** Returns the changed values to store; undefined if the patch changes nothing. @throws DomainError */
 function applyChange(before: StoredSettings, { patch, if_match }: ChangeSettingsRequest): SetValues | undefined {
   const { values, faults } = patchSettings(valuesOf(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);

@@ -1,6 +1,6 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
-/** Wraps the store so that results of reads are held back until `gate` resolves. */
+/** Wraps a document store. Reads return their results only after `gate` resolves. */
 export function delayStore(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {

@@ -7,16 +7,16 @@ import type { LogRange } from './event-queries.ts';
 import { FollowedEvents, RecentEvents, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
-/** Filter of the events that a follower receives. */
+/** Filter for the events that a follower of the feed receives. */
 export interface FollowFilter {
   /** Event types to include; all types if absent. */
   readonly type?: readonly EventType[] | undefined;
   readonly shipment_id?: string | undefined;
 }
 
-/** Reads the log of public events, as far as this process knows it. All functions can throw Unavailable and Busy. */
+/** Log of public events that this process can read. All functions can throw Unavailable and Busy. */
 export interface EventLog {
-  /** Returns the position up to which the log can be read; undefined before the first event. */
+  /** Returns the position up to which the log is readable; undefined before the first event. */
   handledPosition(): Promise<HandledPosition | undefined>;
   /** Returns true if the log has an event after the position, now or within the timeout. */
   hasEventsAfter(place: HandledPosition, timeoutMs: number): Promise<boolean>;
@@ -26,45 +26,53 @@ export interface EventLog {
   newestEvent(scope: Scope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
   readRange(scope: Scope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
-  /** Returns the envelopes of as many leading rows as fit into one response. */
+  /** Returns the envelopes of as many leading rows as fit in one response. */
   envelopes(rows: readonly PublishedEventRow[]): Promise<MadeEvents>;
 }
 
 export interface EventFeedOptions {
-  /** Encodes an event for followers. Called once for all current followers. */
+  /** Encodes an event for followers. It is called once per event for all current followers. */
   readonly encode: (envelope: EventEnvelope) => Uint8Array;
-  /** Notified of each failed read of the log. The read is retried until it succeeds. */
+  /** Receives the error of each failed read of the log. The feed retries the read until it succeeds. */
   readonly onFailure: (error: unknown) => void;
-  /** Maximum size in bytes of the events kept for followers that are slightly behind. Defaults to 16 MiB. */
+  /**
+   * Maximum total size in bytes of events kept in memory for followers that are slightly behind. Defaults to 16 MiB.
+   */
   readonly maxBytes?: number;
-  /** Milliseconds to wait for read models that do not advance, before events are delivered anyway. Defaults to 30 s. */
+  /**
+   * Milliseconds to wait for a read model that does not advance. After this time, events are delivered anyway. Defaults
+   * to 30 s.
+   */
   readonly visibilityTimeoutMs?: number;
 }
 
 const ROWS_PER_READ = 200;
-/** Rows per read for a follower that is behind, about as many as one write to its connection. */
+/**
+ * Number of rows per read for a follower that is behind. It is about the number of events in one write to the
+ * follower's connection.
+ */
 const CATCH_UP_ROWS_PER_READ = 32;
 const MAX_CONCURRENT_CATCH_UPS = 4;
-/** Milliseconds of one wait for new events. After it, the feed checks that it still has followers. */
+/** Maximum milliseconds of one wait for new events. After each wait, the feed checks that it still has followers. */
 const POLL_TIMEOUT_MS = 1_000;
 const MIB = 1_048_576;
 
 /**
- * Delivers public events to any number of followers, each event once per follower, in log order, when the read models
- * contain it. While it has followers, one reader serves the whole process. Followers that are further behind than the
- * events in memory read the log themselves, a few at a time, until they have caught up.
+ * Delivers public events to followers: each event once per follower, in log order, and not before the read models
+ * contain it. One reader serves all followers of the process that are up to date. A follower that is further behind
+ * than the events in memory reads the log itself until it has caught up; only a few followers do so at the same time.
  */
 export class EventFeed {
   private readonly recent: RecentEvents;
   private readonly encoded: LRUCache<string, FollowedEvent>;
   private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
   private readonly closing = new AbortController();
-  /** Start of the shared reader; set while the feed has followers. */
+  /** Promise of the started shared reader; set while the feed has followers. */
   private started: Promise<void> | undefined;
   private joining = 0;
-  /** Position up to which all events are delivered to followers. */
+  /** Position up to which followers have received all events. */
   private deliveredUpTo: HandledPosition = '';
-  /** Position up to which events are delivered or being read. Never less than `deliveredUpTo`. */
+  /** Position up to which the shared reader has delivered or is reading events. Never before `deliveredUpTo`. */
   private readingUpTo: HandledPosition = '';
   private visibilityDeadline: number | undefined;
 
@@ -78,8 +86,8 @@ export class EventFeed {
   }
 
   /**
-   * Follows events after an event, from the beginning of the log, or by default after the last visible event.
-   * @returns undefined if the scope does not have the event, or no longer has it
+   * Follows the log after the given event or from the beginning. By default, starts after the last visible event.
+   * @returns undefined if the scope does not contain the event, or no longer contains it
    * @throws Unavailable
    */
   async follow(
@@ -139,7 +147,7 @@ export class EventFeed {
     if (events.followers === 0) this.recent.close(events);
   }
 
-  /** Starts the shared reader, if it is not running. */
+  /** Starts the shared reader unless it is running. */
   private start(): Promise<void> {
     this.started ??= this.startReading().catch((error: unknown) => {
       this.started = undefined;
@@ -152,7 +160,7 @@ export class EventFeed {
     const position = (await this.log.handledPosition()) ?? '';
     this.deliveredUpTo = laterPosition(this.deliveredUpTo, position);
     this.readingUpTo = laterPosition(this.readingUpTo, position);
-    // Rejects when the feed is closed and has no followers left.
+    // The promise rejects only when the feed is closed and has no followers.
     this.readWhileFollowed().catch(() => undefined);
   }
 
@@ -162,7 +170,7 @@ export class EventFeed {
     while (!signal.aborted && this.joining + this.recent.size > 0) {
       await retry(() => this.readEventBatch(), { signal, onFailure });
     }
-    // Reset in the same turn, so that the next follower starts the reader again.
+    // The reset directly follows the last check for followers, so that the next follower restarts the reader.
     this.started = undefined;
   }
 
@@ -171,7 +179,7 @@ export class EventFeed {
     const upTo = await this.log.handledPosition();
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
     await this.waitUntilVisible(upTo);
-    // Followers that join from here on start at this position.
+    // A follower that joins during this read starts at the end of the read range.
     this.readingUpTo = laterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
@@ -188,8 +196,8 @@ export class EventFeed {
   }
 
   /**
-   * Waits until every read model contains the events, so that followers can read what events refer to. Ends after a
-   * timeout if a read model does not advance.
+   * Waits until every read model contains the events, so that followers can read the resources that the events name. If
+   * a read model does not advance, the wait ends after a timeout.
    */
   private async waitUntilVisible(position: HandledPosition): Promise<void> {
     const { visibilityTimeoutMs = 30_000 } = this.options;
@@ -201,7 +209,7 @@ export class EventFeed {
     this.visibilityDeadline = undefined;
   }
 
-  /** Returns events that a follower missed, and the position up to which they are complete. */
+  /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
   private readMissedEvents(scope: Scope, filter: FollowFilter, stretch: LogRange) {
     return this.turns.run(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
@@ -211,13 +219,13 @@ export class EventFeed {
     });
   }
 
-  /** Returns events of the leading rows that could be built, in order; undefined for an event that cannot be built. */
+  /** Converts leading rows to events, in order. The result has undefined for an event that cannot be built. */
   private async toFollowedEvents(rows: readonly PublishedEventRow[]): Promise<readonly (FollowedEvent | undefined)[]> {
     const made = new Map<string, FollowedEvent>();
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
       const known = this.encoded.get(row.id);
-      // An event of a formerly parked stream can have another position in another generation.
+      // In another generation, an event of a formerly parked stream can have another position.
       if (known?.position === row.position) made.set(row.id, known);
       else missing.push(row);
     }
@@ -238,8 +246,8 @@ export class EventFeed {
 }
 
 /**
- * Returns the position up to which every event of a range was built.
- * @param left first row whose event was not built
+ * Returns the position up to which every event of the range was built.
+ * @param left first row of the range whose event was not built
  */
 function lastCompletePosition(
   rows: readonly PublishedEventRow[],
@@ -273,7 +281,7 @@ class ConcurrencyLimiter {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // The slot is passed to the first waiting operation, so that a new one cannot overtake it.
+      // A released slot goes directly to the first waiting operation, so that a new operation cannot overtake it.
       if (next === undefined) this.free += 1;
       else next();
     }

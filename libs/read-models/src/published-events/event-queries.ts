@@ -11,33 +11,34 @@ export interface EventListQuery {
     /** Event types to include; all types if absent. */
     readonly type?: readonly EventType[] | undefined;
     readonly shipment_id?: string | undefined;
-    /** Inclusive bounds of `created_at`. */
+    /** Bounds of `created_at`, both inclusive. */
     readonly since?: Timestamp | undefined;
     readonly until?: Timestamp | undefined;
-    /** Id of an event after which the list starts. The list is empty if the event does not exist. */
+    /** Id of the event after which the list starts. If the event does not exist, the list is empty. */
     readonly after?: string | undefined;
-    /** Event store position up to which events are included, inclusive. */
+    /** Event store position of the last event that the list may include. */
     readonly upTo?: Position | undefined;
   };
   /** Maximum number of events, at least 1. */
   readonly limit: number;
-  /** `next` of the previous page with the same filter and order. */
+  /** Value of `next` from the previous page with the same filter and order. */
   readonly after?: SortValues | undefined;
-  /** True for newest first. Defaults to oldest first. */
+  /** True to list the newest events first. Defaults to oldest first. */
   readonly newestFirst?: boolean;
 }
 
 type PositionRange = { readonly gt: HandledPosition; readonly lt?: HandledPosition; readonly lte?: HandledPosition };
 
 /**
- * Maximum milliseconds between an event's `created_at` and its storage, except for `imported` rows. A command keeps its
- * time while clients can repeat it under its `Idempotency-Key` (24 h), and clocks of replicas differ slightly.
+ * Maximum milliseconds between the `created_at` of an event and its storage; `imported` rows are exempt. Clients can
+ * repeat a command for 24 h under its `Idempotency-Key`, and the command keeps its first time. Clocks of replicas also
+ * differ slightly.
  */
 const MAX_STORE_DELAY_MS = 25 * 3_600_000;
 
-/** A range of the log, oldest first. */
+/** A range of positions in the log, read from the oldest event on. */
 export interface LogRange {
-  /** Exclusive lower bound; empty for the beginning of the log. */
+  /** Position before the range, exclusive; empty to start at the beginning of the log. */
   readonly after: HandledPosition;
   /** Inclusive upper bound. */
   readonly upTo: HandledPosition;
@@ -45,7 +46,7 @@ export interface LogRange {
   readonly limit: number;
 }
 
-/** Queries of public events and the references to build them from. Expired events are not returned. */
+/** Queries of public events and of the references from which they are built. They do not return expired events. */
 export class EventQueries {
   constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
 
@@ -68,7 +69,7 @@ export class EventQueries {
       const bounded = { ...filter, since, reached };
       const range = await this.findPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
-      // Everything before the previous page is also below the ceiling.
+      // Events older than the previous page are also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
       const found = await readPage(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
       const items = found.slice(0, limit);
@@ -85,13 +86,13 @@ export class EventQueries {
     return this.find(await this.active.openActiveRows(), scope, id);
   }
 
-  /** Returns the events of these ids that the scope has. @throws Unavailable */
+  /** Returns those events of the given ids that belong to the scope. @throws Unavailable */
   async getEvents(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
     const found = await (await this.active.openActiveRows()).getMany(ids);
     return found.filter((row) => isInScope(row, scope) && this.isRetained(row));
   }
 
-  /** Returns the last event of the scope up to the position. @throws Unavailable, Busy */
+  /** Returns the scope's last event at or before the position. @throws Unavailable, Busy */
   async findNewestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.openActiveRows();
     const filter = { ...scopeFilter(scope), position: { lte: upTo } };
@@ -99,7 +100,10 @@ export class EventQueries {
     return last && this.isRetained(last) ? last : undefined;
   }
 
-  /** Returns matching events of the scope. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
+  /**
+   * Returns the scope's events that match the filter.
+   * @throws Unavailable, also if the rows have not reached `upTo`; Busy
+   */
   readRange(
     scope: Scope,
     filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
@@ -127,15 +131,16 @@ export class EventQueries {
     read: (rows: Collection<PublishedEventRow>) => Promise<T>,
   ): Promise<T> {
     const found = await this.readFromOneGeneration(read);
-    // A process with an outdated pointer may have switched to a generation that is less advanced. Events that the
-    // previous generation handled late have their log positions in that generation.
+    // With an outdated pointer, the rows may be of a generation that does not contain the event yet.
+    // Events that were handled late have their original log positions in the next generation.
     const reached = this.active.progress.handledPosition();
     if (reached === undefined || reached < toLogPosition(positionOfEvent)) throw notReachedError();
     return found;
   }
 
   /**
-   * Repeats the read if the generation was replaced meanwhile, because its rows may have been dropped during the read.
+   * Reads from the active generation. If the generation was replaced during the read, its rows may have been dropped,
+   * so the read is repeated.
    */
   private async readFromOneGeneration<T>(read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
     for (;;) {
@@ -154,7 +159,7 @@ export class EventQueries {
     return created_at >= (this.active.retentionStart() ?? '');
   }
 
-  /** Returns the range of positions to read; undefined if it is empty. */
+  /** Returns the range of positions that a page must read; undefined if the range is empty. */
   private async findPositionRange(
     rows: Collection<PublishedEventRow>,
     scope: Scope,
@@ -164,7 +169,7 @@ export class EventQueries {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
       findPositionBounds(rows, scope, {
-        // The previous page is after this bound already.
+        // Every page except the first starts after this bound.
         since: after === undefined ? filter.since : undefined,
         until: filter.until,
       }),
@@ -203,10 +208,13 @@ async function readPage(
     .slice(0, limit);
 }
 
-/** Splits the filter so that each part is one index range in list order and a page costs only the rows it contains. */
+/**
+ * Splits the filter into parts. Each part is one index range in list order, so that a page costs only the rows that it
+ * contains.
+ */
 function indexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
   const types = type && [...new Set(type)];
-  // A shipment belongs to one scope. A scope condition would let the engine choose the index of the whole scope.
+  // Without a scope condition, the engine cannot choose the index of the whole scope by mistake.
   if (shipment_id !== undefined) {
     return [{ stream: streamOf(shipment_id), ...(types && { type: { in: types } }) }];
   }
@@ -219,10 +227,10 @@ interface TimeBounds {
 }
 
 /**
- * Returns positions between which events of these times are stored: no event created at or after `since` is at or
- * before `floor`, and none created at or before `until` is after `ceiling`. Without these bounds, the first page would
- * scan all earlier events, and the last page all later ones. The time of an `imported` row implies nothing about the
- * rows before it.
+ * Returns the positions between which events of the given times are stored. No event created at or after `since` is at
+ * or before `floor`; no event created at or before `until` is after `ceiling`. Without these bounds, the first page
+ * would scan all earlier events, and the last page all later events. The time of an `imported` row says nothing about
+ * the rows before it.
  */
 async function findPositionBounds(
   rows: Collection<PublishedEventRow>,
@@ -238,7 +246,9 @@ async function findPositionBounds(
   return { floor, ceiling: beyond !== undefined && beyond < imported ? imported : beyond };
 }
 
-/** Returns the position of the last event created so early that no event since `since` is stored before it. */
+/**
+ * Returns the position of the last event that was created so early that all events since `since` are stored after it.
+ */
 async function findLastPositionBefore(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
@@ -250,14 +260,16 @@ async function findLastPositionBefore(
   return last?.position ?? '';
 }
 
-/** Returns the position of the first event created so late that no event until `until` is stored after it. */
+/**
+ * Returns the position of the first event that was created so late that all events until `until` are stored before it.
+ */
 async function findFirstPositionAfter(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   until: Timestamp,
 ): Promise<Position | undefined> {
   const beyond = addMs(until, MAX_STORE_DELAY_MS);
-  // After the year 9999, timestamps no longer sort as text.
+  // Timestamps after the year 9999 do not sort as text.
   if (beyond < until) return undefined;
   const created_at = { gt: beyond };
   const sort = { fields: ['created_at', 'position'] };
@@ -265,7 +277,10 @@ async function findFirstPositionAfter(
   return first?.position;
 }
 
-/** Returns the position of the last imported event. All later events were stored within {@link MAX_STORE_DELAY_MS}. */
+/**
+ * Returns the position of the last imported event. Every event after it was stored within {@link MAX_STORE_DELAY_MS} of
+ * its creation.
+ */
 async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
   const filter = { ...scopeFilter(scope), imported: true };
   const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });

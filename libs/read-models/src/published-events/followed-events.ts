@@ -6,8 +6,9 @@ interface FollowedEventsOptions {
   readonly from: HandledPosition;
   readonly matches: (event: FollowedEvent) => boolean;
   /**
-   * Reads the first matching events between two positions, and the position up to which they are complete. @throws
-   * Unavailable, Busy
+   * Reads the first matching events between two positions. Also returns the position up to which these events are
+   * complete.
+   * @throws Unavailable, Busy
    */
   readonly readMissed: (
     after: HandledPosition,
@@ -16,12 +17,15 @@ interface FollowedEventsOptions {
   readonly onLeave: () => void;
 }
 
-/** Size in bytes at which a batch to one follower ends. The last event can exceed it. */
+/** Size in bytes at which a batch for one follower ends. The last event of the batch can exceed it. */
 const BATCH_BYTES = 65_536;
 
 /** One follower of the log. It stores only its position, so a slow follower does not delay others. */
 export class FollowedEvents {
-  /** Id of the event after which this follower started, or `beginning`; undefined if the follower named the event. */
+  /**
+   * Id of the event after which this follower started, or `beginning`; undefined if the follower was created with an
+   * event id.
+   */
   startedAfter: string | undefined;
   private place: HandledPosition;
   private hasLeft = false;
@@ -32,8 +36,8 @@ export class FollowedEvents {
   }
 
   /**
-   * Waits for the next events and returns them, oldest first. Call it again after processing them.
-   * @returns an empty list when the follower has left
+   * Waits for the next events and returns them, oldest first. Call the method again after processing the events.
+   * @returns an empty list after `stopFollowing`
    * @throws Unavailable, Busy; the next call returns the same events
    */
   async readNextEvents(): Promise<readonly FollowedEvent[]> {
@@ -61,17 +65,17 @@ export class FollowedEvents {
   }
 
   /**
-   * Id of the last event of the scope up to which all matching events were returned. A follower that resumes after it
-   * misses nothing. Undefined if the event is not known.
+   * Id of the scope's last event up to which all matching events were returned; undefined if the event is unknown. A
+   * follower that resumes after this event misses nothing.
    */
   get resumeAfter(): string | undefined {
     const { newest } = this.parts.events;
-    // A follower that resumes at a position of another process can be ahead of this process.
+    // A follower that resumes at a position from another process can be ahead of this process.
     const isPast = newest !== undefined && newest.position >= this.parts.from && newest.position <= this.place;
     return isPast ? newest.id : undefined;
   }
 
-  /** Releases the follower's resources. Idempotent. */
+  /** Ends the follower and releases its resources. Idempotent. */
   stopFollowing(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -96,14 +100,14 @@ export interface FollowedEvent {
   readonly type: EventType;
   readonly stream: string;
   readonly position: HandledPosition;
-  /** The event in the encoding of the follower's protocol, one object shared by all followers. */
+  /** The event encoded for the followers' protocol. All followers share this object. */
   readonly bytes: Uint8Array;
 }
 
-/** Recently delivered events of one scope: all after `start`. */
+/** Recently delivered events of one scope. They include every event after the position `start`. */
 export class ScopeEvents {
   readonly events: FollowedEvent[] = [];
-  /** The newest event delivered, even if it was evicted. */
+  /** The newest event that was delivered, even if it is no longer in memory. */
   newest: Pick<FollowedEvent, 'id' | 'position'> | undefined;
   followers = 0;
   /** Callbacks that wake followers waiting for the next event. */
@@ -114,7 +118,10 @@ export class ScopeEvents {
     public start: HandledPosition,
   ) {}
 
-  /** Events after the position; undefined if some were evicted or precede the first follower. */
+  /**
+   * Returns the events after the position; undefined if some of them are no longer in memory or were delivered before
+   * the first follower joined.
+   */
   eventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
@@ -139,10 +146,10 @@ export class ScopeEvents {
   }
 }
 
-/** The most recent events of all scopes with followers, limited by their total size in bytes. */
+/** The most recent events of all scopes that have followers. Their total size in bytes is limited. */
 export class RecentEvents {
   private readonly scopes = new Map<string, ScopeEvents>();
-  /** Scope and size of each event, oldest first. */
+  /** Scope and size of every event in memory, oldest event first. */
   private readonly order: { readonly scope: ScopeEvents; readonly bytes: number }[] = [];
   private bytes = 0;
 
@@ -156,7 +163,10 @@ export class RecentEvents {
     return this.scopes.get(scopeKey(scope));
   }
 
-  /** Opens the scope for events. @param start position after which events are added */
+  /**
+   * Starts to keep events of the scope.
+   * @param start position after which events are kept
+   */
   openScope(scope: Scope, start: HandledPosition): ScopeEvents {
     const key = scopeKey(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
@@ -168,7 +178,7 @@ export class RecentEvents {
     if (this.scopes.get(scope.key) === scope) this.scopes.delete(scope.key);
   }
 
-  /** Adds an event if its scope has followers that started before it. */
+  /** Keeps the event if its scope has followers that started before it. */
   add(scope: ScopeEvents, event: FollowedEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
     scope.addEvent(event);

@@ -14,28 +14,30 @@ import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 
-/** Row of one public event, with the fields to find it and to build it. Rows never change. */
+/** Row of one public event, with the fields for finding and building the event. Rows never change. */
 export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
   readonly type: EventType;
   readonly created_at: Timestamp;
-  /** List order of the event: the position of the stored event, or a later position if it was handled late. */
+  /**
+   * Sort position of the event: the position of the stored event, or a later position if the event was handled late.
+   */
   readonly position: HandledPosition;
-  /** True for an event that may follow events of later times: it was imported, or handled late. */
+  /** True for an imported event or an event that was handled late. Such an event can follow events with later times. */
   readonly imported?: true;
 }
 
-/** All published events, one row each. */
+/** Read model of published events, one row per event. */
 export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_events'> = {
   name: 'published_events',
   version: 2,
   indexes: [
-    // Includes the filter fields, so that a scan skips non-matching events without reading their rows.
+    // The index includes the filter fields, so that a scan skips non-matching events without reading their rows.
     { name: 'by_position', fields: [...SCOPE_FIELDS, 'position', 'created_at'] },
     { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'position', 'created_at'] },
     { name: 'by_stream', fields: ['stream', 'position'] },
     { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
     { name: 'imported', fields: [...SCOPE_FIELDS, 'imported', 'position'], only: 'imported' },
-    // Index over all scopes, for followers of the log.
+    // Index of the log over all scopes, for followers.
     { name: 'in_order', fields: ['position'] },
   ],
   scoped: true,
@@ -61,7 +63,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
 };
 
 const DELETE_BATCH_SIZE = 200;
-/** Milliseconds of pause per millisecond of work, so that deletions do not delay new events. */
+/** Milliseconds of pause per millisecond of deleting, so that deletions do not delay new events. */
 const PAUSE_MS_PER_DELETION_MS = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
@@ -117,7 +119,7 @@ export class EventSweeper {
   }
 }
 
-/** Finds workspaces by skipping along the index from one to the next. */
+/** Finds all workspaces with a search for each next workspace in the index. */
 async function* findWorkspaces(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
   const sort = { fields: ['workspace_id', 'environment', 'created_at', 'position'] };
   for (let last = ''; ;) {

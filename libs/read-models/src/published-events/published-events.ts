@@ -9,7 +9,7 @@ import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
-/** Maximum size in bytes of the events of one response, as JSON. Larger pages are shortened. */
+/** Maximum size in bytes of the events in one response, as JSON. A page with larger events has fewer events. */
 const MAX_RESPONSE_BYTES = 8 * 1_048_576;
 /** Milliseconds that a page of the log waits for the read model to reach its position. */
 const REACHED_TIMEOUT_MS = 2_000;
@@ -18,14 +18,16 @@ interface LogPage {
   readonly types: readonly string[];
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
-  /** Position in the event store. */
+  /** Position in the event store up to which the page includes events. */
   readonly upTo: Position;
   /** Position of the last event of the previous page. */
   readonly after: string | null;
   readonly limit: number;
 }
 
-/** Public events of a scope in their delivered form, including events that no endpoint subscribed to. */
+/**
+ * Public events of a scope in the form in which webhooks receive them, including events that no endpoint subscribes to.
+ */
 export class PublishedEvents {
   constructor(
     private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'waitForAllReadModels'>,
@@ -50,7 +52,7 @@ export class PublishedEvents {
     return found && (await this.makeLeadingEvents([found])).events[0];
   }
 
-  /** Returns the `EventLog` that webhook replays read from. */
+  /** The `EventLog` from which webhook replays read. */
   get log() {
     const { published_events: rows } = this.readModels.queries;
     return {
@@ -72,14 +74,14 @@ export class PublishedEvents {
     };
   }
 
-  /** Creates the feed that delivers events live. Create one per process. */
+  /** Creates the feed that delivers new events to followers. Create one feed per process. */
   createFeed(options: EventFeedOptions): EventFeed {
     const { queries, progress } = this.readModels;
     const { published_events: rows } = queries;
     const log = {
       handledPosition: () => progress.place('published_events'),
       hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(toNextPosition(place), timeoutMs),
-      // Late positions differ between read models.
+      // Read models can have different late positions for the same event.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
         this.readModels.waitForAllReadModels(toLogPosition(place), timeoutMs),
       positionOfEvent: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
@@ -91,7 +93,10 @@ export class PublishedEvents {
     return new EventFeed(log, options);
   }
 
-  /** Builds as many leading events as one response can contain, and fewer if the service fails for that many. */
+  /**
+   * Builds leading events up to the maximum size of a response. If the service fails, the method retries with half as
+   * many events.
+   */
   private async makeLeadingEvents(references: readonly EventReference[]): Promise<MadeEvents> {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
@@ -119,7 +124,7 @@ export class PublishedEvents {
   }
 }
 
-/** The smallest text greater than the position: a position is later exactly if it is not less than this text. */
+/** Returns the smallest text greater than the position: a later position is always at least this text. */
 function toNextPosition(place: HandledPosition): string {
   return `${place}\0`;
 }

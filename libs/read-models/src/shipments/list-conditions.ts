@@ -28,7 +28,7 @@ export interface ShipmentOrder {
   readonly descending: boolean;
 }
 
-/** Value of each kind of filter, normalized like the stored value. */
+/** Types of filter values, by kind of filter. Values are normalized like the stored values. */
 type ValueOfKind = {
   readonly [Kind in ShipmentFilterKind]: Kind extends 'statuses'
     ? readonly ShipmentStatus[]
@@ -39,14 +39,17 @@ type ValueOfKind = {
         : string;
 };
 
-/** Filters of a shipment list. A shipment must match all of them. */
+/** Filters of a shipment list. A shipment must match all filters. */
 export type ShipmentListFilter = {
   readonly [Name in Exclude<ShipmentFilterName, 'id' | 'q'>]?:
     ValueOfKind[(typeof SHIPMENT_FILTERS)[Name]['kind']] | undefined;
 } & {
-  /** Shipments with any of these ids. Every page reads all of them, so pass only a few. */
+  /** Ids of the shipments to list. Every page reads all of these shipments, so pass only a few ids. */
   readonly ids?: readonly string[] | undefined;
-  /** Prefixes that must each begin one of the shipment's words, in the form of `splitIntoWords`. */
+  /**
+   * Word prefixes. A shipment matches if each prefix begins one of its words; the prefixes are split by
+   * `splitIntoWords`.
+   */
   readonly words?: readonly string[] | undefined;
 };
 
@@ -60,20 +63,20 @@ export interface ShipmentListQuery {
   readonly after?: SortValues | undefined;
 }
 
-/** A list filter translated to conditions on rows. */
+/** A list filter, converted to conditions on rows. */
 export interface ListConditions {
-  /** Terms that a row must all have. */
+  /** Terms that a row must have, all of them. */
   readonly terms: readonly string[];
-  /** Statuses of which a row must have one; any if absent. */
+  /** Statuses of which a row must have one; if absent, every status matches. */
   readonly statuses: readonly ShipmentStatus[] | undefined;
-  /** Term ranges, in each of which a row must have a term. */
+  /** Ranges of terms. A row must have at least one term in each range. */
   readonly words: readonly Bounds[];
   readonly ranges: { readonly [Field in ShipmentSortField]?: Bounds };
-  /** Conditions that most rows meet, so that no index is useful for them. */
+  /** Conditions that most rows meet. An index for such a condition is useless. */
   readonly common: { readonly has_open_exceptions?: false };
 }
 
-/** A condition that an index can look up. The index range contains all matching rows, and others. */
+/** A condition that selects a range of an index. The range contains all matching rows and possibly other rows. */
 export type LeadingCondition =
   | { readonly by: 'term'; readonly term: string }
   /** No row has two of them. */
@@ -100,7 +103,7 @@ export function toConditions(filter: ShipmentListFilter): ListConditions {
   };
 }
 
-/** Returns all possible leading conditions, usually the most selective first. */
+/** Returns all conditions that can select an index range, usually the most selective condition first. */
 export function leadingConditions({ terms, statuses, words, ranges }: ListConditions): readonly LeadingCondition[] {
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
@@ -110,7 +113,7 @@ export function leadingConditions({ terms, statuses, words, ranges }: ListCondit
   ];
 }
 
-/** Returns filters of a leading condition alone, one for each range of its index. */
+/** Returns filters with the leading condition only, one filter for each range of its index. */
 export function leadingFilters(scope: Filter, { ranges }: ListConditions, lead: LeadingCondition): readonly Filter[] {
   switch (lead.by) {
     case 'term':
@@ -125,7 +128,8 @@ export function leadingFilters(scope: Filter, { ranges }: ListConditions, lead: 
 }
 
 /**
- * Returns filters of all conditions, one for each range of the leading condition's index; without one, of a sort index.
+ * Returns filters with all conditions, one filter for each range of the leading condition's index. Without a leading
+ * condition, the ranges are those of a sort index.
  */
 export function rangeFilters(scope: Filter, conditions: ListConditions, lead?: LeadingCondition): readonly Filter[] {
   const { terms, statuses, words, ranges, common } = conditions;
@@ -138,13 +142,16 @@ export function rangeFilters(scope: Filter, conditions: ListConditions, lead?: L
   }
   const first = lead.by === 'term' ? lead.term : lead.word;
   const inTerms = statuses === undefined ? [] : statusTerms(statuses);
-  // With several statuses, the index cannot tell which one a row has, so its `status` field is compared.
+  // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
   const others = [...terms, ...asTerm, ...words].filter((one) => one !== first);
   return [{ ...every, ...termsCondition([first, ...others]), ...statusCondition(asField) }];
 }
 
-/** Returns true if the shipment meets the conditions, with the same result as the index but from its record alone. */
+/**
+ * Returns true if a shipment meets the conditions. The result is the same as with an index, but computed from the
+ * record alone.
+ */
 export function matchesConditions(
   record: ShipmentRecord,
   { terms, statuses, words, ranges, common }: ListConditions,
@@ -152,7 +159,7 @@ export function matchesConditions(
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = listSearchTerms(record);
-  // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16
+  // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16.
   // units.
   const hasWord = ({ gte }: Bounds) => own.some((one) => one.startsWith(String(gte)));
   const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithinBounds(record[field], ranges[field]));
@@ -166,7 +173,9 @@ function requestedStatuses({ status, active }: ShipmentListFilter): readonly Shi
   return statuses.length === SHIPMENT_STATUSES.length ? undefined : statuses;
 }
 
-/** Returns the fewest terms such that each row of one of the statuses has exactly one of them. */
+/**
+ * Returns the smallest set of terms for the statuses. Each row with one of the statuses has exactly one of these terms.
+ */
 function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));

@@ -22,9 +22,12 @@ import type { ShipmentRow } from './shipment-rows.ts';
 /** Plan for reading the rows of a list. */
 interface ListPlan {
   readonly index: string;
-  /** The complete filter for each range of the index. No row is in two ranges. */
+  /** Complete filters, one for each range of the index. No row is in two ranges. */
   readonly filters: readonly Filter[];
-  /** True if the ranges contain so few rows that all are read and sorted; false if they are scanned in list order. */
+  /**
+   * True if the ranges contain so few rows that the query reads and sorts all of them; false if the query scans them in
+   * list order.
+   */
   readonly few: boolean;
   /** Maximum number of index entries that one scan visits. */
   readonly visit: number;
@@ -32,9 +35,9 @@ interface ListPlan {
 
 /** Limits of the work for one page. */
 export interface ListBounds {
-  /** Number of rows below which all rows are read and sorted for each page. */
+  /** Number of rows below which every page reads and sorts all rows. */
   readonly few: number;
-  /** Maximum count when ranges are compared to find the smallest. */
+  /** Maximum number of rows counted per range to find the range with the fewest rows. */
   readonly compared: number;
   /** Maximum number of index entries that one scan visits. */
   readonly stretch: number;
@@ -53,13 +56,13 @@ export const DEFAULT_LIST_BOUNDS: ListBounds = {
 };
 
 /**
- * A term needs one lookup in its index, but a word prefix is compared with all terms of a row. Each remaining word
- * reduces the number of sorted rows or scanned entries by this factor.
+ * Cost factor of a search word. A term needs one lookup in its index, but a word prefix is compared with all terms of a
+ * row. For each remaining word, the maximum of sorted rows or scanned entries is divided by this factor.
  */
 const SORT_COST_PER_WORD = 3;
 const WALK_COST_PER_WORD = 5;
 
-/** Rows of a scope and the limits of a page. */
+/** Rows of a scope, and the limits of the work for one page. */
 export interface ListedRows {
   readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan'>;
   readonly scope: Filter;
@@ -67,9 +70,9 @@ export interface ListedRows {
 }
 
 /**
- * Chooses the cheapest way to read the list. A condition that selects few rows is used first. Otherwise an index is
- * scanned in list order: the index of the rarest term if the list is sorted by creation, else the sort index. Counts
- * nothing if one index needs no further filter.
+ * Chooses the cheapest plan for a list. If a condition selects few rows, the plan starts with its index. Otherwise the
+ * plan scans an index in list order: the index of the rarest term if the list is sorted by creation time, else the sort
+ * index. If one index needs no further filter, no rows are counted.
  */
 export async function planList(
   listed: ListedRows,
@@ -94,7 +97,7 @@ export async function planList(
   return { ...planWith(rarest), few: false };
 }
 
-/** Returns true if the index range is in list order: entries of a term are in order of creation. */
+/** Returns true if the index range of the condition is in list order. Entries of a term are sorted by creation time. */
 function isInListOrder(field: ShipmentSortField, { by }: LeadingCondition): boolean {
   return field === 'created_at' && (by === 'term' || by === 'statuses');
 }
@@ -159,7 +162,9 @@ export function readListPage(
   );
 }
 
-/** Splits the list so that rows without an ETA are last in both directions. */
+/**
+ * Splits the list into shipments with and without an ETA, so that shipments without one are last in both directions.
+ */
 function toListParts(
   { index, filters }: ListPlan,
   { field, descending }: ShipmentOrder,

@@ -17,7 +17,7 @@ interface IdListSource {
   readonly bytes: number;
 }
 
-/** Rows per read. It limits the memory used in addition to the page. */
+/** Number of rows per read. It limits the memory that is used in addition to the page. */
 const ROWS_PER_READ = 10;
 
 interface SizedRecord {
@@ -25,7 +25,7 @@ interface SizedRecord {
   readonly bytes: number;
 }
 
-/** Reads a page of shipments by their ids. Every page reads all of the ids. */
+/** Reads a page of shipments by their ids. Every page reads the shipments of all ids. */
 export async function readPageByIds(
   { rows, scope, bytes: maxBytes }: IdListSource,
   ids: readonly string[],
@@ -36,7 +36,7 @@ export async function readPageByIds(
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
   let kept: readonly SizedRecord[] = [];
-  // The first record that did not fit. It and all later ones belong to later pages.
+  // The first record that did not fit. This record and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
     const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ));
@@ -56,14 +56,14 @@ export async function readPageByIds(
   return { items: kept.map(({ record }) => record), next: beyond && last ? placeOf(last) : undefined };
 }
 
-/** Returns the number of leading records that fit, at least one. */
+/** Returns how many leading records fit within the bytes, at least one. */
 function countRecordsWithin(all: readonly SizedRecord[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;
 }
 
-/** Compares sort values. Null sorts last in both directions; ids follow the list's direction. */
+/** Compares the sort values of two records. Null sorts last in both directions; ids follow the list's direction. */
 function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], descending: boolean): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   const [a, b] = [one[at], other[at]];

@@ -11,29 +11,31 @@ export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numb
 /** Another shipment that may be the same freight. */
 export interface PossibleDuplicate {
   readonly id: string;
-  /** True if both have the same house bill. */
+  /** True if both shipments have the same house bill. */
   readonly house_bill: boolean;
   /** Container numbers that both shipments have. */
   readonly container_numbers: readonly string[];
 }
 
 const MAX_DUPLICATES = 5;
-/** Rows of the first read, in any status. They are nearly always all rows with the references. */
+/** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
 const FIRST_READ_ROWS = 10;
-/** Limits of visited rows if there are more: the newest rows of each reference, and the total of all references. */
+/** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
 const MAX_VISITED_ROWS_PER_TERM = 200;
 const MAX_VISITED_ROWS = 2_000;
-/** Maximum number of references queried then, one after another. Duplicates share nearly all references. */
+/**
+ * Maximum number of references that the second read queries, one after another. Duplicates share nearly all references.
+ */
 const MAX_QUERIED_REFERENCES = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
-/** Returns a filter for rows with any of the terms. */
+/** Returns a filter for rows that have at least one of the terms. */
 export function termsFilter(scope: Scope, terms: readonly string[]): Filter {
   const [only] = terms;
   return { ...scopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
 }
 
-/** Finds a few other active shipments with the same house bill or one of the containers. */
+/** Finds a few other active shipments with the same house bill or a common container. */
 export async function findPossibleDuplicates(
   rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>,
   scope: Scope,
@@ -50,7 +52,7 @@ export async function findPossibleDuplicates(
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
-  // Containers are reused for years, and tests may use one container for all shipments.
+  // Carriers reuse containers for years, and tests may use one container for all shipments.
   if (found.length >= FIRST_READ_ROWS) {
     const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
     const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_VISITED_ROWS / asked.length));
@@ -70,7 +72,7 @@ async function findNewestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, sco
     index: 'by_term',
     filter: { ...scopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
     sort: { fields: ['created_at', 'id'], descending: true },
-    // One more row, because the shipment itself may be among them.
+    // The limit includes one more row, because the shipment itself may be among the rows.
     limit: MAX_DUPLICATES + 1,
     visit,
   });

@@ -15,13 +15,13 @@ import { type Freight, type PossibleDuplicate, termsFilter, findPossibleDuplicat
 import type { ShipmentRow } from './shipment-rows.ts';
 import { FIRST_VERSIONS_WITH_FILTER, TERM_FILTERS, type TermFilter, toTerm } from './shipment-terms.ts';
 
-/** Values of one kind of reference. */
+/** Values of one kind of reference to search for. */
 export interface ShipmentReferences {
   readonly field: Extract<TermFilter, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
   readonly values: readonly string[];
 }
 
-/** Maximum number of values per query. */
+/** Maximum number of reference values per query. */
 const REFERENCES_PER_READ = 50;
 const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 
@@ -66,8 +66,8 @@ export class ShipmentQueries {
   }
 
   /**
-   * Finds a few other active shipments with the same house bill or a container of this one. Writes warn of some of
-   * them: docs/reference/shipments.md#warnings.
+   * Finds a few other active shipments that have the same house bill or a container of this shipment. Responses to
+   * writes warn of some of these: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
   async findPossibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
@@ -75,7 +75,7 @@ export class ShipmentQueries {
   }
 
   /**
-   * Returns the ids of shipments with these reference values, in any status.
+   * Returns the ids of shipments with the given reference values, in any status.
    * @param values normalized values
    * @param atMost maximum number of ids per value
    * @returns ids by value, in no particular order; values without a shipment are omitted
@@ -102,7 +102,7 @@ export class ShipmentQueries {
     };
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
       const { documents, isCut } = await find(some, some.length * atMost);
-      // If results of one value may have displaced those of others, each value is queried alone.
+      // If the results of one value may have displaced results of another value, each value is queried alone.
       if (!isCut && documents.length < some.length * atMost) found(some, documents);
       else for (const value of some) found([value], (await find([value], atMost)).documents);
     }
@@ -110,8 +110,8 @@ export class ShipmentQueries {
   }
 
   /**
-   * Checks that the queried rows support the filters. @throws Unavailable if an earlier version of the read model built
-   * the rows and does not have a filter
+   * Checks that the queried rows have the terms of all filters.
+   * @throws Unavailable if an earlier version of the read model built the rows and lacks a filter
    */
   private requireKnownFilters(filter: ShipmentListFilter): void {
     const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > this.active.version;

@@ -17,7 +17,7 @@ export interface ShipmentRow extends ReadModelRow, Scope {
   readonly terms: readonly string[];
 }
 
-/** Shipments in the form of the API, one row each. */
+/** Read model of shipments in API format, one row per shipment. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
   version: 4,
@@ -30,14 +30,14 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   ],
   scoped: false,
 
-  // The first event needs no earlier row. If it is repeated, all later events are repeated too.
+  // The first event reads no earlier row. If the first event is repeated, all later events are repeated too.
   reads: ({ stream, event }) => (event.revision === 0 ? [] : [shipmentIdOf(stream)]),
 
   apply({ stream, position, event }, row) {
     const before = row(shipmentIdOf(stream));
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
-    // A missing event is refused, because the row would look complete without it.
+    // A gap between events is refused, because a row with a missing event would look complete.
     if (event.revision !== expected)
       throw new Error(`expected revision ${expected} of the stream, got ${event.revision}`);
     const scope = event.type === 'shipment.created.v1' ? event.data : before;

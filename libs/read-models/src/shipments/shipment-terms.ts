@@ -11,7 +11,7 @@ import {
 /** Statuses that the `active` filter excludes: delivered or later, or cancelled. */
 export const INACTIVE_STATUSES: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** Kinds of filters that match one exact value, the most selective first. */
+/** Kinds of exact-match filters, the most selective kind first. */
 const TERM_KINDS = {
   reference: true,
   container: true,
@@ -22,10 +22,10 @@ const TERM_KINDS = {
   mode: true,
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
-/** Filters of these kinds, in the same order. */
+/** Exact-match filters, in the order of their kinds. */
 export const TERM_FILTERS = listShipmentFilters(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
 export type TermFilter = (typeof TERM_FILTERS)[number];
-/** Filters whose values are also searchable by word. */
+/** Kinds of filters whose values are also searchable by word. */
 type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 
 /** Kind of an exact search term: a filter, or a property that only some shipments have. */
@@ -33,7 +33,7 @@ export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
 const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFilters('reference', 'container'));
 
-/** Filters that match the record field of the same name. */
+/** Filters that compare the record field with the filter's name. */
 type FieldFilter = {
   [Name in TermFilter]: Name extends keyof ShipmentRecord
     ? ShipmentRecord[Name] extends string | null
@@ -44,13 +44,17 @@ type FieldFilter = {
 
 /**
  * Version of the read model that added the terms of a filter; 1 if absent. Add a new filter with the new version of
- * `shipmentsModel`. Until the rows are rebuilt after an update, lists refuse the filter instead of returning nothing.
+ * `shipmentsModel`. After an update, lists refuse the filter until the rows are rebuilt, because they would return
+ * nothing.
  */
 export const FIRST_VERSIONS_WITH_FILTER: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
 
 type Values = readonly (string | null | undefined)[];
 
-/** Values of filters that are not fields, in the order in which their words are kept if a shipment has too many. */
+/**
+ * Functions that read filter values that are not record fields. Their order decides which words are kept if a shipment
+ * has too many words.
+ */
 const VALUE_READERS: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
   shipper: ({ shipper }) => [shipper?.external_id],
   consignee: ({ consignee }) => [consignee?.external_id],
@@ -62,7 +66,7 @@ function isFieldFilter(filter: TermFilter): filter is FieldFilter {
   return !(filter in VALUE_READERS);
 }
 
-/** Order of terms in a row: field filters first, then the others. */
+/** Order of terms in a row: terms of field filters first, then terms of other filters. */
 const ROW_TERM_ORDER: readonly TermFilter[] = [
   ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
   ...(Object.keys(VALUE_READERS) as (keyof typeof VALUE_READERS)[]),
@@ -74,37 +78,37 @@ function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
   return SHIPMENT_FILTERS[filter].kind in TERM_KINDS;
 }
 
-/** Returns the values of a record that a filter matches. */
+/** Returns the values of a record that the filter compares. */
 function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
   return isFieldFilter(filter) ? [record[filter]] : VALUE_READERS[filter](record);
 }
 
-/** Returns the index entry of a term. */
+/** Returns the index entry for a term. */
 export function toTerm(kind: TermKind, value: string | true): string {
   if (value !== true && REFERENCE_KINDS.has(kind))
     return toReferenceTerm(kind, value, longestWord(splitIntoWords(value)));
   return `${kind}:${value}`;
 }
 
-/** Returns the index entry of a word; entries of longer words with this prefix start with it. */
+/** Returns the index entry for a word. Entries for longer words with this prefix start with the same text. */
 export function toWordTerm(word: string): string {
   return `word:${word}`;
 }
 
 /**
- * Combines a reference and its longest word in one index entry. A search for the word finds the entry, because no word
- * contains a space. Fewer entries matter because nearly each one writes its own index page.
+ * Combines a reference and its longest word in one index entry. A search for the word also finds this entry, because
+ * words contain no space. Nearly every entry writes its own index page, so fewer entries cost less.
  */
 function toReferenceTerm(kind: TermKind, value: string, word: string): string {
   return `${toWordTerm(word)} ${kind}:${value}`;
 }
 
-/** Returns the longest word, the first of several. */
+/** Returns the longest word. Of several longest words, returns the first. */
 function longestWord(words: readonly string[]): string {
   return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }
 
-/** Maximum number of distinct searchable words per shipment. Words of references are kept first. */
+/** Maximum number of distinct searchable words per shipment. If there are more, words of references are kept first. */
 export const MAX_INDEXED_WORDS = 1_000;
 
 /** Record fields with terms that rarely change. */
@@ -119,8 +123,8 @@ const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
 const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
 
 /**
- * Returns all unique search terms of a shipment. They depend on the record alone; terms of unchanged fields are reused
- * from the previous row.
+ * Returns all search terms of a shipment, each once. Terms depend on the record alone; the terms of unchanged fields
+ * are copied from the previous row.
  */
 export function listSearchTerms(
   record: ShipmentRecord,
@@ -168,7 +172,8 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
 }
 
 /**
- * Yields reference values in the order in which their words are kept if there are too many. Words of names follow them.
+ * Yields reference values in the order in which their words are kept if there are too many. Words of names come after
+ * them.
  */
 function* referenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
   for (const filter of REFERENCE_FILTERS) {
@@ -184,7 +189,7 @@ function* partyAndVesselNames(record: ShipmentRecord): Iterable<string | null | 
 
 const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 const NON_ASCII_PATTERN = /[^\0-\x7f]/;
-/** The last code point, which is not a letter, so that it sorts after every word with the prefix. */
+/** The last Unicode code point. It is not a letter, so it sorts after every word with the same prefix. */
 const LAST_CODE_POINT = '\u{10FFFF}';
 
 /**
