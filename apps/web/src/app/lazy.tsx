@@ -9,7 +9,7 @@ import { PageLoadError } from './failures.ts';
  * window. The reload helps after an update of the service, which renames the files. If the service is unreachable, a
  * reload would leave an empty window. In this case the component throws a `PageLoadError`.
  */
-export const lazyPage: typeof lazyRouteComponent = (load, name) =>
+export const createLazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
     () =>
       load().catch(async (error: unknown) => {
@@ -31,11 +31,11 @@ function isServiceReachable(): Promise<boolean> {
  * first shown.
  * @param isShown returns true if the props show the component; by default, the component is always shown
  */
-export function loadOnDemand<P extends object>(
+export function createOnDemandComponent<P extends object>(
   load: () => Promise<ComponentType<P>>,
   isShown: (props: P) => boolean = () => true,
 ): ComponentType<P> {
-  const Loaded = lazyWithRetry(async () => ({ default: await load() }));
+  const Loaded = createLazyComponent(async () => ({ default: await load() }));
   return function OnDemand(props: P) {
     const isVisible = isShown(props);
     const [isWanted, setIsWanted] = useState(isVisible);
@@ -53,7 +53,7 @@ export function loadOnDemand<P extends object>(
  * Creates a lazy component for use within a `Suspense`. After a failed import, the next render tries again. React's own
  * `lazy` would never retry.
  */
-export function lazyWithRetry<P extends object>(
+export function createLazyComponent<P extends object>(
   load: () => Promise<{ readonly default: ComponentType<P> }>,
 ): ComponentType<P> {
   const retrying = () =>
@@ -70,10 +70,10 @@ export function lazyWithRetry<P extends object>(
 }
 
 const loadSearchSelects = () => import('../values/search-select.tsx');
-const LoadedMultiSelect = lazyWithRetry(async () => ({
+const LoadedMultiSelect = createLazyComponent(async () => ({
   default: (await loadSearchSelects()).OptionalSearchMultiSelect,
 }));
-const LoadedSelect = lazyWithRetry(async () => ({ default: (await loadSearchSelects()).OptionalSearchSelect }));
+const LoadedSelect = createLazyComponent(async () => ({ default: (await loadSearchSelects()).OptionalSearchSelect }));
 
 /**
  * A multi-select field above a list. The code of the field is loaded on demand, which saves 10 KB on the first load of

@@ -126,7 +126,7 @@ export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
 }
 
 /** The layout of pages with a single form, such as the sign-in page. The user is not signed in on these pages. */
-export function NarrowLayout({ children }: { readonly children: ReactNode }) {
+export function NarrowPageLayout({ children }: { readonly children: ReactNode }) {
   return (
     <main className={classes['page']}>
       <Paper withBorder p="xl" className={classes['card']}>
@@ -138,7 +138,7 @@ export function NarrowLayout({ children }: { readonly children: ReactNode }) {
 
 export function PageNotFound() {
   return (
-    <NarrowLayout>
+    <NarrowPageLayout>
       <Stack align="start">
         <Title order={1} size="h3">
           Page not found
@@ -148,7 +148,7 @@ export function PageNotFound() {
           Go to shipments
         </LinkButton>
       </Stack>
-    </NarrowLayout>
+    </NarrowPageLayout>
   );
 }
 

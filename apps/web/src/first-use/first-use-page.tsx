@@ -4,7 +4,7 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
 import { CopyText } from '../app/copy.tsx';
-import { lazyWithRetry } from '../app/lazy.tsx';
+import { createLazyComponent } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/one-time-secret.tsx';
 import { useApiWrite } from '../app/write.ts';
@@ -28,8 +28,8 @@ export function FirstUsePage() {
   );
 }
 
-const LazyCreateKey = lazyWithRetry(async () => ({
-  default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKey,
+const LazyCreateKey = createLazyComponent(async () => ({
+  default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKeyForm,
 }));
 
 /**
@@ -80,7 +80,7 @@ export function FirstSteps() {
                 The endpoint received its first event: <Code>{webhook.delivery.event_type}</Code>
               </Text>
             ) : (
-              <EndpointStepAction url={webhook?.endpoint?.url} />
+              <AddEndpointLink url={webhook?.endpoint?.url} />
             )}
           </SetupStep>
         )}
@@ -113,7 +113,7 @@ function SetupStep({ title, isDone, children }: { title: string; isDone: boolean
   );
 }
 
-function EndpointStepAction({ url }: { readonly url: string | undefined }) {
+function AddEndpointLink({ url }: { readonly url: string | undefined }) {
   return (
     <>
       <Text size="sm">

@@ -7,7 +7,7 @@ import { type Environment, getApiClient } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
 import {
   createListedShipmentFilter,
-  markListsOutdated,
+  markShipmentListsOutdated,
   refetchEnvironment,
   updateCachedShipments,
 } from './live-updates.ts';
@@ -46,7 +46,7 @@ const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
  * function before it loads the code of the page. The stream therefore starts before the page reads its data, and no
  * data must be read again.
  */
-export function followEvents(queries: QueryClient, environment: Environment): void {
+export function startLiveFeed(queries: QueryClient, environment: Environment): void {
   if (liveFeed?.environment === environment) return;
   liveFeed?.stop();
   liveFeed = new LiveFeed(queries, environment);
@@ -56,13 +56,13 @@ export function followEvents(queries: QueryClient, environment: Environment): vo
 export function useLiveStream(): void {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   useEffect(() => {
-    followEvents(queries, environment);
+    startLiveFeed(queries, environment);
     return () => {
       // The router may have started the stream of another environment, which must keep running.
       if (liveFeed?.environment !== environment) return;
       liveFeed.stop();
       liveFeed = undefined;
-      updateStatus({ isConnected: undefined });
+      updateStreamStatus({ isConnected: undefined });
     };
   }, [environment, queries]);
 }
@@ -128,33 +128,33 @@ function subscribeToStatus(watcher: () => void): () => void {
   return () => void statusListeners.delete(watcher);
 }
 
-function updateStatus(change: Partial<StreamStatus>): void {
+function updateStreamStatus(change: Partial<StreamStatus>): void {
   streamStatus = { ...streamStatus, ...change };
   for (const watcher of statusListeners) watcher();
 }
 
 /** Receives the events of one environment, updates the query cache and calls the event listeners. */
 class LiveFeed {
-  private readonly pendingRefetches: PendingRefetches;
-  private readonly pendingUpdates: PendingUpdates;
+  private readonly pendingRefetches: PendingShipmentRefetches;
+  private readonly pendingUpdates: PendingShipmentUpdates;
   private readonly stream: LiveStream;
 
   constructor(
     private readonly queries: QueryClient,
     readonly environment: Environment,
   ) {
-    this.pendingRefetches = new PendingRefetches(queries, environment);
-    this.pendingUpdates = new PendingUpdates(queries, environment);
+    this.pendingRefetches = new PendingShipmentRefetches(queries, environment);
+    this.pendingUpdates = new PendingShipmentUpdates(queries, environment);
     this.stream = new LiveStream({
       stream: (query, options) => getApiClient(environment).events.stream(query, options),
       visibility: document,
       onEvent: (event) => this.applyEvent(event),
-      onState: (isOn) => updateStatus({ isConnected: isOn }),
+      onState: (isOn) => updateStreamStatus({ isConnected: isOn }),
       onFirstOpen: () => refetchEnvironment(queries, environment),
       onGap: () => {
-        updateStatus({ gaps: streamStatus.gaps + 1 });
+        updateStreamStatus({ gaps: streamStatus.gaps + 1 });
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS_WITHOUT_AUTO_REFETCH.has(kind) });
-        markListsOutdated(queries, environment);
+        markShipmentListsOutdated(queries, environment);
       },
       // A refetch of the session finds out that the session has ended.
       onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
@@ -167,20 +167,20 @@ class LiveFeed {
     this.pendingRefetches.stop();
     this.pendingUpdates.stop();
     // The lists are marked as outdated, because from now on the page misses the events of this environment.
-    markListsOutdated(this.queries, this.environment);
+    markShipmentListsOutdated(this.queries, this.environment);
   }
 
   private applyEvent(event: TrackingEvent): void {
     const { data } = event;
     if ('shipment' in data) this.pendingUpdates.addShipment(data.shipment);
     else this.pendingUpdates.readShipmentIfListed(data.shipment_id);
-    this.pendingRefetches.addShipmentId(data.shipment_id);
+    this.pendingRefetches.addChangedShipmentId(data.shipment_id);
     for (const listener of eventListeners) listener(event);
   }
 }
 
 /** Collects changed shipments, and shows them together after a short delay. */
-class PendingUpdates {
+class PendingShipmentUpdates {
   private readonly shipments: Shipment[] = [];
   private readonly idsToRead = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -228,7 +228,7 @@ class PendingUpdates {
 /**
  * Collects the ids of shipments that had events, and refetches the queries about these shipments after a short delay.
  */
-class PendingRefetches {
+class PendingShipmentRefetches {
   private readonly ids = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -237,7 +237,7 @@ class PendingRefetches {
     private readonly environment: Environment,
   ) {}
 
-  addShipmentId(shipmentId: string): void {
+  addChangedShipmentId(shipmentId: string): void {
     this.ids.add(shipmentId);
     this.timer ??= setTimeout(() => this.refetchPendingShipments(), REFETCH_DELAY_MS);
   }

@@ -68,7 +68,7 @@ export class LiveStream {
       if (signal.aborted) return;
       this.startDisconnectTimer();
       const hidden = new AbortController();
-      const forget = this.onPageHidden(() => hidden.abort());
+      const forget = this.callWhenPageHidden(() => hidden.abort());
       try {
         await this.deliverEvents(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
@@ -91,7 +91,7 @@ export class LiveStream {
     const onConnection = (isOpen: boolean) => {
       if (isOpen && isNew && lastEventId === undefined) this.reportFirstOpenOrGap();
       [this.isFirst, isNew] = [false, false];
-      this.handleConnectionChange(isOpen);
+      this.updateConnectionState(isOpen);
     };
     const stream = this.parts.stream({}, { signal, onConnection, ...(lastEventId !== undefined && { lastEventId }) });
     try {
@@ -106,7 +106,7 @@ export class LiveStream {
     else this.parts.onGap();
   }
 
-  private handleConnectionChange(isOpen: boolean): void {
+  private updateConnectionState(isOpen: boolean): void {
     if (isOpen) {
       clearTimeout(this.disconnectTimer);
       this.disconnectTimer = undefined;
@@ -136,7 +136,7 @@ export class LiveStream {
   /**
    * Calls the callback when the page has been hidden for a few seconds. @returns a function that cancels the callback
    */
-  private onPageHidden(act: () => void): () => void {
+  private callWhenPageHidden(act: () => void): () => void {
     const { visibility } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const check = () => {

@@ -2,11 +2,11 @@ import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tan
 import { buildShipment } from '../shipments/build-shipment.ts';
 import {
   createListedShipmentFilter,
-  markListsOutdated,
+  markShipmentListsOutdated,
   refetchEnvironment,
   shipmentUpdatesQuery,
   updateCachedShipments,
-  mergeUpdates,
+  mergeShipmentUpdates,
 } from './live-updates.ts';
 
 describe('live updates', () => {
@@ -57,12 +57,12 @@ describe('live updates', () => {
 
   it('keeps the latest thousand updates, and records if there were more', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => buildShipment({ id: `s${n}` }));
-    const news = mergeUpdates(NONE, many, 1);
+    const news = mergeShipmentUpdates(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 
   it('drops hidden lists once events were missed', () => {
-    markListsOutdated(queries, 'live');
+    markShipmentListsOutdated(queries, 'live');
     expect(listed()).toBeUndefined();
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe('live updates', () => {
       staleTime: Infinity,
     });
     const leave = observer.subscribe(() => undefined);
-    markListsOutdated(queries, 'live');
+    markShipmentListsOutdated(queries, 'live');
     leave();
     expect(listed()).toEqual([first, second]);
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.missed).toBe(true);

@@ -15,7 +15,7 @@ export interface ShipmentUpdates {
 
 /** Maximum number of changed shipments in memory. A user with this many pending changes must reload the list anyway. */
 const MAX_PENDING_SHIPMENTS = 1_000;
-const NO_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
+const NO_SHIPMENT_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 
@@ -23,8 +23,8 @@ type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 export function shipmentUpdatesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['shipment-news', environment],
-    queryFn: (): ShipmentUpdates => NO_UPDATES,
-    initialData: NO_UPDATES,
+    queryFn: (): ShipmentUpdates => NO_SHIPMENT_UPDATES,
+    initialData: NO_SHIPMENT_UPDATES,
     staleTime: Infinity,
     gcTime: Infinity,
     refetchOnMount: false,
@@ -55,8 +55,8 @@ export function updateCachedShipments(
     if (!list?.pages.some(({ data }) => data.some((known) => now(known) !== known))) return list;
     return { ...list, pages: list.pages.map((page) => ({ ...page, data: page.data.map(now) })) };
   });
-  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_UPDATES) =>
-    mergeUpdates(news, byId.values(), Date.now()),
+  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_SHIPMENT_UPDATES) =>
+    mergeShipmentUpdates(news, byId.values(), Date.now()),
   );
 }
 
@@ -79,11 +79,11 @@ export function createListedShipmentFilter(queries: QueryClient, environment: En
 }
 
 /** Marks the visible lists as possibly outdated. Hidden lists are read again when they are next shown. */
-export function markListsOutdated(queries: QueryClient, environment: Environment): void {
+export function markShipmentListsOutdated(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
   if (queries.getQueryCache().findAll(lists).length === 0) return;
-  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_UPDATES) => ({
+  queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_SHIPMENT_UPDATES) => ({
     ...news,
     missed: true,
   }));
@@ -93,17 +93,21 @@ export function markListsOutdated(queries: QueryClient, environment: Environment
  * Reloads all shipment lists. A visible list is read again from its first page. A hidden list is read again when it is
  * next shown.
  */
-export async function reloadLists(queries: QueryClient, environment: Environment): Promise<void> {
+export async function reloadShipmentLists(queries: QueryClient, environment: Environment): Promise<void> {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
   queries.setQueriesData<InfiniteData<Page>>(lists, (list) =>
     list === undefined ? list : { pages: list.pages.slice(0, 1), pageParams: list.pageParams.slice(0, 1) },
   );
-  queries.setQueryData(shipmentUpdatesQuery(environment).queryKey, NO_UPDATES);
+  queries.setQueryData(shipmentUpdatesQuery(environment).queryKey, NO_SHIPMENT_UPDATES);
   await queries.refetchQueries(lists);
 }
 
-export function mergeUpdates(news: ShipmentUpdates, latest: Iterable<Shipment>, receivedAt: number): ShipmentUpdates {
+export function mergeShipmentUpdates(
+  news: ShipmentUpdates,
+  latest: Iterable<Shipment>,
+  receivedAt: number,
+): ShipmentUpdates {
   const shipments = new Map(news.shipments);
   for (const shipment of latest) {
     if (!isNewerVersion(shipment, shipments.get(shipment.id)?.shipment)) continue;

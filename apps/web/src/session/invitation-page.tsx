@@ -6,11 +6,11 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { getFieldErrors } from '../app/failures.ts';
-import { NarrowLayout, FormErrorAlert, QueryView } from '../app/page.tsx';
+import { NarrowPageLayout, FormErrorAlert, QueryView } from '../app/page.tsx';
 import { getApiClient } from './api.ts';
 import { ROLE_LABELS } from './roles.ts';
 import { notifyOtherTabs } from './session.ts';
-import { PASSWORD_HINT, validatePassword } from './sign-in.ts';
+import { PASSWORD_FIELD_HINT, validatePassword } from './sign-in.ts';
 
 const LINK_PURPOSE_TITLES = {
   invitation: 'Accept the invitation',
@@ -43,17 +43,17 @@ export function InvitationPage() {
     );
   }
   return (
-    <NarrowLayout>
+    <NarrowPageLayout>
       <QueryView query={link} what="the invitation">
         {(data) => <AcceptLinkForm token={token} link={data} />}
       </QueryView>
-    </NarrowLayout>
+    </NarrowPageLayout>
   );
 }
 
 function InvalidLink({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <NarrowLayout>
+    <NarrowPageLayout>
       <Stack>
         <Title order={1} size="h3">
           {title}
@@ -63,7 +63,7 @@ function InvalidLink({ title, children }: { readonly title: string; readonly chi
         </Alert>
         <Link to="/sign-in">Sign in</Link>
       </Stack>
-    </NarrowLayout>
+    </NarrowPageLayout>
   );
 }
 
@@ -132,7 +132,7 @@ function AcceptLinkForm({ token, link }: { readonly token: string; readonly link
           {...form.getInputProps('password')}
           key={form.key('password')}
           label="Password"
-          description={PASSWORD_HINT}
+          description={PASSWORD_FIELD_HINT}
           autoComplete="new-password"
           required
         />

@@ -10,7 +10,7 @@ function useMissingPermission(permission: Permission): string | undefined {
 }
 
 /** Props that `PermissionGate` sets on a button. */
-interface GatedButtonProps {
+interface DisabledButtonProps {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
   onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined;
@@ -19,7 +19,7 @@ interface GatedButtonProps {
 interface PermissionGateProps {
   readonly permission: Permission;
   /** Button that is disabled if the user lacks the permission. */
-  readonly children: ReactElement<GatedButtonProps>;
+  readonly children: ReactElement<DisabledButtonProps>;
 }
 
 /** Disables its child button if the user lacks a permission. The tooltip of the button states the reason. */

@@ -45,7 +45,7 @@ export function useHasPermission(permission: Permission): boolean {
 async function removeCompletedImports(owner: string): Promise<void> {
   try {
     const { importStore } = await import('../shipments/import/import-store.ts');
-    await importStore.removeCompleted(owner);
+    await importStore.removeCompletedImports(owner);
   } catch {
     // A browser that stores nothing has nothing to remove.
   }
@@ -122,14 +122,14 @@ export function isSessionReplaced(): Promise<boolean> {
     } catch {
       return false;
     } finally {
-      sessionCheck = undefined;
+      pendingSessionCheck = undefined;
     }
   };
-  return (sessionCheck ??= check());
+  return (pendingSessionCheck ??= check());
 }
 
 /** The check in progress, which all refused requests share. */
-let sessionCheck: Promise<boolean> | undefined;
+let pendingSessionCheck: Promise<boolean> | undefined;
 
 let cachedSessionChannel: BroadcastChannel | undefined;
 
@@ -145,6 +145,6 @@ export function notifyOtherTabs(): void {
 }
 
 /** Calls the listener when the user signs in or out in another tab of the browser. */
-export function onSessionChange(listener: () => void): void {
+export function subscribeToSessionChanges(listener: () => void): void {
   openSessionChannel().addEventListener('message', listener);
 }

@@ -4,7 +4,7 @@ import { useDisclosure, useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { describeFailure } from '../app/failures.ts';
-import { NarrowLayout } from '../app/page.tsx';
+import { NarrowPageLayout } from '../app/page.tsx';
 import { getApiClient } from './api.ts';
 import { notifyOtherTabs } from './session.ts';
 import { isApplicationPath, useRateLimitCountdown } from './sign-in.ts';
@@ -32,7 +32,7 @@ export function SignInPage() {
     },
   });
   return (
-    <NarrowLayout>
+    <NarrowPageLayout>
       <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
         <Stack>
           <Title order={1} size="h3">
@@ -87,6 +87,6 @@ export function SignInPage() {
           </Text>
         </Stack>
       </form>
-    </NarrowLayout>
+    </NarrowPageLayout>
   );
 }

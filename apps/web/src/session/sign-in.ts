@@ -20,7 +20,7 @@ export function isApplicationPath(path: string | undefined): path is string {
 }
 
 const MIN_PASSWORD_LENGTH = 10;
-export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
+export const PASSWORD_FIELD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
 
 /** Returns the error message for an invalid password, or null if the password is valid. */
 export function validatePassword(password: string): string | null {

@@ -89,7 +89,7 @@ export const REASON_OPTIONS = Object.entries(REASONS_BY_GROUP).map(([group, reas
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),
 }));
 
-export function reasonLabel(reason: Reason): string {
+export function getReasonLabel(reason: Reason): string {
   return REASON_LABELS[reason] ?? reason;
 }
 

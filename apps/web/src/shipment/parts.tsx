@@ -21,12 +21,12 @@ export function TitledCard({ title, children }: TitledCardProps) {
   );
 }
 
-interface FactsProps {
+interface FactListProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
 /** A list of labels with their values. An empty value is hidden with its label. */
-export function Facts({ facts }: FactsProps) {
+export function FactList({ facts }: FactListProps) {
   return (
     <dl className={classes['facts']}>
       {facts

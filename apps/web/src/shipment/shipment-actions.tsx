@@ -4,7 +4,7 @@ import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
-import { lazyWithRetry, loadOnDemand } from '../app/lazy.tsx';
+import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
 import { confirmAction } from '../app/overlays.tsx';
 import { PermissionGate } from '../session/permissions.tsx';
 import { useApi, useHasPermission } from '../session/session.ts';
@@ -13,12 +13,12 @@ import { useGuardedWrite } from './concurrent-changes/guarded-write.ts';
 import { getShipmentTitle, useShipment } from './shipment-queries.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
+const LazyRecordMilestone = createLazyComponent(() => import('./milestone/record-milestone.tsx'));
 
 /** Statuses of a shipment that the API refuses to cancel. */
 const UNCANCELLABLE_STATUSES: readonly string[] = ['delivered', 'completed', 'returned'];
 
-const ConflictDialog = loadOnDemand(
+const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('./concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Shipment>,
   ({ conflict }) => conflict !== undefined,
 );
@@ -26,7 +26,7 @@ const ConflictDialog = loadOnDemand(
 /**
  * Fields that the conflict dialog compares if another user has changed the shipment before it is cancelled or reopened.
  */
-const COMPARED_FIELDS = [
+const COMPARED_SHIPMENT_FIELDS = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
   ...PLAIN_FIELD_NAMES,
   ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
@@ -38,23 +38,23 @@ export function ShipmentActions() {
   const [records, { open, close }] = useDisclosure(false);
   return (
     <>
-      <EditButton />
+      <EditShipmentButton />
       <PermissionGate permission="milestones:write">
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           Record milestone
         </Button>
       </PermissionGate>
-      <MoreActions />
+      <ShipmentMenu />
       <Modal opened={records} onClose={close} title="Record milestone" size="lg" closeOnClickOutside={false}>
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
-          <RecordMilestone onClose={close} />
+          <LazyRecordMilestone onClose={close} />
         </Suspense>
       </Modal>
     </>
   );
 }
 
-function EditButton() {
+function EditShipmentButton() {
   const { id } = useShipment();
   if (!useHasPermission('shipments:write')) return null;
   return (
@@ -70,7 +70,7 @@ function EditButton() {
 
 type Act = 'cancel' | 'reopen';
 
-function MoreActions() {
+function ShipmentMenu() {
   const [shipment, client] = [useShipment(), useApi()];
   const { status } = shipment;
   const mayWrite = useHasPermission('shipments:write');
@@ -83,7 +83,7 @@ function MoreActions() {
       return { thing, version: thing.version };
     },
     isSame: (one, other) => one.version === other.version,
-    canStill: (now, action) => (action === 'cancel' ? canCancel(now) : canReopen(now)),
+    canStill: (now, action) => (action === 'cancel' ? canCancelShipment(now) : canReopenShipment(now)),
     done: (now) => (now.status === 'cancelled' ? 'Shipment cancelled.' : 'Shipment reopened.'),
   });
   const ask = () =>
@@ -109,22 +109,24 @@ function MoreActions() {
         <Menu.Dropdown>
           {!mayWrite && <Menu.Label>Your role does not include the permission shipments:write.</Menu.Label>}
           {status === 'cancelled' ? (
-            <Menu.Item disabled={!mayWrite || !canReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
-              {canReopen(shipment) ? 'Reopen shipment' : 'To reopen, retract the milestone that cancelled the shipment'}
+            <Menu.Item disabled={!mayWrite || !canReopenShipment(shipment)} onClick={() => act.run(seen, 'reopen')}>
+              {canReopenShipment(shipment)
+                ? 'Reopen shipment'
+                : 'To reopen, retract the milestone that cancelled the shipment'}
             </Menu.Item>
           ) : (
-            <Menu.Item color="red" disabled={!mayWrite || !canCancel(shipment)} onClick={ask}>
-              {canCancel(shipment) ? 'Cancel shipment…' : 'A delivered shipment cannot be cancelled'}
+            <Menu.Item color="red" disabled={!mayWrite || !canCancelShipment(shipment)} onClick={ask}>
+              {canCancelShipment(shipment) ? 'Cancel shipment…' : 'A delivered shipment cannot be cancelled'}
             </Menu.Item>
           )}
         </Menu.Dropdown>
       </Menu>
-      <ConflictDialog conflict={act.conflict} what="the shipment" fields={COMPARED_FIELDS} />
+      <LazyConflictDialog conflict={act.conflict} what="the shipment" fields={COMPARED_SHIPMENT_FIELDS} />
     </>
   );
 }
 
-function canCancel({ status }: Shipment): boolean {
+function canCancelShipment({ status }: Shipment): boolean {
   return status !== 'cancelled' && !UNCANCELLABLE_STATUSES.includes(status);
 }
 
@@ -132,6 +134,6 @@ function canCancel({ status }: Shipment): boolean {
  * Checks if a user can reopen the shipment. If a milestone has cancelled the shipment, the user must retract or correct
  * this milestone instead.
  */
-function canReopen({ status, status_milestone_id }: Shipment): boolean {
+function canReopenShipment({ status, status_milestone_id }: Shipment): boolean {
   return status === 'cancelled' && status_milestone_id === null;
 }

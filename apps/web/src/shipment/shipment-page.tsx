@@ -8,9 +8,9 @@ import tabs from '../app/link-tabs.module.css';
 import { PageHeader, QueryView } from '../app/page.tsx';
 import { ConnectionBadge } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
-import { SeverityBadge, ShipmentStatus, delayHours, formatDelay } from '../shipments/shipment-facts.tsx';
-import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
-import { PlaceName, PlaceOrText, PlaceTime, usePlaces } from '../values/place.tsx';
+import { SeverityBadge, ShipmentStatus, calculateEtaDelayHours, formatDelay } from '../shipments/shipment-facts.tsx';
+import { MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
+import { PlaceName, MilestoneLocation, PlaceTime, usePlaces } from '../values/place.tsx';
 import { LocalTime } from '../values/time.tsx';
 import { formatDate } from '../values/zones.ts';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
@@ -42,7 +42,7 @@ export function ShipmentPage() {
         <QueryView query={found} what="the shipment">
           {(shipment) => (
             <ShipmentContext value={shipment}>
-              <ShipmentSummary />
+              <ShipmentSummaryCards />
               <SectionLinks />
               <Outlet />
             </ShipmentContext>
@@ -55,7 +55,7 @@ export function ShipmentPage() {
 
 type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'explanation' | 'calls';
 
-interface Section {
+interface ShipmentSection {
   readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
   readonly label: string;
   /** Number of items in the section, shown in its tab. A 0 is hidden. */
@@ -63,7 +63,7 @@ interface Section {
 }
 
 /** Sections of the shipment page. Each section is a route below `/shipments/$id` and a folder in this directory. */
-const SECTIONS: readonly Section[] = [
+const SHIPMENT_SECTIONS: readonly ShipmentSection[] = [
   { to: '/shipments/$id', label: 'Overview' },
   { to: '/shipments/$id/timeline', label: 'Timeline' },
   { to: '/shipments/$id/eta', label: 'ETA' },
@@ -84,7 +84,7 @@ function SectionLinks() {
   }, [pathname]);
   return (
     <nav ref={links} className={tabs['tabs']} aria-label="Shipment sections">
-      {SECTIONS.map(({ to, label, count }) => {
+      {SHIPMENT_SECTIONS.map(({ to, label, count }) => {
         const number = count?.(shipment) ?? 0;
         return (
           <Link
@@ -109,7 +109,7 @@ function SectionLinks() {
 }
 
 /** Summary of the shipment: its status, arrival, exceptions and next events. */
-function ShipmentSummary() {
+function ShipmentSummaryCards() {
   const shipment = useShipment();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
   return (
@@ -148,7 +148,7 @@ function StatusCard() {
   const milestone = milestones.data?.find((each) => each.id === status_milestone_id);
   return (
     <TitledCard title="Status">
-      <Text fw={600}>{STATUS_LABELS[status]}</Text>
+      <Text fw={600}>{SHIPMENT_STATUS_LABELS[status]}</Text>
       {milestone !== undefined && (
         <Text size="sm">
           <Link to="/shipments/$id/timeline" params={{ id }} search={{ milestone: milestone.id }} className="link">
@@ -157,7 +157,7 @@ function StatusCard() {
           {milestone.location !== null && (
             <>
               {' · '}
-              <PlaceOrText name={milestone.location} />
+              <MilestoneLocation name={milestone.location} />
             </>
           )}
           , <LocalTime value={milestone.occurred_at} />
@@ -175,7 +175,7 @@ function StatusCard() {
 function ArrivalCard() {
   const { eta, ata, original_eta, destination_port } = useShipment();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
-  const slip = delayHours({ eta: ata ?? eta, original_eta });
+  const slip = calculateEtaDelayHours({ eta: ata ?? eta, original_eta });
   return (
     <TitledCard title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
@@ -264,7 +264,7 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
       {place !== null && (
         <>
           {' '}
-          · <PlaceOrText name={place} />
+          · <MilestoneLocation name={place} />
         </>
       )}
       {container !== null && ` · ${container}`},{' '}

@@ -11,7 +11,7 @@ import { PLAIN_FIELD_NAMES, type PlainColumnName, getPlainField } from './plain-
 import type { SearchState } from './search/filters.ts';
 import { ShipmentEta, ShipmentStatus } from './shipment-facts.tsx';
 
-interface Column {
+interface ListColumn {
   readonly label: string;
   /** Minimum width of the column, in CSS `rem`. */
   readonly width: number;
@@ -20,7 +20,8 @@ interface Column {
   readonly cell: (shipment: Shipment) => ReactNode;
 }
 
-const renderTextCell = (value: string | null | undefined) => (value == null || value === '' ? <EmptyValue /> : value);
+const renderTextCell = (value: string | null | undefined) =>
+  value == null || value === '' ? <EmptyValueDash /> : value;
 const renderListCell = (values: readonly string[]) => renderTextCell(values.join(', '));
 const renderPartyCell = (value: Shipment['shipper']) => renderTextCell(value?.name ?? value?.external_id);
 
@@ -70,12 +71,12 @@ const ALL_COLUMNS = {
     sort: 'updated_at',
     cell: ({ updated_at }) => <LocalTime value={updated_at} brief />,
   },
-} satisfies Readonly<Record<string, Column>>;
+} satisfies Readonly<Record<string, ListColumn>>;
 export type ColumnName = keyof typeof ALL_COLUMNS;
-export const COLUMNS: Readonly<Record<ColumnName, Column>> = ALL_COLUMNS;
-const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
+export const LIST_COLUMNS: Readonly<Record<ColumnName, ListColumn>> = ALL_COLUMNS;
+const COLUMN_NAMES = Object.keys(LIST_COLUMNS) as readonly ColumnName[];
 
-function buildPlainColumns(): Readonly<Record<PlainColumnName, Column>> {
+function buildPlainColumns(): Readonly<Record<PlainColumnName, ListColumn>> {
   const columns = PLAIN_FIELD_NAMES.map((name) => {
     const { label, shortLabel = label, column } = getPlainField(name);
     return [
@@ -83,11 +84,11 @@ function buildPlainColumns(): Readonly<Record<PlainColumnName, Column>> {
       { label: shortLabel, width: column.width, cell: (shipment: Shipment) => renderTextCell(shipment[name]) },
     ];
   });
-  return Object.fromEntries(columns) as Record<PlainColumnName, Column>;
+  return Object.fromEntries(columns) as Record<PlainColumnName, ListColumn>;
 }
 
 export function ExceptionsBadge({ count }: { readonly count: number }) {
-  if (count === 0) return <EmptyValue />;
+  if (count === 0) return <EmptyValueDash />;
   return (
     <Badge color="red" variant="light" tt="none">
       {`${count} open`}
@@ -95,7 +96,7 @@ export function ExceptionsBadge({ count }: { readonly count: number }) {
   );
 }
 
-function EmptyValue() {
+function EmptyValueDash() {
   return (
     <Text span c="dimmed" inherit>
       —
@@ -188,7 +189,7 @@ export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
                   key={name}
                   size="xs"
                   value={name}
-                  label={COLUMNS[name].label}
+                  label={LIST_COLUMNS[name].label}
                   // The last visible column cannot be hidden.
                   disabled={look.columns.length === 1 && look.columns[0] === name}
                 />

@@ -1,5 +1,5 @@
 import { SHIPMENT_FILTERS, type Shipment } from '@tracking/client';
-import { toOptions } from '../values/codes.ts';
+import { toSelectOptions } from '../values/codes.ts';
 
 interface EnumChoice {
   readonly value: string;
@@ -78,7 +78,7 @@ export const PLAIN_FIELDS = {
   },
   incoterm: {
     description: 'Division of costs and risks, by Incoterms 2020 or 2010',
-    choices: toOptions(INCOTERM_LABELS),
+    choices: toSelectOptions(INCOTERM_LABELS),
     column: { name: 'incoterm', width: 5 },
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },

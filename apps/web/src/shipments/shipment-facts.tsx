@@ -1,10 +1,10 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
-import { STATUS_LABELS, type Status } from '../values/codes.ts';
+import { SHIPMENT_STATUS_LABELS, type Status } from '../values/codes.ts';
 import { LocalTime } from '../values/time.tsx';
 
-const STATUS_COLORS: Readonly<Record<Status, string>> = {
+const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
   pending: 'gray',
   booked: 'gray',
   at_origin: 'indigo',
@@ -18,12 +18,12 @@ const STATUS_COLORS: Readonly<Record<Status, string>> = {
   cancelled: 'red',
 };
 
-export const statusLabel = (status: Status) => STATUS_LABELS[status];
+export const getStatusLabel = (status: Status) => SHIPMENT_STATUS_LABELS[status];
 
 export function ShipmentStatus({ status }: { readonly status: Status }) {
   return (
-    <Badge color={STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
-      {STATUS_LABELS[status]}
+    <Badge color={SHIPMENT_STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
+      {SHIPMENT_STATUS_LABELS[status]}
     </Badge>
   );
 }
@@ -34,13 +34,16 @@ const HOUR_MS = 3_600_000;
  * Returns the number of hours by which the current ETA is later than the original ETA. Returns undefined if one of them
  * is unknown.
  */
-export function delayHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
+export function calculateEtaDelayHours({
+  eta,
+  original_eta,
+}: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
   if (eta === null || original_eta === null) return undefined;
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
 }
 
 export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
-  const slip = delayHours(shipment);
+  const slip = calculateEtaDelayHours(shipment);
   if (shipment.ata !== null) {
     return (
       <Group gap={6} wrap="nowrap">

@@ -4,7 +4,7 @@ import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
 import { describeFailure } from '../app/failures.ts';
-import { lazyWithRetry, loadOnDemand } from '../app/lazy.tsx';
+import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
 import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
 import { useListAppearance } from './columns.tsx';
@@ -14,21 +14,21 @@ import { ShipmentRows } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
 import { useShipmentSearch } from './search/filters.ts';
-import { hasFilters } from './search/shipment-search.ts';
+import { hasShipmentFilters } from './search/shipment-search.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
 
-const SelectionBar = loadOnDemand(
+const LazySelectionBar = createOnDemandComponent(
   async () => (await import('./bulk-actions/selection-bar.tsx')).SelectionBar,
   ({ selected }) => selected.length > 0,
 );
 
-const ShortcutsHelp = loadOnDemand(
+const LazyShortcutsHelp = createOnDemandComponent(
   async () => (await import('./rows/shortcuts-help.tsx')).ShortcutsHelp,
   ({ opened }) => opened,
 );
 
-const FirstSteps = lazyWithRetry(async () => ({
+const LazyFirstSteps = createLazyComponent(async () => ({
   default: (await import('../first-use/first-use-page.tsx')).FirstSteps,
 }));
 
@@ -54,7 +54,7 @@ export function ShipmentsPage() {
       <FilterBar state={state} />
       <ListStatus list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
-        <ShipmentListPlaceholder list={list} isNarrowed={hasFilters(search)} />
+        <ShipmentListPlaceholder list={list} isNarrowed={hasShipmentFilters(search)} />
       ) : (
         <ShipmentRows
           // The key changes with each refresh, so that a refreshed list starts at its first row.
@@ -75,8 +75,8 @@ export function ShipmentsPage() {
           </Button>
         </Alert>
       )}
-      <SelectionBar selected={selected} onSelect={setSelection} />
-      <ShortcutsHelp opened={isHelped} onClose={help.close} />
+      <LazySelectionBar selected={selected} onSelect={setSelection} />
+      <LazyShortcutsHelp opened={isHelped} onClose={help.close} />
     </div>
   );
 }
@@ -114,7 +114,7 @@ function EmptyShipmentList({ isNarrowed }: { readonly isNarrowed: boolean }) {
         .
       </Alert>
       <Suspense fallback={null}>
-        <FirstSteps />
+        <LazyFirstSteps />
       </Suspense>
     </Stack>
   );

@@ -83,17 +83,17 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
 };
 
 /** Converts a table of labels to the options of a select field. */
-export const MODE_OPTIONS = toOptions(MODE_LABELS);
-export const LOAD_TYPE_OPTIONS = toOptions(LOAD_TYPE_LABELS);
+export const MODE_OPTIONS = toSelectOptions(MODE_LABELS);
+export const LOAD_TYPE_OPTIONS = toSelectOptions(LOAD_TYPE_LABELS);
 
-export function toOptions<Value extends string>(labels: Readonly<Record<Value, string>>) {
+export function toSelectOptions<Value extends string>(labels: Readonly<Record<Value, string>>) {
   return (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
 }
 
 export type Status = Shipment['status'];
 
 /** Labels of shipment statuses, in the order of a journey. */
-export const STATUS_LABELS: Readonly<Record<Status, string>> = {
+export const SHIPMENT_STATUS_LABELS: Readonly<Record<Status, string>> = {
   pending: 'Pending',
   booked: 'Booked',
   at_origin: 'At origin',
@@ -106,7 +106,7 @@ export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   returned: 'Returned',
   cancelled: 'Cancelled',
 };
-export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
+export const SHIPMENT_STATUSES = Object.keys(SHIPMENT_STATUS_LABELS) as readonly Status[];
 /** Statuses of shipments that the filter `active` excludes: delivered or later, and cancelled. */
 export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
@@ -118,7 +118,7 @@ export function getShipmentName({ external_id, house_bill, booking_number, maste
 }
 
 /** Option of a select field, with its value and label. */
-export interface Choice {
+export interface SelectChoice {
   readonly value: string;
   readonly label: string;
 }
@@ -127,7 +127,7 @@ export interface Choice {
  * Finds the option that a typed text means. This is the option with exactly this label, otherwise the only option whose
  * label contains the text. Returns undefined if no option or several options match.
  */
-export function findChoiceByText(text: string, choices: readonly Choice[]): Choice | undefined {
+export function findChoiceByText(text: string, choices: readonly SelectChoice[]): SelectChoice | undefined {
   const words = text.trim().toLowerCase();
   if (words === '') return undefined;
   const exact = choices.find(({ label }) => label.toLowerCase() === words);

@@ -4,7 +4,7 @@ import type { operations } from '@tracking/client';
 export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
 export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
 
-interface EventTypeInfo {
+interface EventTypeDescription {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
@@ -12,7 +12,7 @@ interface EventTypeInfo {
   readonly standard: boolean;
 }
 
-const EVENT_TYPE_INFO: Readonly<Record<EventType, EventTypeInfo>> = {
+const EVENT_TYPE_DESCRIPTIONS: Readonly<Record<EventType, EventTypeDescription>> = {
   'shipment.created': {
     group: 'Shipments',
     label: 'Shipment created',
@@ -87,14 +87,14 @@ const EVENT_TYPE_INFO: Readonly<Record<EventType, EventTypeInfo>> = {
   },
 };
 
-export const EVENT_TYPES = Object.keys(EVENT_TYPE_INFO) as readonly EventType[];
-export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENT_TYPE_INFO[type].standard);
+export const EVENT_TYPES = Object.keys(EVENT_TYPE_DESCRIPTIONS) as readonly EventType[];
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENT_TYPE_DESCRIPTIONS[type].standard);
 export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
-  (type): type is ShipmentEventType => EVENT_TYPE_INFO[type].group !== 'Webhooks',
+  (type): type is ShipmentEventType => EVENT_TYPE_DESCRIPTIONS[type].group !== 'Webhooks',
 );
 
-export const getEventLabel = (type: EventType): string => EVENT_TYPE_INFO[type].label;
-export const getEventDescription = (type: EventType): string => EVENT_TYPE_INFO[type].about;
+export const getEventLabel = (type: EventType): string => EVENT_TYPE_DESCRIPTIONS[type].label;
+export const getEventDescription = (type: EventType): string => EVENT_TYPE_DESCRIPTIONS[type].about;
 
 /**
  * Returns the event types in groups. With a search text, only types whose name or description contains it are returned.
@@ -104,15 +104,15 @@ export function groupEventTypes(
 ): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
   const wanted = search.trim().toLowerCase();
   const fits = (type: EventType) =>
-    [type, EVENT_TYPE_INFO[type].label, EVENT_TYPE_INFO[type].about].some((text) =>
+    [type, EVENT_TYPE_DESCRIPTIONS[type].label, EVENT_TYPE_DESCRIPTIONS[type].about].some((text) =>
       text.toLowerCase().includes(wanted),
     );
-  const groups = Map.groupBy(EVENT_TYPES.filter(fits), (type) => EVENT_TYPE_INFO[type].group);
+  const groups = Map.groupBy(EVENT_TYPES.filter(fits), (type) => EVENT_TYPE_DESCRIPTIONS[type].group);
   return [...groups].map(([group, types]) => ({ group, types }));
 }
 
 /** Options of a field for event types, in groups. */
 export const EVENT_TYPE_OPTIONS = groupEventTypes().map(({ group, types }) => ({
   group,
-  items: types.map((type) => ({ value: type, label: EVENT_TYPE_INFO[type].label })),
+  items: types.map((type) => ({ value: type, label: EVENT_TYPE_DESCRIPTIONS[type].label })),
 }));

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ComponentProps, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
-import type { Choice } from './codes.ts';
+import type { SelectChoice } from './codes.ts';
 import { type Place, placeQuery, placeSearchQuery } from './places.ts';
 import { type FindChoice, SearchSelect } from './search-select.tsx';
 
@@ -29,7 +29,7 @@ export function PlaceSelect({ value, ...props }: PlaceSelectProps) {
     placeholderData: keepPreviousData,
   });
   const options = buildPlaceOptions(found.data ?? [], value, chosen, words);
-  const ask = async (text: string, isEntered: boolean): Promise<Choice | undefined> => {
+  const ask = async (text: string, isEntered: boolean): Promise<SelectChoice | undefined> => {
     const code = text.toUpperCase();
     const place = PLACE_CODE_PATTERN.test(code) ? await queries.fetchQuery(placeQuery(environment, code)) : null;
     if (place !== null) return toPlaceOption(place);
@@ -68,7 +68,7 @@ function buildPlaceOptions(
   value: string | null,
   chosen: Place | null | undefined,
   words: string,
-): Choice[] {
+): SelectChoice[] {
   const options = new Map(found.map((place) => [place.code, toPlaceOption(place)]));
   if (value !== null && !options.has(value)) options.set(value, { value, label: formatPlace(value, chosen) });
   const code = words.toUpperCase();
@@ -76,7 +76,7 @@ function buildPlaceOptions(
   return [...options.values()];
 }
 
-function toPlaceOption(place: Place): Choice {
+function toPlaceOption(place: Place): SelectChoice {
   return { value: place.code, label: formatPlace(place.code, place) };
 }
 

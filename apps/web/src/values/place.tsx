@@ -30,12 +30,12 @@ export function PlaceName({ code }: PlaceNameProps) {
 }
 
 /** Pattern of a UN/LOCODE or an IATA airport code. */
-const CODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
+const PLACE_CODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
 
 /** Reads places by code, and returns the known ones by code. Texts that are not codes are ignored. */
 export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string, Place> {
   const environment = useEnvironment();
-  const codes = [...new Set(names)].filter((name) => name !== null && CODE_PATTERN.test(name)) as string[];
+  const codes = [...new Set(names)].filter((name) => name !== null && PLACE_CODE_PATTERN.test(name)) as string[];
   return useQueries({
     queries: codes.map((code) => placeQuery(environment, code)),
     combine: (found) => new Map(found.flatMap(({ data }) => (data ? [[data.code, data] as const] : []))),
@@ -43,8 +43,8 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
 }
 
 /** Shows the location of a milestone, which is a port code or any text. */
-export function PlaceOrText({ name }: { readonly name: string | null }) {
-  return name === null || CODE_PATTERN.test(name) ? <PlaceName code={name} /> : <>{name}</>;
+export function MilestoneLocation({ name }: { readonly name: string | null }) {
+  return name === null || PLACE_CODE_PATTERN.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
 interface PlaceTimeProps {

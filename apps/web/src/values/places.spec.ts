@@ -13,7 +13,7 @@ const placeOf = (code: string): Place => ({
 it('sends simultaneous requests as one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.filter((c) => c !== 'XXXXX').map(placeOf)));
   const asker = new PlaceLoader(find);
-  const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.load(code));
+  const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.loadPlace(code));
   expect((await Promise.all(asked)).map((place) => place?.name)).toEqual([
     'Port of NLRTM',
     'Port of CNSHA',
@@ -27,7 +27,7 @@ it('splits requests that do not fit into one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.map(placeOf)));
   const asker = new PlaceLoader(find);
   const codes = Array.from({ length: 250 }, (_, n) => `XX${n}`);
-  const places = await Promise.all(codes.map((code) => asker.load(code)));
+  const places = await Promise.all(codes.map((code) => asker.loadPlace(code)));
   expect(places.map((place) => place?.code)).toEqual(codes);
   expect(find.mock.calls.map(([some]) => some.length)).toEqual([120, 120, 10]);
 });
@@ -36,6 +36,6 @@ it('fails for all codes of a request, but not for later ones', async () => {
   const find = jest.fn<(codes: readonly string[]) => Promise<readonly Place[]>>();
   find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce([placeOf('NLRTM')]);
   const asker = new PlaceLoader(find);
-  await expect(asker.load('NLRTM')).rejects.toThrow('away');
-  expect(await asker.load('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
+  await expect(asker.loadPlace('NLRTM')).rejects.toThrow('away');
+  expect(await asker.loadPlace('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
 });

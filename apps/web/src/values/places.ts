@@ -9,7 +9,7 @@ import { type Environment, getApiClient } from '../session/api.ts';
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
-    queryFn: () => placeLoaders[environment].load(code),
+    queryFn: () => placeLoaders[environment].loadPlace(code),
     staleTime: Infinity,
   });
 }
@@ -40,16 +40,16 @@ export class PlaceLoader {
 
   constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
 
-  load(code: string): Promise<Place | null> {
+  loadPlace(code: string): Promise<Place | null> {
     const known = this.waiting.get(code);
     if (known !== undefined) return known.promise;
-    if (this.waiting.size === 0) setTimeout(() => this.send(), COLLECTION_PERIOD_MS);
+    if (this.waiting.size === 0) setTimeout(() => this.sendPendingCodes(), COLLECTION_PERIOD_MS);
     const pending = Promise.withResolvers<Place | null>();
     this.waiting.set(code, pending);
     return pending.promise;
   }
 
-  private send(): void {
+  private sendPendingCodes(): void {
     const all = [...this.waiting];
     this.waiting = new Map();
     for (let from = 0; from < all.length; from += MAX_CODES_PER_REQUEST)

@@ -7,7 +7,7 @@ import {
   getParsedComboboxData,
 } from '@mantine/core';
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { type Choice, findChoiceByText } from './codes.ts';
+import { type SelectChoice, findChoiceByText } from './codes.ts';
 
 const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
 
@@ -15,15 +15,18 @@ const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
  * Finds the option that a typed text means. `isEntered` is true if the user pressed Enter, and false if the field lost
  * the focus.
  */
-export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
+export type FindChoice = (
+  text: string,
+  isEntered: boolean,
+) => SelectChoice | undefined | Promise<SelectChoice | undefined>;
 
 interface SearchTextOptions {
   /** Label of the selected option. Empty if no option is selected. */
   readonly shown: string;
   readonly find: FindChoice;
-  readonly onFound: (choice: Choice) => void;
+  readonly onFound: (choice: SelectChoice) => void;
   /** Returns the text that the field shows after an option was selected. */
-  readonly textOf: (choice: Choice) => string;
+  readonly textOf: (choice: SelectChoice) => string;
   readonly error?: ReactNode;
   readonly onSearchChange?: ((text: string) => void) | undefined;
 }
@@ -53,7 +56,7 @@ function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: 
   };
   const attempt = (isEntered: boolean) => {
     const typed = latest.current;
-    const finish = (choice: Choice | undefined) => {
+    const finish = (choice: SelectChoice | undefined) => {
       // The result is ignored if the user has changed the text during the request.
       if (latest.current !== typed) return;
       if (choice === undefined) return setIsRefused(true);
@@ -127,7 +130,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
 }
 
 /** Option that stands for an empty field. */
-const EMPTY_CHOICE: Choice = { value: '', label: '' };
+const EMPTY_CHOICE: SelectChoice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
   MultiSelectProps,
@@ -153,7 +156,7 @@ export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...p
   return <MultiSelect {...props} {...typing} value={value} onChange={onChange} searchable />;
 }
 
-function useChoices(data: SelectProps['data']): readonly Choice[] {
+function useChoices(data: SelectProps['data']): readonly SelectChoice[] {
   return useMemo(
     () =>
       Object.values(getOptionsLockup(getParsedComboboxData(data))).map(({ value, label }) => ({

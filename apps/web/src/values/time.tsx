@@ -1,21 +1,25 @@
 import { Text, Tooltip } from '@mantine/core';
 
-const DAY_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const MINUTE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const THIS_YEAR_FORMAT = new Intl.DateTimeFormat(undefined, {
+const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const CURRENT_YEAR_FORMAT = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
 });
-const SECOND_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const UTC_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const DATE_TIME_SECONDS_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const UTC_DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
 
 const INSTANT_PATTERN = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /** Replaces the UTC times in a text from the API with times in the user's time zone. */
 export function localizeTimes(text: string): string {
-  return text.replace(INSTANT_PATTERN, (instant) => MINUTE_FORMAT.format(new Date(instant)));
+  return text.replace(INSTANT_PATTERN, (instant) => DATE_TIME_FORMAT.format(new Date(instant)));
 }
 
 interface LocalTimeProps {
@@ -39,10 +43,10 @@ export function LocalTime({ value, day = false, seconds = false, brief = false }
     );
   const at = new Date(value);
   const isOfThisYear = at.getFullYear() === new Date().getFullYear();
-  const moment = brief && isOfThisYear ? THIS_YEAR_FORMAT : seconds ? SECOND_FORMAT : MINUTE_FORMAT;
+  const moment = brief && isOfThisYear ? CURRENT_YEAR_FORMAT : seconds ? DATE_TIME_SECONDS_FORMAT : DATE_TIME_FORMAT;
   return (
-    <Tooltip label={`${UTC_FORMAT.format(at)} UTC`} openDelay={300}>
-      <time dateTime={value}>{(day ? DAY_FORMAT : moment).format(at)}</time>
+    <Tooltip label={`${UTC_DATE_TIME_FORMAT.format(at)} UTC`} openDelay={300}>
+      <time dateTime={value}>{(day ? DATE_FORMAT : moment).format(at)}</time>
     </Tooltip>
   );
 }

@@ -10,12 +10,12 @@ import { type Acknowledgement, type Resolution, useExceptionActions } from './qu
 
 export type ExceptionAction = 'acknowledge' | 'assign' | 'resolve';
 
-const ACTION_LABELS: Readonly<Record<ExceptionAction, string>> = {
+const EXCEPTION_ACTION_LABELS: Readonly<Record<ExceptionAction, string>> = {
   acknowledge: 'Acknowledge',
   assign: 'Assign',
   resolve: 'Resolve',
 };
-const PAST_PARTICIPLES: Readonly<Record<ExceptionAction, string>> = {
+const ACTION_PAST_PARTICIPLES: Readonly<Record<ExceptionAction, string>> = {
   acknowledge: 'acknowledged',
   assign: 'assigned',
   resolve: 'resolved',
@@ -45,17 +45,17 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
   const [first] = exceptions;
   return (
     <BulkActionDialog
-      title={`${ACTION_LABELS[act]} ${exceptions.length === 1 ? `“${first?.title ?? ''}”` : `${exceptions.length} exceptions`}`}
+      title={`${EXCEPTION_ACTION_LABELS[act]} ${exceptions.length === 1 ? `“${first?.title ?? ''}”` : `${exceptions.length} exceptions`}`}
       items={exceptions}
       nameOf={({ title, container_number }) => [title, container_number].filter(Boolean).join(' · ')}
-      action={{ label: ACTION_LABELS[act] }}
+      action={{ label: EXCEPTION_ACTION_LABELS[act] }}
       cancel="Cancel"
       write={({ id }) =>
         act === 'resolve'
           ? write.resolve(buildResolution(id, words))
           : write.acknowledge(buildAcknowledgement(act, id, words))
       }
-      done={PAST_PARTICIPLES[act]}
+      done={ACTION_PAST_PARTICIPLES[act]}
       onDone={(done) => {
         void recount();
         onDone(done.map(({ id }) => id));
@@ -98,22 +98,26 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
   );
 }
 
-interface ActionInput {
+interface ExceptionActionInput {
   readonly assignee: string;
   readonly note: string;
   readonly code: Resolution['code'];
 }
 
-function buildAcknowledgement(act: ExceptionAction, id: string, { assignee, note }: ActionInput): Acknowledgement {
+function buildAcknowledgement(
+  act: ExceptionAction,
+  id: string,
+  { assignee, note }: ExceptionActionInput,
+): Acknowledgement {
   const who = assignee.trim() === '' ? null : assignee.trim();
-  return { id, ...(act === 'assign' && { assignee: who }), ...toOptionalNote(note) };
+  return { id, ...(act === 'assign' && { assignee: who }), ...buildOptionalNote(note) };
 }
 
-function buildResolution(id: string, { code, note }: ActionInput): Resolution {
-  return { id, code, ...toOptionalNote(note) };
+function buildResolution(id: string, { code, note }: ExceptionActionInput): Resolution {
+  return { id, code, ...buildOptionalNote(note) };
 }
 
-function toOptionalNote(note: string): { readonly note?: string } {
+function buildOptionalNote(note: string): { readonly note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() };
 }
 

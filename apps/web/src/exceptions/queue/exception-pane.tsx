@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { Facts } from '../../shipment/parts.tsx';
+import { FactList } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { ShipmentEta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
@@ -16,7 +16,7 @@ import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
-import { DueDate } from './queue-rows.tsx';
+import { DueDateText } from './queue-rows.tsx';
 import { formatAge, findDueDate } from './queue-search.ts';
 
 interface ExceptionPaneProps {
@@ -66,7 +66,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Excepti
           <Stack gap="md">
             <ExceptionSummary exception={one} />
             <ExceptionActions exception={one} me={me} onAct={onAct} />
-            <ExceptionFactList exception={one} me={me} />
+            <ExceptionDetails exception={one} me={me} />
             <ShipmentSummary id={one.shipment_id} />
           </Stack>
         )}
@@ -131,21 +131,21 @@ function ExceptionActions({
   );
 }
 
-function ExceptionFactList({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
+function ExceptionDetails({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
   const due = findDueDate(exception);
   return (
-    <Facts
+    <FactList
       facts={[
         ['Type', EXCEPTION_LABELS[type]],
         ['Container', container_number],
         ['Assignee', assignee === null ? 'Unassigned' : assignee === me ? `You (${me})` : assignee],
-        [due?.label ?? 'Due', due && <DueDate key="due" exception={exception} />],
+        [due?.label ?? 'Due', due && <DueDateText key="due" exception={exception} />],
         ...listMeasurements(exception).map(({ label, value, isTime }): [string, ReactNode] => [
           label,
           isTime ? <LocalTime key={label} value={value} /> : value,
         ]),
-        ['Opened', <ExceptionOpening key="opened" by={detected_by} at={opened_at} />],
+        ['Opened', <OpenedByText key="opened" by={detected_by} at={opened_at} />],
         ['Acknowledged', acknowledged_at && <LocalTime key="acknowledged" value={acknowledged_at} />],
         ['Resolved', exception.resolved_at && <LocalTime key="resolved" value={exception.resolved_at} />],
         ['Resolution', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
@@ -154,7 +154,7 @@ function ExceptionFactList({ exception, me }: { readonly exception: ShipmentExce
   );
 }
 
-function ExceptionOpening({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
+function OpenedByText({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
       <LocalTime value={at} />{' '}
@@ -181,7 +181,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
             </Title>
             <ShipmentStatus status={one.status} />
           </Group>
-          <Facts
+          <FactList
             facts={[
               ['Mode', one.mode && MODE_LABELS[one.mode]],
               ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
@@ -205,7 +205,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
   );
 }
 
-interface Measurement {
+interface ExceptionMeasurement {
   readonly label: string;
   readonly value: string;
   readonly isTime: boolean;
@@ -226,8 +226,8 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Lists the values that the exception's rule measured when it opened the exception. */
-function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measurement[] {
-  return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): Measurement[] => {
+function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly ExceptionMeasurement[] {
+  return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): ExceptionMeasurement[] => {
     const value = metrics[name];
     if (typeof value === 'number') return [{ label, value: `${value.toLocaleString()} h`, isTime: false }];
     return typeof value === 'string' ? [{ label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];

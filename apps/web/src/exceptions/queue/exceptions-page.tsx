@@ -16,7 +16,7 @@ import {
   SEVERITIES,
   EXCEPTION_TYPES,
   type View,
-  hasFilters,
+  hasQueueFilters,
   parseNameList,
 } from './queue-search.ts';
 import { ExceptionQueue } from './queue.tsx';
@@ -51,7 +51,7 @@ export function ExceptionsPage() {
       />
       <nav className={tabs['tabs']} aria-label="Views">
         {(['all', 'mine', 'unassigned', 'resolved'] as const).map((view) => (
-          <ViewLink key={view} view={view} />
+          <QueueViewLink key={view} view={view} />
         ))}
       </nav>
       <QueueFilters search={search} />
@@ -60,7 +60,7 @@ export function ExceptionsPage() {
   );
 }
 
-function ViewLink({ view }: { readonly view: View }) {
+function QueueViewLink({ view }: { readonly view: View }) {
   const { user } = useSession();
   const environment = useEnvironment();
   const counted = view === 'resolved' ? 'all' : view;
@@ -97,7 +97,7 @@ const AGE_LABELS: Readonly<Record<Age, string>> = {
   '>72': 'More than 3 days',
   '>168': 'More than a week',
 };
-const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
+const QUEUE_SORT_LABELS: Readonly<Record<QueueSort, string>> = {
   '-severity': 'Most severe first',
   opened_at: 'Oldest first',
   '-opened_at': 'Newest first',
@@ -162,13 +162,13 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       />
       <LazySelect
         label="Sort by"
-        data={toSelectOptions(SORT_LABELS)}
+        data={toSelectOptions(QUEUE_SORT_LABELS)}
         value={sort}
         onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
         allowDeselect={false}
         w={190}
       />
-      {hasFilters(search) && (
+      {hasQueueFilters(search) && (
         <Button
           variant="subtle"
           onClick={() => change({ severity: undefined, type: undefined, status: undefined, age: undefined })}

@@ -57,7 +57,7 @@ export function exceptionQueueQuery(environment: Environment, { at: _at, ...sear
     queryKey: ['exception-queue', environment, search, me],
     queryFn: async ({ pageParam, signal }): Promise<ExceptionQueuePage> => {
       const opened = pageParam.opened ?? calculateOpenedRange(search.age, Date.now());
-      const query = buildListQuery(search, me, opened);
+      const query = buildExceptionListQuery(search, me, opened);
       if (search.sort === 'due') return readExceptionsByDueDate(environment, query, signal);
       const { data, next_cursor } = await getApiClient(environment)
         .exceptions.list(query, { signal })
@@ -78,7 +78,7 @@ export function mergeExceptionPages(list: InfiniteData<ExceptionQueuePage> | und
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
 }
 
-function buildListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
+function buildExceptionListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
   const { status, type, severity, ...filter } = buildExceptionFilter(search, me);
   const { sort = '-severity' } = search;
   return {
@@ -94,7 +94,7 @@ function buildListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
 
 async function readExceptionsByDueDate(
   environment: Environment,
-  query: ReturnType<typeof buildListQuery>,
+  query: ReturnType<typeof buildExceptionListQuery>,
   signal: AbortSignal,
 ): Promise<ExceptionQueuePage> {
   const found = new Map<string, ShipmentException>();

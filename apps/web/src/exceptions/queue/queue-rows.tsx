@@ -198,7 +198,7 @@ function ExceptionRow({
         )}
       </div>
       <div role="cell">
-        <DueDate exception={exception} />
+        <DueDateText exception={exception} />
       </div>
       <div role="cell">
         <time dateTime={opened_at}>{formatAge(opened_at, Date.now())}</time>
@@ -252,12 +252,12 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
 }
 
 /** Formats a date in the local time of a port, independent of the user's time zone. */
-const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const PORT_DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
 
 /** Shows the due date or due time of an exception. Shows a dash if the exception has no due date. */
-export function DueDate({ exception }: { readonly exception: Shown }) {
+export function DueDateText({ exception }: { readonly exception: Shown }) {
   const due = findDueDate(exception);
   if (due === undefined)
     return (
@@ -269,7 +269,7 @@ export function DueDate({ exception }: { readonly exception: Shown }) {
     <>
       {due.kind === 'day' ? (
         <time dateTime={due.value} title={due.label}>
-          {DATE_FORMAT.format(new Date(due.value))}
+          {PORT_DATE_FORMAT.format(new Date(due.value))}
         </time>
       ) : (
         <LocalTime value={due.value} />

@@ -116,7 +116,7 @@ export function isListPossiblyIncomplete(
 }
 
 /** Checks if any filter of the queue is set. The view and the sort order are not filters. */
-export function hasFilters({ severity, type, status, age }: QueueSearch): boolean {
+export function hasQueueFilters({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
 

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { loadOnDemand } from '../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
@@ -17,10 +17,10 @@ import {
   useQueueUpdates,
 } from './queue-queries.ts';
 import { QueueRows } from './queue-rows.tsx';
-import { type QueueSearch, hasFilters } from './queue-search.ts';
+import { type QueueSearch, hasQueueFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
-const ExceptionActionDialog = loadOnDemand(
+const ExceptionActionDialog = createOnDemandComponent(
   async () => (await import('./exception-action-dialog.tsx')).ExceptionActionDialog,
 );
 
@@ -91,7 +91,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                 />
                 <UpdatesButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
               </Group>
-              <SplitView
+              <QueueSplitView
                 id={search.at}
                 onClose={() => open(undefined)}
                 pane={(id) => (
@@ -122,7 +122,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                     }}
                   />
                 )}
-              </SplitView>
+              </QueueSplitView>
               {list.isFetchNextPageError && <ErrorAlert error={list.error} reset={() => void list.fetchNextPage()} />}
             </>
           )}
@@ -141,7 +141,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   );
 }
 
-interface SplitViewProps {
+interface QueueSplitViewProps {
   /** Id of the opened exception. */
   readonly id: string | undefined;
   readonly pane: (id: string) => ReactNode;
@@ -150,7 +150,7 @@ interface SplitViewProps {
 }
 
 /** Shows the opened exception next to the list. On narrow screens, a drawer shows the exception. */
-function SplitView({ id, pane, onClose, children }: SplitViewProps) {
+function QueueSplitView({ id, pane, onClose, children }: QueueSplitViewProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
     <div className={classes['columns']} data-open={(isWide && id !== undefined) || undefined}>
@@ -191,7 +191,7 @@ function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: Update
 }
 
 function EmptyQueue({ search }: { readonly search: QueueSearch }) {
-  if (hasFilters(search)) return <Alert title="No matching exceptions">Change or clear the filters.</Alert>;
+  if (hasQueueFilters(search)) return <Alert title="No matching exceptions">Change or clear the filters.</Alert>;
   if (search.view === 'mine')
     return (
       <Alert title="No exceptions assigned to you">
@@ -281,7 +281,7 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOp
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const target = event.target as HTMLElement;
-    if (!isShortcut(event)) return;
+    if (!isQueueShortcut(event)) return;
     if (at !== undefined) paneKeys[event.key]?.();
     const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
     const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
@@ -297,7 +297,7 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOp
  * Checks if a key press is a shortcut of the queue. A key typed in a form field or combined with Ctrl, Alt or Meta is
  * not a shortcut.
  */
-function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+function isQueueShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
   return !ctrlKey && !metaKey && !altKey && !isTyping;
 }

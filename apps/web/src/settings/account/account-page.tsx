@@ -24,7 +24,7 @@ import { writeConcurrently, useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { PASSWORD_HINT, validatePassword, useRateLimitCountdown } from '../../session/sign-in.ts';
+import { PASSWORD_FIELD_HINT, validatePassword, useRateLimitCountdown } from '../../session/sign-in.ts';
 import { LocalTime } from '../../values/time.tsx';
 
 export function AccountPage() {
@@ -139,7 +139,7 @@ function ChangePasswordForm() {
           {...form.getInputProps('new_password')}
           key={form.key('new_password')}
           label="New password"
-          description={PASSWORD_HINT}
+          description={PASSWORD_FIELD_HINT}
           autoComplete="new-password"
           required
         />

@@ -83,8 +83,8 @@ export function ApiKeysPage() {
         onClose={close}
         title={dialog?.kind === 'rotate' ? 'Rotate key' : 'Create key'}
       >
-        {dialog?.kind === 'create' && <CreateKey onClose={close} />}
-        {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
+        {dialog?.kind === 'create' && <CreateKeyForm onClose={close} />}
+        {dialog?.kind === 'rotate' && <RotateKeyForm apiKey={dialog.key} onClose={close} />}
       </SecretDialog>
     </Stack>
   );
@@ -195,13 +195,13 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
 /** Option value for the user's own account in the owner field. */
 const OWN_ACCOUNT_OPTION = '';
 
-interface CreateKeyProps {
+interface CreateKeyFormProps {
   readonly onClose: () => void;
   /** Service account that owns the new key. If left out, the user chooses the owner in the form. */
   readonly account?: ServiceAccount;
 }
 
-export function CreateKey({ onClose, account }: CreateKeyProps) {
+export function CreateKeyForm({ onClose, account }: CreateKeyFormProps) {
   const [client, environment] = [useApi(), useEnvironment()];
   const managesKeys = useHasPermission('keys:manage');
   const isAdmin = useHasPermission('workspace:admin');
@@ -282,7 +282,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
   );
 }
 
-export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+export function RotateKeyForm({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const client = useApi();
   return (
     <RotateSecretForm

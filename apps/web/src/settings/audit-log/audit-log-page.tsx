@@ -78,7 +78,7 @@ function AuditLog() {
   );
 }
 
-const TYPES = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
+const AUDIT_TYPE_OPTIONS = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
 /** Filters of the audit log. The page URL stores all filters. */
 function AuditFilters({ search }: { readonly search: AuditSearch }) {
@@ -98,7 +98,7 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
       <SearchSelect
         label="Action"
         placeholder="Any action"
-        data={TYPES}
+        data={AUDIT_TYPE_OPTIONS}
         value={search.type ?? null}
         onChange={(type) => change({ type: (type as AuditType | null) ?? undefined })}
         clearable
@@ -149,7 +149,7 @@ function useActorOptions(chosen: string | undefined) {
 }
 
 function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] }) {
-  const nameOf = useTargetNames();
+  const nameOf = useTargetNameLookup();
   const [openId, setOpenId] = useState<string>();
   return (
     <Table.ScrollContainer minWidth={620}>
@@ -271,7 +271,7 @@ function AuditEntryDetails({ entry }: { readonly entry: AuditEntry }) {
  * Returns a function that looks up the current names of users, accounts, keys and endpoints. While the names load, the
  * function returns ids.
  */
-function useTargetNames(): NameLookup {
+function useTargetNameLookup(): NameLookup {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));

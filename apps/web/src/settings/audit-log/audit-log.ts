@@ -38,14 +38,14 @@ export type NameLookup = (id: string) => string | undefined;
 /** Fields of an audit log entry that contain the name of the changed resource. */
 const TARGET_NAME_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE_ACTOR = 'administration';
-const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
+const AUDIT_SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   [COMMAND_LINE_ACTOR]: 'Command line',
   first_admin: 'First start',
 };
 
 /** Returns the current name of the actor. */
 export function getActorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
-  if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'System';
+  if (actor.type === 'system') return AUDIT_SYSTEM_ACTOR_LABELS[actor.id] ?? 'System';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
@@ -67,7 +67,7 @@ function getTargetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes
   return typeof name === 'string' ? `“${name}”` : (target.id ?? '(no id yet)');
 }
 
-interface FieldChange {
+interface AuditFieldChange {
   readonly field: string;
   /** Previous value of the field. Undefined if the field was empty. */
   readonly from: string | undefined;
@@ -75,11 +75,11 @@ interface FieldChange {
 }
 
 /** Lists the changed fields of an audit log entry, with their previous and new values as text. */
-export function listChangedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
+export function listChangedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly AuditFieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: getFieldLabel(field),
-    from: formatValue(field, from),
-    to: formatValue(field, to),
+    from: formatAuditValue(field, from),
+    to: formatAuditValue(field, to),
   }));
 }
 
@@ -88,7 +88,7 @@ function getFieldLabel(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function formatValue(field: string, value: unknown): string | undefined {
+function formatAuditValue(field: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (field === 'role' && typeof value === 'string' && Object.hasOwn(ROLE_LABELS, value)) {
     return ROLE_LABELS[value as keyof typeof ROLE_LABELS];

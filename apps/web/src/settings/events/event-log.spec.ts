@@ -1,11 +1,11 @@
 import type { TrackingEvent } from '@tracking/client';
-import { matchesSearch, mergeEvents, readEventSearch, parseEventTypes } from './event-log.ts';
+import { matchesEventSearch, mergeLiveAndLoggedEvents, readEventSearch, parseEventTypes } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
 it('merges events, newest first, without duplicates', () => {
   const [a, b, c, d] = [event('a'), event('b'), event('c'), event('d')];
-  expect(mergeEvents([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
+  expect(mergeLiveAndLoggedEvents([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
 });
 
 it.each([
@@ -15,7 +15,7 @@ it.each([
   [{ shipment_id: 'shp_1' }, true],
   [{ shipment_id: 'shp_2' }, false],
 ])('matches search %j: %s', (search, expected) => {
-  expect(matchesSearch(event('a'), search)).toBe(expected);
+  expect(matchesEventSearch(event('a'), search)).toBe(expected);
 });
 
 it('ignores invalid values in the URL', () => {

@@ -47,7 +47,10 @@ export const MAX_LIVE_EVENTS = 500;
  * @param live events that arrived since the page was opened, in order of arrival
  * @param read events of the log, newest first
  */
-export function mergeEvents(live: readonly TrackingEvent[], read: readonly TrackingEvent[]): readonly TrackingEvent[] {
+export function mergeLiveAndLoggedEvents(
+  live: readonly TrackingEvent[],
+  read: readonly TrackingEvent[],
+): readonly TrackingEvent[] {
   const byId = new Map([...live.toReversed(), ...read].map((event) => [event.id, event]));
   return [...byId.values()];
 }
@@ -58,7 +61,7 @@ export function parseEventTypes(text: unknown) {
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
 }
 
-export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch): boolean {
+export function matchesEventSearch({ type, data }: TrackingEvent, search: EventSearch): boolean {
   const types: readonly string[] = parseEventTypes(search.type);
   return (
     (types.length === 0 || types.includes(type)) &&

@@ -15,8 +15,8 @@ import {
   type EventSearch,
   MAX_LIVE_EVENTS,
   eventsQuery,
-  matchesSearch,
-  mergeEvents,
+  matchesEventSearch,
+  mergeLiveAndLoggedEvents,
   summarizeEvent,
   parseEventTypes,
 } from './event-log.ts';
@@ -102,7 +102,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
             )}
           </Group>
           <EventRows
-            events={mergeEvents(
+            events={mergeLiveAndLoggedEvents(
               live.shown,
               pages.flatMap(({ data }) => data),
             )}
@@ -182,7 +182,7 @@ function useLiveEventLog(search: EventSearch, isPaused: boolean) {
   }>({ shown: [], waiting: [] });
   const [gathered] = useState<{ events: TrackingEvent[]; timer?: ReturnType<typeof setTimeout> }>({ events: [] });
   useLiveEventListener((event) => {
-    if (!matchesSearch(event, search)) return;
+    if (!matchesEventSearch(event, search)) return;
     gathered.events.push(event);
     gathered.timer ??= setTimeout(() => {
       delete gathered.timer;

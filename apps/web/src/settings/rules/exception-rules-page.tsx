@@ -8,9 +8,9 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { RULE_TEXTS, type Rule, type RuleType, listRuleDifferences } from './rule-changes.ts';
+import { RULE_DESCRIPTIONS, type Rule, type RuleType, listRuleDifferences } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
-import { LastSettingsChange, settingsQuery } from './settings-change.tsx';
+import { LastSettingsChangeNote, settingsQuery } from './settings-change.tsx';
 
 /** Page of the rules that open exceptions automatically, with the severity of each rule. */
 export function ExceptionRulesPage() {
@@ -33,7 +33,7 @@ function ExceptionRules() {
       <QueryView query={settings} what="the settings">
         {(known) => (
           <>
-            <LastSettingsChange settings={known} />
+            <LastSettingsChangeNote settings={known} />
             <RuleTable settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
           </>
         )}
@@ -79,7 +79,7 @@ function RuleTable({ settings, onEdit }: RuleTableProps) {
                     {EXCEPTION_LABELS[type]}
                   </Text>
                   <Text size="xs" c="dimmed">
-                    {RULE_TEXTS[type].description}
+                    {RULE_DESCRIPTIONS[type].description}
                   </Text>
                 </Table.Td>
                 <Table.Td>
@@ -119,7 +119,7 @@ function RuleTable({ settings, onEdit }: RuleTableProps) {
 }
 
 function RuleTimes({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
-  const { before, after } = RULE_TEXTS[type];
+  const { before, after } = RULE_DESCRIPTIONS[type];
   const isAtOnce = rule.before_hours === null && rule.after_hours === null;
   const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
   return (

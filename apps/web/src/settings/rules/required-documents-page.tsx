@@ -10,9 +10,9 @@ import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { type RequiredTypes, listChangedModes, buildRequiredDocumentsPatch } from './rule-changes.ts';
 import {
-  LastSettingsChange,
+  LastSettingsChangeNote,
   SaveErrorAlert,
-  SettingsConflict,
+  SettingsConflictPanel,
   settingsQuery,
   useSettingsWrite,
 } from './settings-change.tsx';
@@ -21,12 +21,12 @@ import {
 export function RequiredDocumentsPage() {
   return (
     <RequirePermission permission="workspace:admin">
-      <RequiredDocuments />
+      <RequiredDocumentsView />
     </RequirePermission>
   );
 }
 
-function RequiredDocuments() {
+function RequiredDocumentsView() {
   const settings = useQuery(settingsQuery(useEnvironment()));
   return (
     <Stack maw={720}>
@@ -37,7 +37,7 @@ function RequiredDocuments() {
       <QueryView query={settings} what="the settings">
         {(known) => (
           <>
-            <LastSettingsChange settings={known} />
+            <LastSettingsChangeNote settings={known} />
             <RequiredDocumentsForm settings={known} />
           </>
         )}
@@ -74,7 +74,7 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
   const { concurrentSettings } = write;
   if (concurrentSettings !== undefined && concurrentSettings.version > known.version)
     return (
-      <SettingsConflict
+      <SettingsConflictPanel
         concurrentSettings={concurrentSettings}
         of="Mode"
         differences={listChangedModes(known.required_documents, concurrentSettings.required_documents).map((mode) => ({

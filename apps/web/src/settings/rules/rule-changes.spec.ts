@@ -6,12 +6,12 @@ import {
   validateHours,
   toRulePatch,
   buildRequiredDocumentsPatch,
-  toFormValues,
+  toRuleFormValues,
 } from './rule-changes.ts';
 
 describe('rule changes', () => {
   const RULE: Rule = { enabled: true, severity: 'medium', after_hours: 24, before_hours: null, by_mode: { air: 4 } };
-  const VALUES = toFormValues(RULE);
+  const VALUES = toRuleFormValues(RULE);
 
   it('writes nothing without changes', () => {
     expect(toRulePatch(RULE, VALUES)).toBeUndefined();

@@ -25,7 +25,7 @@ interface RulePatch {
 
 const MAX_HOURS = 8_760;
 
-export function toFormValues({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
+export function toRuleFormValues({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
@@ -35,13 +35,13 @@ export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefin
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
   if (values.severity !== rule.severity) patch.severity = values.severity;
   for (const name of ['after_hours', 'before_hours'] as const) {
-    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = toNullIfEmpty(values[name]);
+    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = convertEmptyToNull(values[name]);
   }
   const before = rule.by_mode as RuleValues['by_mode'];
   const modes = new Set([...Object.keys(before), ...Object.keys(values.by_mode)] as Mode[]);
   const changed = [...modes].filter((mode) => (before[mode] ?? '') !== (values.by_mode[mode] ?? ''));
   if (changed.length > 0)
-    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, toNullIfEmpty(values.by_mode[mode] ?? '')]));
+    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, convertEmptyToNull(values.by_mode[mode] ?? '')]));
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
@@ -66,9 +66,9 @@ export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string
   return { ...plain, ...Object.fromEntries(modes) };
 }
 
-const toNullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
+const convertEmptyToNull = (hours: number | '') => (hours === '' ? null : hours);
 
-interface RuleTexts {
+interface RuleDescription {
   /** Sentence that states when the rule opens an exception. */
   readonly description: string;
   /**
@@ -79,7 +79,7 @@ interface RuleTexts {
   readonly before?: string;
 }
 
-export const RULE_TEXTS: Readonly<Record<RuleType, RuleTexts>> = {
+export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, RuleDescription>> = {
   eta_slip: {
     description: 'The ETA is later than the original ETA, and the shipment has not arrived.',
     after: 'after the original ETA',

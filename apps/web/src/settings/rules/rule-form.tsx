@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import {
-  RULE_TEXTS,
+  RULE_DESCRIPTIONS,
   type Rule,
   type RuleType,
   type RuleValues,
@@ -15,9 +15,9 @@ import {
   toRulePatch,
   getSettingLabel,
   formatSettingValue,
-  toFormValues,
+  toRuleFormValues,
 } from './rule-changes.ts';
-import { SaveErrorAlert, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
+import { SaveErrorAlert, SettingsConflictPanel, useSettingsWrite } from './settings-change.tsx';
 
 interface RuleFormProps {
   readonly type: RuleType;
@@ -26,14 +26,14 @@ interface RuleFormProps {
   readonly onClose: () => void;
 }
 
-const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
 /** Form for one exception rule. An empty field stands for the default. */
 export function RuleForm({ type, settings, onClose }: RuleFormProps) {
   const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `Rule “${EXCEPTION_LABELS[type]}” saved.`, onClose);
   const form = useForm<RuleValues>({
-    initialValues: toFormValues(rule),
+    initialValues: toRuleFormValues(rule),
     validate: {
       after_hours: validateHours,
       before_hours: validateHours,
@@ -44,7 +44,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
     },
   });
   const [isReset, setIsReset] = useState(false);
-  const words = RULE_TEXTS[type];
+  const words = RULE_DESCRIPTIONS[type];
   const save = (values: RuleValues) => {
     setIsReset(false);
     const patch = toRulePatch(rule, values);
@@ -59,7 +59,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
         type={type}
         known={rule}
         concurrentSettings={concurrentSettings}
-        mine={isReset ? toFormValues(defaultRule) : form.values}
+        mine={isReset ? toRuleFormValues(defaultRule) : form.values}
         isPending={write.isPending}
         error={write.error}
         onKeepMine={() =>
@@ -107,7 +107,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
                 </Text>
               )}
               <Group gap="xs">
-                {MODES.map((mode) => (
+                {TRANSPORT_MODES.map((mode) => (
                   <NumberInput
                     key={mode}
                     label={MODE_LABELS[mode]}
@@ -188,14 +188,14 @@ interface RuleConflictProps {
 
 function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
   const theirs = concurrentSettings.exceptions[type];
-  const [now, wanted] = [flattenRule(theirs), flattenRule(toRule(mine))];
+  const [now, wanted] = [flattenRule(theirs), flattenRule(convertToRule(mine))];
   const differing = listRuleDifferences(known, theirs).map((name) => ({
     name: getSettingLabel(name),
     theirs: formatSettingValue(now[name]),
     mine: formatSettingValue(wanted[name]),
   }));
   return (
-    <SettingsConflict
+    <SettingsConflictPanel
       {...rest}
       concurrentSettings={concurrentSettings}
       of="Setting"
@@ -205,7 +205,7 @@ function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleCo
   );
 }
 
-function toRule({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
+function convertToRule({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
   const modes = Object.entries(by_mode).filter(([, hours]) => hours !== '');
   return {
     ...rest,

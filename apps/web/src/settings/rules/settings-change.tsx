@@ -9,7 +9,7 @@ import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { LocalTime } from '../../values/time.tsx';
 import { getMemberName, usersQuery } from '../team/team.ts';
 
-const RECHECK_POLL_MS = 2_000;
+const RECHECK_POLL_INTERVAL_MS = 2_000;
 
 /**
  * Query of the workspace settings, which both environments share. After a change of the settings, the query polls while
@@ -19,7 +19,7 @@ export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
     queryFn: ({ signal }) => getApiClient(environment).settings.get({ signal }),
-    refetchInterval: ({ state }) => (isRecheckRunning(state.data?.recheck) ? RECHECK_POLL_MS : false),
+    refetchInterval: ({ state }) => (isRecheckRunning(state.data?.recheck) ? RECHECK_POLL_INTERVAL_MS : false),
   });
 
 function isRecheckRunning(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
@@ -73,7 +73,7 @@ interface SettingDifference {
   readonly theirs: string;
   readonly mine: string;
 }
-interface SettingsConflictProps {
+interface SettingsConflictPanelProps {
   readonly concurrentSettings: WorkspaceSettings;
   /** Header of the first column, such as "Mode". */
   readonly of: string;
@@ -91,7 +91,7 @@ interface SettingsConflictProps {
  * Shows the settings that another user changed while the form was open. The user decides which values to keep. Until
  * then, nothing is saved.
  */
-export function SettingsConflict({
+export function SettingsConflictPanel({
   concurrentSettings,
   of,
   differences,
@@ -100,7 +100,7 @@ export function SettingsConflict({
   error,
   onKeepMine,
   onKeepTheirs,
-}: SettingsConflictProps) {
+}: SettingsConflictPanelProps) {
   const by = useLastEditor(concurrentSettings);
   return (
     <Stack>
@@ -159,7 +159,7 @@ export function SaveErrorAlert({ error }: { readonly error: Error | null }) {
  * Shows who changed the settings last and when. While the service checks open shipments against the settings, it also
  * shows the progress.
  */
-export function LastSettingsChange({ settings }: { readonly settings: WorkspaceSettings }) {
+export function LastSettingsChangeNote({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useLastEditor(settings);
   const { updated_at, recheck } = settings;
   if (updated_at === null)

@@ -5,7 +5,7 @@ import { QueryView } from '../../app/page.tsx';
 import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { CreateKey, ApiKeyTable, RotateKey } from '../api-keys/api-keys-page.tsx';
+import { CreateKeyForm, ApiKeyTable, RotateKeyForm } from '../api-keys/api-keys-page.tsx';
 import {
   type ApiKey,
   type ServiceAccount,
@@ -22,7 +22,7 @@ interface AccountKeysProps {
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 
-export function AccountKeys({ account, onClose }: AccountKeysProps) {
+export function AccountKeysDialog({ account, onClose }: AccountKeysProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
@@ -35,21 +35,21 @@ export function AccountKeys({ account, onClose }: AccountKeysProps) {
         title={account && `Keys of ${account.name}`}
         closeOnEscape={dialog === undefined}
       >
-        {account !== undefined && <KeyList account={account} onOpenDialog={setDialog} />}
+        {account !== undefined && <AccountKeyList account={account} onOpenDialog={setDialog} />}
       </Drawer>
       <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
         title={dialog?.kind === 'rotate' ? 'Rotate key' : `Create key for ${account?.name ?? ''}`}
       >
-        {dialog?.kind === 'create' && <CreateKey account={account} onClose={close} />}
-        {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
+        {dialog?.kind === 'create' && <CreateKeyForm account={account} onClose={close} />}
+        {dialog?.kind === 'rotate' && <RotateKeyForm apiKey={dialog.key} onClose={close} />}
       </SecretDialog>
     </>
   );
 }
 
-function KeyList({
+function AccountKeyList({
   account,
   onOpenDialog,
 }: {

@@ -28,7 +28,7 @@ import { useApi, useEnvironment, useHasPermission } from '../../session/session.
 import { LocalTime } from '../../values/time.tsx';
 import { type ServiceAccount, apiKeysQuery, serviceAccountsQuery, getKeyState } from '../api-keys/key-queries.ts';
 import { RoleField } from '../settings-parts.tsx';
-import { AccountKeys } from './account-keys.tsx';
+import { AccountKeysDialog } from './account-keys.tsx';
 
 export function ServiceAccountsPage() {
   return (
@@ -74,7 +74,7 @@ function ServiceAccounts() {
                 onChange={(account) => setForm({ account })}
               />
             )}
-            <AccountKeys account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
+            <AccountKeysDialog account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
           </>
         )}
       </QueryView>
@@ -84,7 +84,7 @@ function ServiceAccounts() {
         title={form?.account === undefined ? 'Create service account' : `Edit ${form.account.name}`}
       >
         {form !== undefined && (
-          <AccountForm
+          <ServiceAccountForm
             account={form.account}
             onClose={closeForm}
             onCreated={({ id }) => {
@@ -156,7 +156,7 @@ function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTable
                 <LocalTime value={account.created_at} day />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
-                {mayChange && <AccountActions account={account} onChange={onChange} />}
+                {mayChange && <ServiceAccountMenu account={account} onChange={onChange} />}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -171,7 +171,7 @@ interface AccountActionsProps {
   readonly onChange: ServiceAccountTableProps['onChange'];
 }
 
-function AccountActions({ account, onChange }: AccountActionsProps) {
+function ServiceAccountMenu({ account, onChange }: AccountActionsProps) {
   const client = useApi();
   const { id, name, status } = account;
   const touches = [['service-accounts'], ['api-keys']];
@@ -219,7 +219,7 @@ interface AccountFormProps {
   readonly onCreated: (account: ServiceAccount) => void;
 }
 
-function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
+function ServiceAccountForm({ account, onClose, onCreated }: AccountFormProps) {
   const client = useApi();
   const form = useForm({
     mode: 'controlled',

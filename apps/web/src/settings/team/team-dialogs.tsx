@@ -28,7 +28,7 @@ export function InviteMemberForm({ onClose }: { readonly onClose: () => void }) 
   });
   if (invite.isSuccess) {
     const { email, invitation_url: url, invitation_expires_at: until } = invite.data;
-    return <OneTimeLink email={email} url={url} until={until} onClose={onClose} />;
+    return <OneTimeLinkPanel email={email} url={url} until={until} onClose={onClose} />;
   }
   return (
     <form onSubmit={form.onSubmit((values) => invite.mutate(values))}>
@@ -109,7 +109,7 @@ export function CreateLinkForm({ member, onClose }: { readonly member: Member; r
   });
   if (createLink.isSuccess) {
     return (
-      <OneTimeLink
+      <OneTimeLinkPanel
         email={member.email}
         url={createLink.data.reset_url}
         until={createLink.data.expires_at}
@@ -153,7 +153,7 @@ interface OneTimeLinkProps {
 }
 
 /** Shows a one-time link, which the administrator sends to the member. */
-export function OneTimeLink({ email, url, until, onClose }: OneTimeLinkProps) {
+export function OneTimeLinkPanel({ email, url, until, onClose }: OneTimeLinkProps) {
   return (
     <Stack>
       <OneTimeSecret

@@ -26,7 +26,7 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { LocalTime } from '../../values/time.tsx';
-import { ChangeRoleForm, InviteMemberForm, OneTimeLink, CreateLinkForm } from './team-dialogs.tsx';
+import { ChangeRoleForm, InviteMemberForm, OneTimeLinkPanel, CreateLinkForm } from './team-dialogs.tsx';
 import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, getMemberName, findMembers, usersQuery } from './team.ts';
 
 type TeamDialog =
@@ -35,7 +35,7 @@ type TeamDialog =
   | { readonly kind: 'link'; readonly member: Member }
   | { readonly kind: 'invited'; readonly member: Member; readonly url: string; readonly until: string };
 
-const TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
+const DIALOG_TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
   invite: 'Invite member',
   role: 'Change role',
   link: 'Create link',
@@ -90,12 +90,12 @@ function TeamMembers() {
           return <MemberTable members={found} onOpenDialog={setDialog} />;
         }}
       </QueryView>
-      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog.kind]}>
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && DIALOG_TITLES[dialog.kind]}>
         {dialog?.kind === 'invite' && <InviteMemberForm onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRoleForm member={dialog.member} onClose={close} />}
         {dialog?.kind === 'link' && <CreateLinkForm member={dialog.member} onClose={close} />}
         {dialog?.kind === 'invited' && (
-          <OneTimeLink email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
+          <OneTimeLinkPanel email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
         )}
       </SecretDialog>
     </Stack>
@@ -157,7 +157,7 @@ function MemberTable({ members, onOpenDialog }: MemberTableProps) {
                 {member.id === user?.id ? (
                   <DisabledOwnRowMenu />
                 ) : (
-                  <Actions member={member} onOpenDialog={onOpenDialog} />
+                  <MemberMenu member={member} onOpenDialog={onOpenDialog} />
                 )}
               </Table.Td>
             </Table.Tr>
@@ -180,7 +180,7 @@ function DisabledOwnRowMenu() {
   );
 }
 
-function Actions({
+function MemberMenu({
   member,
   onOpenDialog,
 }: {

@@ -65,7 +65,7 @@ export const REPLAYED_STATUS_OPTIONS: Readonly<Record<WebhookReplay['statuses'][
 };
 
 /** Converts labels to the options of a select field. */
-export const toOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
+export const toSelectOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
   (Object.entries(words) as [Value, StatusLabel | string][]).map(([value, text]) => ({
     value,
     label: typeof text === 'string' ? text : text.label,
@@ -106,7 +106,7 @@ export function calculateProgressPercentages({ status, matched, done, failed }: 
   return { done: (100 * done) / matched, failed: (100 * failed) / matched };
 }
 
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const REPLAY_DAY_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const SELECTED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
   dead_lettered: 'dead letters',
   missed: 'missed',
@@ -120,8 +120,8 @@ export function describeReplay(replay: WebhookReplay): string {
   if (delivery_ids !== null) return `${delivery_ids.length} selected`;
   const parts = [
     statuses.map((status) => SELECTED_STATUS_LABELS[status]).join(', '),
-    since === null ? undefined : `from ${DAY.format(new Date(since))}`,
-    `to ${DAY.format(new Date(until))}`,
+    since === null ? undefined : `from ${REPLAY_DAY_FORMAT.format(new Date(since))}`,
+    `to ${REPLAY_DAY_FORMAT.format(new Date(until))}`,
     event_types?.map(getEventLabel).join(', '),
     reasons?.map(getReasonLabel).join(', '),
   ];

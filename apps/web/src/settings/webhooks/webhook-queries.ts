@@ -9,8 +9,8 @@ import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-
  * Polling interval of endpoints and deliveries in milliseconds. No events report their changes. Polling stops while the
  * browser tab is hidden.
  */
-export const POLL_MS = 5_000;
-const STATS_POLL_MS = 30_000;
+export const POLL_INTERVAL_MS = 5_000;
+const STATS_POLL_INTERVAL_MS = 30_000;
 const PAGE_SIZE = 50;
 
 /** Keys of the queries that are refetched after a change to an endpoint. */
@@ -27,7 +27,7 @@ export const endpointsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['webhook-endpoints', environment],
     queryFn: ({ signal }) => getApiClient(environment).webhookEndpoints.list({ limit: 200 }, { signal }).toArray(),
-    refetchInterval: STATS_POLL_MS,
+    refetchInterval: STATS_POLL_INTERVAL_MS,
   });
 
 /**
@@ -46,7 +46,7 @@ export const endpointQuery = (environment: Environment, id: string) =>
   queryOptions({
     queryKey: ['webhook-endpoint', environment, id],
     queryFn: ({ signal }) => getApiClient(environment).webhookEndpoints.get(id, { signal }),
-    refetchInterval: POLL_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   });
 
 export const endpointStatsQuery = (environment: Environment, id: string, window: StatsWindow) =>
@@ -54,7 +54,7 @@ export const endpointStatsQuery = (environment: Environment, id: string, window:
     queryKey: ['webhook-stats', environment, id, window],
     queryFn: ({ signal }) =>
       getApiClient(environment).webhookEndpoints.stats(id, { since: getStatsStart(window, Date.now()) }, { signal }),
-    refetchInterval: window === 'day' ? POLL_MS * 2 : STATS_POLL_MS,
+    refetchInterval: window === 'day' ? POLL_INTERVAL_MS * 2 : STATS_POLL_INTERVAL_MS,
   });
 
 const toDeliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWebhookDeliveries'> => ({
@@ -85,21 +85,21 @@ export const newestDeliveriesQuery = (environment: Environment, search: Delivery
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>
       (await getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).fetchPage()).data,
-    refetchInterval: POLL_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   });
 
 export const deliveryQuery = (environment: Environment, id: string) =>
   queryOptions({
     queryKey: ['webhook-delivery', environment, id],
     queryFn: ({ signal }) => getApiClient(environment).webhookDeliveries.get(id, { signal }),
-    refetchInterval: ({ state: { data } }) => (data?.completed_at == null ? POLL_MS / 2 : POLL_MS),
+    refetchInterval: ({ state: { data } }) => (data?.completed_at == null ? POLL_INTERVAL_MS / 2 : POLL_INTERVAL_MS),
   });
 
 export const deadLettersQuery = (environment: Environment, search: QueryOf<'summarizeWebhookDeadLetters'>) =>
   queryOptions({
     queryKey: ['webhook-dead-letters', environment, search],
     queryFn: ({ signal }) => getApiClient(environment).webhookDeadLetters.summary(search, { signal }),
-    refetchInterval: POLL_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   });
 
 /** Query of the newest 50 replays of one endpoint, or of all endpoints. */
@@ -111,7 +111,7 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
       return (await getApiClient(environment).webhookReplays.list(query, { signal }).fetchPage()).data;
     },
     refetchInterval: ({ state: { data } }) =>
-      data?.some(({ status }) => status === 'running') ? POLL_MS / 5 : POLL_MS * 2,
+      data?.some(({ status }) => status === 'running') ? POLL_INTERVAL_MS / 5 : POLL_INTERVAL_MS * 2,
   });
 
 interface MergedDeliveryList {

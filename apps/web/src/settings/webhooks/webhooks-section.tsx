@@ -11,19 +11,19 @@ export function WebhooksSection() {
   );
 }
 
-const PAGES = [
+const WEBHOOK_PAGES = [
   { to: '/settings/webhooks', label: 'Endpoints' },
   { to: '/settings/webhooks/deliveries', label: 'Deliveries' },
   { to: '/settings/webhooks/dead-letters', label: 'Dead letters' },
   { to: '/settings/webhooks/replays', label: 'Replays' },
 ] as const;
 
-export function WebhookTabs({ at }: { readonly at: (typeof PAGES)[number]['to'] }) {
+export function WebhookTabs({ at }: { readonly at: (typeof WEBHOOK_PAGES)[number]['to'] }) {
   const navigate = useNavigate();
   return (
     <Tabs value={at} onChange={(to) => void navigate({ to: to as typeof at })}>
       <Tabs.List aria-label="Webhooks">
-        {PAGES.map(({ to, label }) => (
+        {WEBHOOK_PAGES.map(({ to, label }) => (
           <Tabs.Tab key={to} value={to}>
             {label}
           </Tabs.Tab>

@@ -33,7 +33,7 @@ export function CallsSection() {
               </Accordion.Control>
               <Accordion.Panel>
                 <CurlCommand method={call.method} path={call.path} body={call.body} />
-                {call.read !== undefined && <CallResponse path={call.path} read={call.read} />}
+                {call.read !== undefined && <ExampleCallResponse path={call.path} read={call.read} />}
               </Accordion.Panel>
             </Accordion.Item>
           ))}
@@ -43,13 +43,13 @@ export function CallsSection() {
   );
 }
 
-interface CallResponseProps {
+interface ExampleCallResponseProps {
   readonly path: string;
   readonly read: NonNullable<ExampleCall['read']>;
 }
 
 /** Button that sends the example request and shows the response. */
-function CallResponse({ path, read }: CallResponseProps) {
+function ExampleCallResponse({ path, read }: ExampleCallResponseProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);
   const answer = useQuery({

@@ -1,11 +1,11 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { LocalTime } from '../../values/time.tsx';
-import { describeEntry, formatActor } from '../history/history-sentences.ts';
-import { differences, formatFieldPath, formatValue } from '../history/value-labels.ts';
-import type { Conflict } from './guarded-write.ts';
+import { describeHistoryEntry, formatActor } from '../history/history-sentences.ts';
+import { listDifferences, formatFieldPath, formatStoredValue } from '../history/value-labels.ts';
+import type { ResourceConflict } from './guarded-write.ts';
 
 interface ConflictDialogProps<Thing> {
-  readonly conflict: Conflict<Thing> | undefined;
+  readonly conflict: ResourceConflict<Thing> | undefined;
   /** Name of the changed resource within a sentence, such as "the document". */
   readonly what: string;
   /** Fields of the resource that the user's decision depends on. */
@@ -43,13 +43,13 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialog
   );
 }
 
-function ConcurrentChangeList({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
+function ConcurrentChangeList({ entries }: { readonly entries: ResourceConflict<unknown>['since'] }) {
   if (entries.length === 0) return null;
   return (
     <List size="sm">
       {entries.map((entry) => (
         <List.Item key={entry.id}>
-          <strong>{formatActor(entry.actor)}</strong> {describeEntry(entry).did}, <LocalTime value={entry.at} />
+          <strong>{formatActor(entry.actor)}</strong> {describeHistoryEntry(entry).did}, <LocalTime value={entry.at} />
         </List.Item>
       ))}
     </List>
@@ -60,11 +60,11 @@ function ChangedFieldsTable<Thing>({
   conflict,
   fields,
 }: {
-  readonly conflict: Conflict<Thing>;
+  readonly conflict: ResourceConflict<Thing>;
   readonly fields: ConflictDialogProps<Thing>['fields'];
 }) {
   const { seen, now } = conflict;
-  const changed = fields.flatMap((field) => differences(seen.thing[field], now.thing[field], [field]));
+  const changed = fields.flatMap((field) => listDifferences(seen.thing[field], now.thing[field], [field]));
   if (changed.length === 0) return null;
   return (
     <Table.ScrollContainer minWidth={320}>
@@ -80,8 +80,8 @@ function ChangedFieldsTable<Thing>({
           {changed.map(({ path, from, to }) => (
             <Table.Tr key={path.join(' ')}>
               <Table.Td>{formatFieldPath(path)}</Table.Td>
-              <Table.Td>{formatValue(from, path.at(-1))}</Table.Td>
-              <Table.Td>{formatValue(to, path.at(-1))}</Table.Td>
+              <Table.Td>{formatStoredValue(from, path.at(-1))}</Table.Td>
+              <Table.Td>{formatStoredValue(to, path.at(-1))}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

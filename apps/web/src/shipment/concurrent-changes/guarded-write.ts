@@ -8,7 +8,7 @@ import { type HistoryEntry, readHistorySince } from '../history/history-sentence
 import { useShipment } from '../shipment-queries.ts';
 
 /** Conflict: the user and another user have changed the same resource. */
-export interface Conflict<Thing> {
+export interface ResourceConflict<Thing> {
   readonly seen: VersionedResource<Thing>;
   readonly now: VersionedResource<Thing>;
   /**
@@ -55,7 +55,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
   const queries = useQueryClient();
   const [environment, shipment] = [useEnvironment(), useShipment()];
   const touches = useShipmentQueryKeys();
-  const [conflict, setConflict] = useState<Conflict<Thing>>();
+  const [conflict, setConflict] = useState<ResourceConflict<Thing>>();
   const writing = useApiWrite({
     ...writeParts,
     onDone: (output: Output, { input }: { seen: VersionedResource<Thing>; input: Input }) =>
@@ -124,7 +124,7 @@ export class ResourceChangedError<Thing> extends Error {
   }
 }
 
-interface WriteIfUnchangedOptions<Thing, Output> {
+interface ConditionalWriteOptions<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
   readonly read: () => Promise<VersionedResource<Thing>>;
   /** Returns true if the user's decision is the same for both states of the resource. */
@@ -142,7 +142,7 @@ const MAX_WRITE_ATTEMPTS = 6;
  */
 export async function writeIfUnchanged<Thing, Output>(
   seen: VersionedResource<Thing>,
-  { write, read, isSame }: WriteIfUnchangedOptions<Thing, Output>,
+  { write, read, isSame }: ConditionalWriteOptions<Thing, Output>,
 ): Promise<Output> {
   let { version } = seen;
   for (let left = MAX_WRITE_ATTEMPTS; ; left -= 1) {

@@ -11,7 +11,7 @@ import { useActorName } from '../history/history-sentences.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
-import { type DocumentVersions, documentContentQuery, isContentDeletedOrMissing } from './documents.ts';
+import { type DocumentVersions, documentContentQuery, isContentMissing } from './documents.ts';
 
 export interface DocumentActions {
   readonly onOpen: (document: ShipmentDocument) => void;
@@ -153,7 +153,7 @@ function DocumentMenu({
     write: async () => downloadBlob(await queries.fetchQuery(documentContentQuery(environment, id)), file_name),
   });
   const canReplace =
-    mayWrite && !isContentDeletedOrMissing(document) && status !== 'pending_upload' && replaced_by_document_id === null;
+    mayWrite && !isContentMissing(document) && status !== 'pending_upload' && replaced_by_document_id === null;
   const canDelete = mayApprove && status !== 'deleted';
   if (download_url === null && !canReplace && !canDelete) return null;
   return (

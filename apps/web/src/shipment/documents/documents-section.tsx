@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
-import { loadOnDemand } from '../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
@@ -15,30 +15,30 @@ import { useShipment } from '../shipment-queries.ts';
 import { type DocumentActions, DocumentRow, ReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
 import {
-  DECISION_FIELDS,
+  COMPARED_DOCUMENT_FIELDS,
   type Fulfilment,
   checkRequirements,
   documentsQuery,
-  isContentDeletedOrMissing,
+  isContentMissing,
   requiredDocumentsQuery,
   useDocumentReview,
   groupDocumentVersions,
 } from './documents.ts';
 import type { DropZoneHandle } from './drop-zone.tsx';
 
-const LazyDropZone = loadOnDemand(async () => (await import('./drop-zone.tsx')).DropZone);
+const LazyDropZone = createOnDemandComponent(async () => (await import('./drop-zone.tsx')).DropZone);
 
-const LazyRejectDialog = loadOnDemand(
+const LazyRejectDialog = createOnDemandComponent(
   async () => (await import('./reject-dialog.tsx')).RejectDialog,
   ({ document }) => document !== undefined,
 );
 
-const LazyPreviewDialog = loadOnDemand(
+const LazyPreviewDialog = createOnDemandComponent(
   async () => (await import('./preview-dialog.tsx')).PreviewDialog,
   ({ document }) => document !== undefined,
 );
 
-const LazyConflictDialog = loadOnDemand(
+const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<ShipmentDocument>,
   ({ conflict }) => conflict !== undefined,
 );
@@ -87,12 +87,10 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
     onDelete: askDelete,
   };
   const versions = groupDocumentVersions(all);
-  const shown = versions.filter(
-    ({ current, earlier }) => showsGone || ![current, ...earlier].every(isContentDeletedOrMissing),
-  );
+  const shown = versions.filter(({ current, earlier }) => showsGone || ![current, ...earlier].every(isContentMissing));
   return (
     <Stack>
-      <RequiredDocuments
+      <RequiredDocumentsCard
         documents={all}
         onOpen={open}
         onChoose={zone === null ? undefined : (type) => zone.choose({ type })}
@@ -102,7 +100,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
           <LazyDropZone ref={setZone} />
         </div>
       ) : (
-        <ReadOnlyNotice />
+        <ReadOnlyDocumentsNotice />
       )}
       {mayWrite && !mayApprove && (
         <Text size="sm" c="dimmed">
@@ -118,7 +116,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
           ))}
         </ul>
       )}
-      {all.some(isContentDeletedOrMissing) && (
+      {all.some(isContentMissing) && (
         <Switch
           label="Show deleted and expired documents"
           checked={showsGone}
@@ -136,12 +134,12 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
         onReject={(reason) => rejected !== undefined && review.run(rejected, { kind: 'reject', reason })}
         onClose={() => setRejected(undefined)}
       />
-      <LazyConflictDialog conflict={review.conflict} what="the document" fields={DECISION_FIELDS} />
+      <LazyConflictDialog conflict={review.conflict} what="the document" fields={COMPARED_DOCUMENT_FIELDS} />
     </Stack>
   );
 }
 
-function ReadOnlyNotice() {
+function ReadOnlyDocumentsNotice() {
   return (
     <Text size="sm" c="dimmed">
       You can view documents. To upload or review them, you need the permissions documents:write and documents:approve.
@@ -177,7 +175,7 @@ interface RequiredDocumentsProps {
 }
 
 /** Shows the documents that the workspace requires for the shipment's mode, with their review status. */
-function RequiredDocuments({ documents, onOpen, onChoose }: RequiredDocumentsProps) {
+function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocumentsProps) {
   const { mode } = useShipment();
   const required = useQuery(requiredDocumentsQuery(useEnvironment()));
   return (

@@ -160,7 +160,7 @@ describe('an upload queue', () => {
 
   it('sends nothing more once it is stopped', async () => {
     const { queue, keys, sent, during, states } = queueOf();
-    during['a.pdf'] = () => queue.stop();
+    during['a.pdf'] = () => queue.stopUploads();
     await queue.uploadFiles(keys);
     expect(sent).toEqual(['a.pdf as other']);
     expect(states().map(([, state]) => state)).toEqual(['chosen', 'chosen', 'chosen']);

@@ -79,7 +79,7 @@ const DECISION_MESSAGES = {
  * Fields of a document that a review decision depends on. If another user changed one of them, the decision is a
  * conflict.
  */
-export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
+export const COMPARED_DOCUMENT_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
 /**
  * Returns a mutation that approves, rejects or deletes a document. The mutation reports a conflict if another user has
@@ -96,7 +96,7 @@ export function useDocumentReview(onEnd: () => void) {
       return decision;
     },
     read: ({ id }) => readDocument(environment, id),
-    isSame: (seen, now) => DECISION_FIELDS.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => COMPARED_DOCUMENT_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
     done: ({ kind }) => DECISION_MESSAGES[kind],
     onDone: onEnd,
@@ -111,7 +111,7 @@ export interface DocumentVersions {
 }
 
 /** Checks if the content of a document is missing because the document was deleted or its upload expired. */
-export function isContentDeletedOrMissing({ status }: ShipmentDocument): boolean {
+export function isContentMissing({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 

@@ -23,7 +23,7 @@ import {
   guessDocumentType,
 } from './upload-queue.ts';
 
-interface UploadDefaults {
+interface DefaultUploadProperties {
   readonly type?: DocumentType;
   readonly replaces?: string;
 }
@@ -33,14 +33,14 @@ export interface DropZoneHandle {
    * Opens the file chooser of the drop zone. The chosen file gets the given document type, and replaces the given
    * document.
    */
-  readonly choose: (about: UploadDefaults) => void;
+  readonly choose: (about: DefaultUploadProperties) => void;
 }
 
 /** Area that accepts dropped or chosen files, with the progress of their uploads. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploadQueue();
   const openFiles = useRef<() => void>(null);
-  const about = useRef<UploadDefaults>({});
+  const about = useRef<DefaultUploadProperties>({});
   useImperativeHandle(
     ref,
     () => ({
@@ -204,11 +204,11 @@ function useUploadQueue() {
     };
     return new UploadQueue({ transfer, describe: (error) => describeFailure(error).message });
   });
-  useEffect(() => () => queue.stop(), [queue]);
+  useEffect(() => () => queue.stopUploads(), [queue]);
   return {
     queue,
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
-    choose: (files: readonly File[], { type, replaces }: UploadDefaults = {}) =>
+    choose: (files: readonly File[], { type, replaces }: DefaultUploadProperties = {}) =>
       queue.addFiles(
         files.map((file) => ({
           file,

@@ -4,7 +4,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { lazyWithRetry } from '../../app/lazy.tsx';
+import { createLazyComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
@@ -14,7 +14,7 @@ import { documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** The code of the PDF viewer is loaded on demand, because the viewer is large and rarely needed. */
-const LazyPdfPreview = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
+const LazyPdfPreview = createLazyComponent(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
 
 /** Maximum size of a file with a preview, in bytes. A larger file would slow down the page. */
 const MAX_PREVIEW_BYTES = 50 * 2 ** 20;

@@ -81,7 +81,7 @@ export class UploadQueue {
   }
 
   /** Stops all uploads. The current file and the waiting files stay in the queue. */
-  stop(): void {
+  stopUploads(): void {
     this.run?.abort();
     this.transferring?.abort.abort();
   }

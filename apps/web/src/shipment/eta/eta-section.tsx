@@ -2,18 +2,18 @@ import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { lazyWithRetry } from '../../app/lazy.tsx';
+import { createLazyComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
-import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
+import { SOURCE_LABELS, getReasonLabel } from '../labels.ts';
 import { TitledCard } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
 /** The code of the chart library is loaded when a chart is first shown. */
-const EtaChart = lazyWithRetry(() => import('./eta-chart.tsx'));
+const LazyEtaChart = createLazyComponent(() => import('./eta-chart.tsx'));
 
 /** Section with the history of the ETA, as a chart and as a table. */
 export function EtaSection() {
@@ -28,7 +28,7 @@ export function EtaSection() {
             {changes.length > 1 && (
               <TitledCard title="Estimated arrival over time">
                 <Suspense fallback={<Skeleton height={260} />}>
-                  <EtaChart changes={changes} />
+                  <LazyEtaChart changes={changes} />
                 </Suspense>
               </TitledCard>
             )}
@@ -81,7 +81,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
                   </Link>
                 )}
               </Table.Td>
-              <Table.Td>{reason_code === null ? '—' : reasonLabel(reason_code)}</Table.Td>
+              <Table.Td>{reason_code === null ? '—' : getReasonLabel(reason_code)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -18,7 +18,7 @@ import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
 
-const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
+const EXCEPTION_ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Acknowledge',
   assign: 'Assign',
   remark: 'Add note',
@@ -37,7 +37,7 @@ interface ExceptionActionDialogProps {
 
 export function ExceptionActionDialog(props: ExceptionActionDialogProps) {
   return (
-    <Modal opened onClose={props.onClose} title={`${ACTION_LABELS[props.kind]}: ${props.exception.title}`}>
+    <Modal opened onClose={props.onClose} title={`${EXCEPTION_ACTION_LABELS[props.kind]}: ${props.exception.title}`}>
       <ExceptionActionForm {...props} />
     </Modal>
   );
@@ -100,7 +100,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
             Cancel
           </Button>
           <Button type="submit" loading={isPending}>
-            {ACTION_LABELS[kind]}
+            {EXCEPTION_ACTION_LABELS[kind]}
           </Button>
         </Group>
       </Stack>
@@ -108,7 +108,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
   );
 }
 
-const TYPE_OPTIONS = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
+const EXCEPTION_TYPE_OPTIONS = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
 const SEVERITY_OPTIONS = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));
 const WHOLE_SHIPMENT_OPTION = '';
 
@@ -165,7 +165,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'
           {...form.getInputProps('type')}
           value={form.values.type}
           label="Type"
-          data={TYPE_OPTIONS}
+          data={EXCEPTION_TYPE_OPTIONS}
           required
           data-autofocus
         />

@@ -56,7 +56,7 @@ export type ExceptionAction =
   | { readonly kind: 'remark'; readonly note: string }
   | { readonly kind: 'resolve'; readonly code: (typeof MANUAL_RESOLUTIONS)[number]; readonly note?: string };
 
-const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
+const ACTION_SUCCESS_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Exception acknowledged.',
   assign: 'Assignee changed.',
   remark: 'Note added.',
@@ -64,7 +64,7 @@ const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
 };
 /** Fields that the conflict dialog compares between two states of an exception. */
 export const COMPARED_EXCEPTION_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
-const DECISION_FIELDS = ['status', 'severity', 'assignee', 'detail'] as const;
+const FIELDS_BEFORE_RESOLUTION = ['status', 'severity', 'assignee', 'detail'] as const;
 
 /**
  * Returns a mutation that acknowledges, assigns, resolves or comments on an exception. The mutation reports a conflict
@@ -82,9 +82,9 @@ export function useExceptionAction(onEnd: () => void) {
       return { kind, ...words } as ExceptionAction;
     },
     read: ({ id }) => readException(environment, id),
-    isSame: (seen, now) => DECISION_FIELDS.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => FIELDS_BEFORE_RESOLUTION.every((field) => seen[field] === now[field]),
     canStill: ({ status }) => status !== 'resolved',
-    done: ({ kind }) => DONE_MESSAGES[kind],
+    done: ({ kind }) => ACTION_SUCCESS_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });

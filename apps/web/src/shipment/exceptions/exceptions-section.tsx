@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
-import { loadOnDemand } from '../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import {
   EXCEPTION_LABELS,
@@ -15,7 +15,7 @@ import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { LocalTime, localizeTimes } from '../../values/time.tsx';
-import { describeEntry, useActorName, formatActor } from '../history/history-sentences.ts';
+import { describeHistoryEntry, useActorName, formatActor } from '../history/history-sentences.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import {
@@ -27,14 +27,16 @@ import {
 } from './exception-queries.ts';
 import classes from './exceptions-section.module.css';
 
-const LazyOpenExceptionDialog = loadOnDemand(
+const LazyOpenExceptionDialog = createOnDemandComponent(
   async () => (await import('./exception-dialogs.tsx')).OpenExceptionDialog,
   ({ opened }) => opened,
 );
 
-const ExceptionActionDialog = loadOnDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
+const LazyExceptionActionDialog = createOnDemandComponent(
+  async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog,
+);
 
-const ConflictDialog = loadOnDemand(
+const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
   ({ conflict }) => conflict !== undefined,
 );
@@ -125,7 +127,7 @@ function ExceptionList({
         resolved by users.
       </Text>
       {under !== undefined && dealing.conflict === undefined && (
-        <ExceptionActionDialog
+        <LazyExceptionActionDialog
           exception={under.seen.thing}
           kind={under.kind}
           known={all.flatMap(({ assignee }) => assignee ?? [])}
@@ -134,7 +136,7 @@ function ExceptionList({
           onClose={end}
         />
       )}
-      <ConflictDialog conflict={dealing.conflict} what="the exception" fields={COMPARED_EXCEPTION_FIELDS} />
+      <LazyConflictDialog conflict={dealing.conflict} what="the exception" fields={COMPARED_EXCEPTION_FIELDS} />
     </>
   );
 }
@@ -179,7 +181,7 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
             `Assigned to ${assignee}.`
           )}
         </Text>
-        <ExceptionActions exception={exception} onDeal={onDeal} />
+        <ExceptionActionButtons exception={exception} onDeal={onDeal} />
         <ExceptionHistory exception={exception} />
       </Stack>
     </Paper>
@@ -202,7 +204,7 @@ function ExceptionResolution({
   );
 }
 
-function ExceptionActions({ exception: { status, title }, onDeal }: ExceptionCardProps) {
+function ExceptionActionButtons({ exception: { status, title }, onDeal }: ExceptionCardProps) {
   const mayWrite = useHasPermission('exceptions:write');
   if (!mayWrite || status === 'resolved') return null;
   const kinds: readonly (readonly [ExceptionAction['kind'], string])[] =
@@ -249,7 +251,7 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {
-                  const { did, note } = describeEntry(entry);
+                  const { did, note } = describeHistoryEntry(entry);
                   return (
                     <li key={entry.id}>
                       <Text size="sm">

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { QueryView } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { statusLabel } from '../../shipments/shipment-facts.tsx';
-import { PlaceOrText } from '../../values/place.tsx';
+import { getStatusLabel } from '../../shipments/shipment-facts.tsx';
+import { MilestoneLocation } from '../../values/place.tsx';
 import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
@@ -22,7 +22,7 @@ import {
   MILESTONE_RESULT_LABELS,
   STATUS_RULE_LABELS,
   TIME_RULE_LABELS,
-  fieldLabel,
+  getFieldPathLabel,
   describeResolvingEvent,
 } from './rules.ts';
 
@@ -83,13 +83,13 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
         <Table.Tbody>
           <Table.Tr>
             <Table.Th scope="row">Status</Table.Th>
-            <Table.Td>{statusLabel(status.value)}</Table.Td>
+            <Table.Td>{getStatusLabel(status.value)}</Table.Td>
             <Table.Td>{STATUS_RULE_LABELS[status.rule]}</Table.Td>
             <Table.Td>{link(status.milestone_id)}</Table.Td>
           </Table.Tr>
           {(['etd', 'atd', 'eta', 'ata'] as const).map((field) => (
             <Table.Tr key={field}>
-              <Table.Th scope="row">{fieldLabel(field)}</Table.Th>
+              <Table.Th scope="row">{getFieldPathLabel(field)}</Table.Th>
               <Table.Td>
                 <LocalTime value={explained[field].value} />
               </Table.Td>
@@ -100,7 +100,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
           {containers.map(({ number, status: { value, rule, milestone_id } }) => (
             <Table.Tr key={number}>
               <Table.Th scope="row">{number}</Table.Th>
-              <Table.Td>{statusLabel(value)}</Table.Td>
+              <Table.Td>{getStatusLabel(value)}</Table.Td>
               <Table.Td>{STATUS_RULE_LABELS[rule]}</Table.Td>
               <Table.Td>{link(milestone_id)}</Table.Td>
             </Table.Tr>
@@ -151,7 +151,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
                 <Table.Td>
                   <LocalTime value={milestone.occurred_at} />
                   <Text size="xs" c="dimmed" component="div">
-                    <PlaceOrText name={milestone.location} />
+                    <MilestoneLocation name={milestone.location} />
                   </Text>
                 </Table.Td>
                 <Table.Td>
@@ -165,7 +165,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
                     </div>
                   ))}
                 </Table.Td>
-                <Table.Td>{milestone.sets.map(fieldLabel).join(', ') || '—'}</Table.Td>
+                <Table.Td>{milestone.sets.map(getFieldPathLabel).join(', ') || '—'}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -187,13 +187,13 @@ function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone,
       <Badge variant="light" color={MILESTONE_RESULT_COLORS[result]} tt="none" autoContrast>
         {MILESTONE_RESULT_LABELS[result]}
       </Badge>{' '}
-      {counts_as !== null && `as ${statusLabel(counts_as).toLowerCase()}: `}
+      {counts_as !== null && `as ${getStatusLabel(counts_as).toLowerCase()}: `}
       {MILESTONE_RULE_LABELS[rule]}
     </>
   );
 }
 
-const EXCEPTION_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
+const EXPLAINED_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
   open: 'Open',
   acknowledged: 'Acknowledged',
   expected: 'Expected',
@@ -230,7 +230,7 @@ function ExplainedExceptionItem({
         {EXCEPTION_LABELS[type]}
         {container_number !== null && ` · ${container_number}`}{' '}
         <Badge variant="light" color={isExpected ? 'gray' : 'orange'} tt="none" autoContrast>
-          {EXCEPTION_STATUS_LABELS[status]}
+          {EXPLAINED_STATUS_LABELS[status]}
         </Badge>
       </Text>
       {because !== null && <Text size="sm">{localizeTimes(because)}</Text>}

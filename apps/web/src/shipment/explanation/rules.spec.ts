@@ -1,4 +1,4 @@
-import { type ResolvedBy, fieldLabel, describeResolvingEvent } from './rules.ts';
+import { type ResolvedBy, getFieldPathLabel, describeResolvingEvent } from './rules.ts';
 
 const way = (more: Partial<ResolvedBy>): ResolvedBy => ({
   ...{ by: 'milestone', codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] },
@@ -16,7 +16,7 @@ describe('an explanation in words', () => {
     ['legs[1].etd', 'ETD of leg 2'],
     ['seal_number', 'seal number'],
   ])('turns %s into %s', (field, label) => {
-    expect(fieldLabel(field)).toBe(label);
+    expect(getFieldPathLabel(field)).toBe(label);
   });
 
   it('explains what resolves an exception', () => {

@@ -64,7 +64,7 @@ export const MILESTONE_RULE_LABELS: Readonly<Record<MilestoneRule, string>> = {
 };
 
 /** Returns the label of a field by its path, such as "ETA of leg 2" for `legs[1].eta`. */
-export function fieldLabel(field: string): string {
+export function getFieldPathLabel(field: string): string {
   const [, leg, name = field] = /^legs\[(\d+)\]\.(.+)$/.exec(field) ?? [];
   const label = FIELD_LABELS[name] ?? name.replaceAll('_', ' ');
   return leg === undefined ? label : `${label} of leg ${Number(leg) + 1}`;
@@ -85,7 +85,7 @@ export function describeResolvingEvent({ by, codes, fields, document_types }: Re
   const sentences: Readonly<Record<ResolvedBy['by'], string>> = {
     milestone: `a milestone: ${milestones}`,
     correction: 'correction or retraction of the milestone that caused the exception',
-    field_changed: `change of ${joinWithOr(fields.map(fieldLabel))}`,
+    field_changed: `change of ${joinWithOr(fields.map(getFieldPathLabel))}`,
     news: 'any new milestone or changed ETA',
     cancellation_taken_back: 'reopening of the shipment',
     container_taken_off: 'removal of the container from the shipment',

@@ -7,8 +7,8 @@ import { useEnvironment } from '../../session/session.ts';
 import { LocalTime } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { type HistoryEntry, historyQuery, describeEntry, formatActor } from './history-sentences.ts';
-import { type Difference, formatFieldPath, formatValue } from './value-labels.ts';
+import { type HistoryEntry, historyQuery, describeHistoryEntry, formatActor } from './history-sentences.ts';
+import { type Difference, formatFieldPath, formatStoredValue } from './value-labels.ts';
 
 export function HistorySection() {
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
@@ -46,7 +46,7 @@ const MAX_COLLAPSED_VALUES = 6;
 /** History entry: a sentence with the changed values. The JSON of the entry is shown when the user asks for it. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
-  const { did, details, note } = describeEntry(entry);
+  const { did, details, note } = describeHistoryEntry(entry);
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
@@ -84,8 +84,8 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
           <div key={path.join(' ')}>
             <dt>{formatFieldPath(path)}</dt>
             <dd>
-              {from !== null && from !== undefined && <del>{formatValue(from, path.at(-1))}</del>}{' '}
-              {formatValue(to, path.at(-1))}
+              {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1))}</del>}{' '}
+              {formatStoredValue(to, path.at(-1))}
             </dd>
           </div>
         ))}

@@ -1,5 +1,5 @@
-import { type HistoryEntry, describeEntry, formatActor } from './history-sentences.ts';
-import { formatFieldPath, formatInstant, formatValue } from './value-labels.ts';
+import { type HistoryEntry, describeHistoryEntry, formatActor } from './history-sentences.ts';
+import { formatFieldPath, formatInstant, formatStoredValue } from './value-labels.ts';
 
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
 const entry = (type: HistoryEntry['type'], changes: HistoryEntry['changes'], actor: HistoryEntry['actor'] = ANN) =>
@@ -24,7 +24,7 @@ it.each<[string, HistoryEntry, string]>([
         to: [{ number: 'CSQU3054383', last_free_day: null }],
       },
     }),
-    `changed Container CSQU3054383, last free day from ${formatValue('2026-12-01')} to none`,
+    `changed Container CSQU3054383, last free day from ${formatStoredValue('2026-12-01')} to none`,
   ],
   [
     'many fields',
@@ -93,20 +93,20 @@ it.each<[string, HistoryEntry, string]>([
     'rejected Photo “a.png” (PNG): “Too dark”',
   ],
 ])('describes %s in a sentence', (_what, one, did) => {
-  expect(describeEntry(one).did).toBe(did);
+  expect(describeHistoryEntry(one).did).toBe(did);
 });
 
 it('describes the status of a container, not the milestone that set it', () => {
   const container = { number: 'CSQU3054383', status: 'in_transit', status_milestone_id: 'mst_1' };
   const containers = { from: [container], to: [{ ...container, status: 'arrived', status_milestone_id: 'mst_2' }] };
-  expect(describeEntry(entry('shipment.updated', { containers })).did).toBe(
+  expect(describeHistoryEntry(entry('shipment.updated', { containers })).did).toBe(
     'changed Container CSQU3054383, status from In transit to Arrived',
   );
 });
 
 it('describes the changes of a corrected milestone, without derived fields', () => {
   const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
-  const { details } = describeEntry(
+  const { details } = describeHistoryEntry(
     entry('milestone.corrected', { milestone: { from: { ...MILESTONE, location: 'CNSHA' }, to } }),
   );
   expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
@@ -117,8 +117,8 @@ it('includes the note', () => {
     exception: { from: EXCEPTION, to: EXCEPTION },
     note: { from: null, to: 'Hi' },
   });
-  expect(describeEntry(said).note).toBe('Hi');
-  expect(describeEntry(entry('shipment.cancelled', {})).note).toBeUndefined();
+  expect(describeHistoryEntry(said).note).toBe('Hi');
+  expect(describeHistoryEntry(entry('shipment.cancelled', {})).note).toBeUndefined();
 });
 
 it.each([
@@ -132,9 +132,9 @@ it.each([
 });
 
 it('formats values: labels for enumerations, “none” for empty ones', () => {
-  expect(formatValue('false_positive', 'code')).toBe('False positive');
-  expect(formatValue('some_unknown_value', 'status')).toBe('Some unknown value');
-  expect(formatValue('as_sent', 'external_id')).toBe('as_sent');
-  expect([null, '', [], undefined].map((value) => formatValue(value))).toEqual(['none', 'none', 'none', 'none']);
+  expect(formatStoredValue('false_positive', 'code')).toBe('False positive');
+  expect(formatStoredValue('some_unknown_value', 'status')).toBe('Some unknown value');
+  expect(formatStoredValue('as_sent', 'external_id')).toBe('as_sent');
+  expect([null, '', [], undefined].map((value) => formatStoredValue(value))).toEqual(['none', 'none', 'none', 'none']);
   expect(formatFieldPath(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
 });

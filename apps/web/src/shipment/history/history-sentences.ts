@@ -6,10 +6,10 @@ import { useEnvironment, useSession } from '../../session/session.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS } from '../labels.ts';
 import {
   type Difference,
-  differences,
+  listDifferences,
   formatFieldPath,
   formatInstant,
-  formatValue,
+  formatStoredValue,
   toReadableLabel,
 } from './value-labels.ts';
 
@@ -26,14 +26,14 @@ interface HistorySentence {
   readonly note?: string;
 }
 
-const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
+const HISTORY_SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   clock: 'Scheduled check',
   settings: 'Settings change',
   administration: 'Command line',
 };
 
 export function formatActor({ type, id, name }: HistoryEntry['actor']): string {
-  if (type === 'system') return SYSTEM_ACTOR_LABELS[id] ?? 'System';
+  if (type === 'system') return HISTORY_SYSTEM_ACTOR_LABELS[id] ?? 'System';
   return name ?? (type === 'user' ? 'A user' : 'A service account');
 }
 
@@ -55,7 +55,7 @@ const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'sequence',
 ]);
 
-export function describeEntry(entry: HistoryEntry): HistorySentence {
+export function describeHistoryEntry(entry: HistoryEntry): HistorySentence {
   const note = toNonEmptyText(entry.changes['note']?.to);
   const kind = SHIPMENT_PART_KINDS.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
@@ -66,7 +66,7 @@ export function describeEntry(entry: HistoryEntry): HistorySentence {
 function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentence {
   const details = Object.entries(changes)
     .filter(([name]) => !DERIVED_FIELDS.has(name))
-    .flatMap(([name, { from, to }]) => differences(from, to, [name]))
+    .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
     .filter(({ path }) => path.at(-1) !== 'status_milestone_id');
   if (type === 'shipment.created') return { did: 'created the shipment', details };
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
@@ -80,12 +80,12 @@ function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentenc
 type Change = HistoryEntry['changes'][string];
 
 function describePartChange(entry: HistoryEntry, { from, to }: Change): HistorySentence {
-  const [before, after] = [toFields(from), toFields(to)];
+  const [before, after] = [toFieldsOrUndefined(from), toFieldsOrUndefined(to)];
   const part = after ?? before ?? {};
   const changed =
     before === undefined || after === undefined
       ? []
-      : differences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
+      : listDifferences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
   if (entry.type.startsWith('milestone.')) return describeMilestoneChange(entry, part, changed);
   if (entry.type.startsWith('exception.')) return describeExceptionChange(entry, part, changed);
   return { did: describeDocumentChange(entry.type, part), details: [] };
@@ -116,8 +116,8 @@ function chooseOpeningVerb({ type }: HistoryEntry['actor'], { detected_by }: Fie
 }
 
 function describeResolution(actor: HistoryEntry['actor'], part: Fields): string {
-  const { by } = toFields(part['resolution']) ?? {};
-  if (toFields(by)?.['type'] === 'system')
+  const { by } = toFieldsOrUndefined(part['resolution']) ?? {};
+  if (toFieldsOrUndefined(by)?.['type'] === 'system')
     return `${actor.type === 'system' ? 'resolved' : 'triggered the resolution of'} ${formatException(part)}`;
   return `resolved ${formatException(part)}${formatResolution(part)}`;
 }
@@ -180,7 +180,7 @@ function formatSeverity(part: Fields): string {
 }
 
 function formatResolution(part: Fields): string {
-  const { code, note } = toFields(part['resolution']) ?? {};
+  const { code, note } = toFieldsOrUndefined(part['resolution']) ?? {};
   const label = RESOLUTION_LABELS[code as keyof typeof RESOLUTION_LABELS];
   const noteText = toNonEmptyText(note);
   return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
@@ -189,8 +189,8 @@ function formatResolution(part: Fields): string {
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
 function formatChange({ path, from, to }: Difference): string {
   const field = path.at(-1);
-  if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatValue(to, field)}`;
-  return `${formatFieldPath(path)} from ${formatValue(from, field)} to ${formatValue(to, field)}`;
+  if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatStoredValue(to, field)}`;
+  return `${formatFieldPath(path)} from ${formatStoredValue(from, field)} to ${formatStoredValue(to, field)}`;
 }
 
 const MAX_LISTED_FIELDS = 3;
@@ -200,7 +200,7 @@ function joinFields(fields: readonly string[]): string {
   return fields.length < 2 ? fields.join('') : `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`;
 }
 
-function toFields(value: unknown): Fields | undefined {
+function toFieldsOrUndefined(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
 }
 

@@ -13,7 +13,7 @@ export function toReadableLabel(name: string): string {
 }
 
 /** Labels of fields for which the field name gives no readable label. */
-const FIELD_LABELS: Readonly<Record<string, string>> = {
+const SPECIAL_FIELD_LABELS: Readonly<Record<string, string>> = {
   eta: 'ETA',
   etd: 'ETD',
   ata: 'ATA',
@@ -28,7 +28,7 @@ const FIELD_LABELS: Readonly<Record<string, string>> = {
   imo: 'IMO number',
   id: 'ID',
 };
-const PART_LABELS: Readonly<Record<string, string>> = {
+const LIST_ITEM_LABELS: Readonly<Record<string, string>> = {
   containers: 'Container',
   legs: 'Leg',
   references: 'Reference',
@@ -38,13 +38,14 @@ const PART_LABELS: Readonly<Record<string, string>> = {
 /** Formats a field path, such as "Container CSQU3054383, last free day". */
 export function formatFieldPath(path: readonly string[]): string {
   const [first = '', ...rest] = path;
-  const part = PART_LABELS[first];
+  const part = LIST_ITEM_LABELS[first];
   if (part === undefined || rest.length === 0)
-    return path.map((name) => FIELD_LABELS[name] ?? toReadableLabel(name)).join(', ');
+    return path.map((name) => SPECIAL_FIELD_LABELS[name] ?? toReadableLabel(name)).join(', ');
   const [which = '', ...fields] = rest;
-  return [`${part} ${which}`, ...fields.map((name) => FIELD_LABELS[name] ?? toReadableLabel(name).toLowerCase())].join(
-    ', ',
-  );
+  return [
+    `${part} ${which}`,
+    ...fields.map((name) => SPECIAL_FIELD_LABELS[name] ?? toReadableLabel(name).toLowerCase()),
+  ].join(', ');
 }
 
 const VALUE_LABELS: Readonly<Record<string, string>> = {
@@ -76,16 +77,16 @@ const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 /** Formats a stored value for display. Times are in the user's time zone. */
-export function formatValue(value: unknown, field = ''): string {
+export function formatStoredValue(value: unknown, field = ''): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return formatText(value, field);
-  if (Array.isArray(value)) return value.map((item) => formatValue(item, field)).join(', ') || 'none';
+  if (typeof value === 'string') return formatTextValue(value, field);
+  if (Array.isArray(value)) return value.map((item) => formatStoredValue(item, field)).join(', ') || 'none';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }
 
-function formatText(value: string, field: string): string {
+function formatTextValue(value: string, field: string): string {
   if (INSTANT_PATTERN.test(value)) return formatInstant(value);
   if (DATE_PATTERN.test(value)) {
     return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(value));
@@ -113,15 +114,15 @@ const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
  * Lists all values that differ between two states. List items are matched by an identifying field. Items without one
  * are matched by position.
  */
-export function differences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
-  const [before, after] = [fieldsOf(from), fieldsOf(to)];
+export function listDifferences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
+  const [before, after] = [toComparableFields(from), toComparableFields(to)];
   if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  return names.flatMap((name) => differences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
+  return names.flatMap((name) => listDifferences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
 /** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
-function fieldsOf(value: unknown): Fields | undefined {
+function toComparableFields(value: unknown): Fields | undefined {
   if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
   return isObject(value) ? value : undefined;
 }

@@ -19,7 +19,7 @@ import { FieldConflicts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
 import {
-  FIELD_LABELS,
+  MILESTONE_FIELD_LABELS,
   type MilestoneChanges,
   type MilestoneField,
   buildCorrections,
@@ -28,7 +28,7 @@ import {
   isSameRevision,
   milestoneHistoryQuery,
   readMilestone,
-  toFormValues,
+  toMilestoneFormValues,
 } from './milestone-values.ts';
 
 /**
@@ -71,7 +71,7 @@ function CorrectionForm({
   const [seen, setSeen] = useState(first);
   const [theirs, setTheirs] = useState<VersionedResource<Milestone>>();
   const [zone, setZone] = useState(first.thing.timezone ?? USER_TIME_ZONE);
-  const form = useForm({ mode: 'controlled', initialValues: toFormValues(first.thing, zone) });
+  const form = useForm({ mode: 'controlled', initialValues: toMilestoneFormValues(first.thing, zone) });
   const { id } = first.thing;
   const correct = useApiWrite({
     write: (from: VersionedResource<Milestone>) =>
@@ -93,7 +93,7 @@ function CorrectionForm({
   if (theirs !== undefined) {
     const takeTheirs = () => {
       setSeen(theirs);
-      form.setValues(toFormValues(theirs.thing, zone));
+      form.setValues(toMilestoneFormValues(theirs.thing, zone));
       setTheirs(undefined);
       correct.reset();
     };
@@ -163,7 +163,7 @@ function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: Milesto
   }
   const changed = new Set([...listDifferingFields(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
   const fields = [...changed].map((field) => ({
-    label: FIELD_LABELS[field],
+    label: MILESTONE_FIELD_LABELS[field],
     before: formatMilestoneFieldWithTime(before, field),
     now: formatMilestoneFieldWithTime(theirs, field),
     yours:

@@ -2,19 +2,19 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { lazyWithRetry, loadOnDemand } from '../../app/lazy.tsx';
+import { createLazyComponent, createOnDemandComponent } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocation, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
-import { CLASSIFIER_LABELS, reasonLabel } from '../labels.ts';
+import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
-import { Facts } from '../parts.tsx';
+import { FactList } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import {
-  FIELD_LABELS,
+  MILESTONE_FIELD_LABELS,
   type MilestoneChange,
   listDifferingFields,
   formatMilestoneField,
@@ -25,15 +25,15 @@ import {
 } from './milestone-values.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const CorrectMilestone = lazyWithRetry(() => import('./correct-milestone.tsx'));
+const LazyCorrectMilestone = createLazyComponent(() => import('./correct-milestone.tsx'));
 
-const ConflictDialog = loadOnDemand(
+const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Milestone>,
   ({ conflict }) => conflict !== undefined,
 );
 
 /** Fields that the conflict dialog compares if another user has corrected the milestone before it is retracted. */
-const COMPARED_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
+const COMPARED_MILESTONE_FIELDS = Object.keys(MILESTONE_FIELD_LABELS) as (keyof typeof MILESTONE_FIELD_LABELS)[];
 
 /** Details of a milestone, with its corrections and the actions on it. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
@@ -62,13 +62,13 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           A newer estimate replaced this milestone at this time: <LocalTime value={superseded_at} />
         </Alert>
       )}
-      <Facts
+      <FactList
         facts={[
           ['Time', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
-          ['Location', <PlaceOrText key="where" name={location} />],
+          ['Location', <MilestoneLocation key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
           ['Source', getSourceLabel(milestone)],
-          ['Reason', milestone.reason_code && reasonLabel(milestone.reason_code)],
+          ['Reason', milestone.reason_code && getReasonLabel(milestone.reason_code)],
           ['Vessel', milestone.vessel],
           ['Voyage', milestone.voyage],
           ['Note', milestone.note],
@@ -95,7 +95,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
         closeOnClickOutside={false}
       >
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
-          <CorrectMilestone milestoneId={milestone.id} onClose={() => setCorrects(false)} />
+          <LazyCorrectMilestone milestoneId={milestone.id} onClose={() => setCorrects(false)} />
         </Suspense>
       </Modal>
     </Stack>
@@ -139,7 +139,7 @@ function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milest
           </Button>
         </PermissionGate>
       </Group>
-      <ConflictDialog conflict={retract.conflict} what="the milestone" fields={COMPARED_FIELDS} />
+      <LazyConflictDialog conflict={retract.conflict} what="the milestone" fields={COMPARED_MILESTONE_FIELDS} />
     </>
   );
 }
@@ -155,7 +155,7 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
         to !== null &&
         listDifferingFields(from, to).map((field) => (
           <Text key={field} size="sm" c="dimmed">
-            {FIELD_LABELS[field]}: <del>{renderMilestoneField(from, field)}</del>{' '}
+            {MILESTONE_FIELD_LABELS[field]}: <del>{renderMilestoneField(from, field)}</del>{' '}
             <ins>{renderMilestoneField(to, field)}</ins>
           </Text>
         ))}
@@ -163,6 +163,6 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
   );
 }
 
-function renderMilestoneField(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
+function renderMilestoneField(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
   return field === 'occurred_at' ? <LocalTime value={milestone.occurred_at} /> : formatMilestoneField(milestone, field);
 }

@@ -1,5 +1,10 @@
 import type { Milestone } from '@tracking/client';
-import { createEmptyMilestoneValues, toRequestBody, buildCorrections, toFormValues } from './milestone-values.ts';
+import {
+  createEmptyMilestoneValues,
+  toMilestoneRequestBody,
+  buildCorrections,
+  toMilestoneFormValues,
+} from './milestone-values.ts';
 
 const ZONE = 'Asia/Shanghai';
 const recorded: Milestone = {
@@ -30,7 +35,7 @@ describe('the milestone form', () => {
   it('sends filled fields, with the time as an instant', () => {
     const blank = createEmptyMilestoneValues('2026-11-24T06:00:00Z', ZONE);
     const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
-    expect(toRequestBody(values, ZONE)).toEqual({
+    expect(toMilestoneRequestBody(values, ZONE)).toEqual({
       code: 'vessel_departed',
       classifier: 'actual',
       source: 'manual',
@@ -40,11 +45,16 @@ describe('the milestone form', () => {
   });
 
   it('sends nothing for an unchanged correction, although it does not show seconds', () => {
-    expect(buildCorrections(recorded, toFormValues(recorded, ZONE), ZONE)).toEqual({});
+    expect(buildCorrections(recorded, toMilestoneFormValues(recorded, ZONE), ZONE)).toEqual({});
   });
 
   it('sends changed fields of a correction, null for cleared ones', () => {
-    const values = { ...toFormValues(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
+    const values = {
+      ...toMilestoneFormValues(recorded, ZONE),
+      vessel: ' ',
+      voyage: '412W',
+      occurred_at: '2026-11-24T15:00',
+    };
     expect(buildCorrections(recorded, values, ZONE)).toEqual({
       vessel: null,
       voyage: '412W',
@@ -53,8 +63,8 @@ describe('the milestone form', () => {
   });
 
   it.each(['', '20261-11-24T15:00'])('sends an invalid time as typed, %j, for the service to refuse', (typed) => {
-    const values = { ...toFormValues(recorded, ZONE), occurred_at: typed };
+    const values = { ...toMilestoneFormValues(recorded, ZONE), occurred_at: typed };
     expect(buildCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
-    expect(toRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
+    expect(toMilestoneRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
   });
 });

@@ -2,7 +2,14 @@ import { queryOptions } from '@tanstack/react-query';
 import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { toInstant, toWallClock } from '../../values/zones.ts';
-import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type Source, reasonLabel } from '../labels.ts';
+import {
+  CLASSIFIER_LABELS,
+  type Classifier,
+  type Reason,
+  SOURCE_LABELS,
+  type Source,
+  getReasonLabel,
+} from '../labels.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { parseVersionFromETag } from '../shipment-queries.ts';
 
@@ -35,7 +42,7 @@ export function createEmptyMilestoneValues(now: string, zone: string): Milestone
   return { ...texts, ...choices, occurred_at: toWallClock(now, zone) };
 }
 
-export function toFormValues(milestone: Milestone, zone: string): MilestoneValues {
+export function toMilestoneFormValues(milestone: Milestone, zone: string): MilestoneValues {
   const { code, classifier, container_number, source, reason_code } = milestone;
   const text = (value: string | null) => value ?? '';
   return {
@@ -50,10 +57,10 @@ export function toFormValues(milestone: Milestone, zone: string): MilestoneValue
 }
 
 /** Builds the request body that records the milestone. */
-export function toRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
+export function toMilestoneRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
-    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimToNull(value)]),
+    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimOrNull(value)]),
   ) as unknown as MilestoneFields;
 }
 
@@ -62,7 +69,7 @@ export function toRequestBody(values: MilestoneValues, zone: string): MilestoneF
  * time is unchanged, its seconds are kept.
  */
 export function buildCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimToNull(values[name]) || null] as const).filter(
+  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimOrNull(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
   );
   const isSameTime = values.occurred_at === toWallClock(before.occurred_at, zone);
@@ -70,7 +77,7 @@ export function buildCorrections(before: Milestone, values: MilestoneValues, zon
   return { ...Object.fromEntries(changed), ...(occurred_at !== undefined && { occurred_at }) } as MilestoneChanges;
 }
 
-function trimToNull(value: string | null): string | null {
+function trimOrNull(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
@@ -80,7 +87,7 @@ function toInstantIfValid(wallClock: string, zone: string): string {
 }
 
 /** Labels of the milestone fields that a correction can change. */
-export const FIELD_LABELS = {
+export const MILESTONE_FIELD_LABELS = {
   code: 'Milestone',
   classifier: 'Classifier',
   occurred_at: 'Time',
@@ -93,10 +100,10 @@ export const FIELD_LABELS = {
   external_id: 'Your reference',
   timezone: 'Time zone',
 } as const satisfies Partial<Record<keyof Milestone, string>>;
-export type MilestoneField = keyof typeof FIELD_LABELS;
+export type MilestoneField = keyof typeof MILESTONE_FIELD_LABELS;
 type CorrectableFields = Pick<Milestone, MilestoneField>;
 
-const MILESTONE_FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
+const MILESTONE_FIELDS = Object.keys(MILESTONE_FIELD_LABELS) as MilestoneField[];
 
 /** Lists the correctable fields in which two states of a milestone differ. */
 export function listDifferingFields(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
@@ -112,7 +119,7 @@ export function formatMilestoneField(
   if (value === null) return '—';
   if (field === 'code') return milestone.label;
   if (field === 'classifier') return CLASSIFIER_LABELS[milestone.classifier];
-  if (field === 'reason_code' && milestone.reason_code !== null) return reasonLabel(milestone.reason_code);
+  if (field === 'reason_code' && milestone.reason_code !== null) return getReasonLabel(milestone.reason_code);
   return value;
 }
 

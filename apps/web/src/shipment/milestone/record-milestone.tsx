@@ -10,7 +10,7 @@ import { CurlCommand } from '../calls/snippet.tsx';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { createEmptyMilestoneValues, toRequestBody } from './milestone-values.ts';
+import { createEmptyMilestoneValues, toMilestoneRequestBody } from './milestone-values.ts';
 
 /**
  * Form that records an actual, estimated or planned milestone. Two users who record milestones at the same time cause
@@ -28,7 +28,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
     },
   });
   const record = useApiWrite({
-    write: (values: typeof form.values) => client.milestones.record(shipment.id, toRequestBody(values, zone)),
+    write: (values: typeof form.values) => client.milestones.record(shipment.id, toMilestoneRequestBody(values, zone)),
     invalidates: touches,
     onDone: ({ label, warnings }) => {
       notifications.show({ message: `Milestone “${label}” recorded.`, color: 'green' });
@@ -61,7 +61,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
           <CurlCommand
             method="POST"
             path={`/v1/shipments/${shipment.id}/milestones`}
-            body={toRequestBody(form.values, zone)}
+            body={toMilestoneRequestBody(form.values, zone)}
           />
         </details>
         <Group justify="end">

@@ -3,11 +3,11 @@ import { IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { lazyWithRetry } from '../../app/lazy.tsx';
+import { createLazyComponent } from '../../app/lazy.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
-import { PlaceOrText, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocation, usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
 import { getDateInZone, formatDate } from '../../values/zones.ts';
 import { milestonesQuery, useShipment } from '../shipment-queries.ts';
@@ -20,7 +20,7 @@ import {
 } from './overview-values.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const LazyEditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
+const LazyEditContainer = createLazyComponent(() => import('./edit-container.tsx'));
 
 const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
@@ -143,7 +143,7 @@ function LastMilestone({ container: { last_milestone } }: { readonly container: 
     <>
       {last_milestone.label}
       <Text size="xs" c="dimmed" component="div">
-        <PlaceOrText name={last_milestone.location} />, <LocalTime value={last_milestone.occurred_at} />
+        <MilestoneLocation name={last_milestone.location} />, <LocalTime value={last_milestone.occurred_at} />
       </Text>
     </>
   );

@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
-import { LazySelect, loadOnDemand } from '../../app/lazy.tsx';
+import { LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
-import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocation, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
 import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
 import { type TimelineRow, calculateDelayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
 
-const MilestoneDetails = loadOnDemand(
+const LazyMilestoneDetails = createOnDemandComponent(
   async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails,
 );
 
@@ -60,7 +60,7 @@ export function TimelineSection() {
               title="Milestone"
               closeButtonProps={{ 'aria-label': 'Close milestone details' }}
             >
-              <OpenedMilestone milestone={all.find(({ id }) => id === search.milestone)} />
+              <OpenedMilestoneDetails milestone={all.find(({ id }) => id === search.milestone)} />
             </Drawer>
           </>
         )}
@@ -79,16 +79,16 @@ function TimelineSteps({ all, search }: { readonly all: readonly Milestone[]; re
   );
 }
 
-function OpenedMilestone({ milestone }: { readonly milestone: Milestone | undefined }) {
+function OpenedMilestoneDetails({ milestone }: { readonly milestone: Milestone | undefined }) {
   if (milestone === undefined) return <Alert title="Milestone not found on this shipment" color="yellow" />;
-  return <MilestoneDetails milestone={milestone} key={milestone.id} />;
+  return <LazyMilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
 /** Number of rows that one click on "Show more" adds. */
-const ROWS_PER_STEP = 200;
+const ROWS_PER_CLICK = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
-  const [limit, setLimit] = useState(ROWS_PER_STEP);
+  const [limit, setLimit] = useState(ROWS_PER_CLICK);
   const places = usePlaces(rows.map(({ location }) => location));
   const { container_numbers } = useShipment();
   const hasContainers = container_numbers.length > 1 || rows.some(({ container }) => container !== null);
@@ -112,7 +112,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
                 <Table.Th scope="row" className={classes['what']}>
                   {row.label}
                   <Text size="xs" c="dimmed" component="div">
-                    <PlaceOrText name={row.location} />
+                    <MilestoneLocation name={row.location} />
                   </Text>
                 </Table.Th>
                 {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All containers'}</Table.Td>}
@@ -130,8 +130,8 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
         </Table.Tbody>
       </Table>
       {rows.length > limit && (
-        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
-          {`Show ${Math.min(ROWS_PER_STEP, rows.length - limit)} more of ${rows.length}`}
+        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_CLICK)}>
+          {`Show ${Math.min(ROWS_PER_CLICK, rows.length - limit)} more of ${rows.length}`}
         </Button>
       )}
     </>

@@ -18,13 +18,13 @@ export async function exportCsv(
     count += page.length;
     onProgress(count);
   }
-  downloadFile(
+  downloadCsvFile(
     new Blob(parts, { type: 'text/csv;charset=utf-8' }),
     `shipments-${new Date().toISOString().slice(0, 10)}.csv`,
   );
 }
 
-function downloadFile(file: Blob, name: string): void {
+function downloadCsvFile(file: Blob, name: string): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;

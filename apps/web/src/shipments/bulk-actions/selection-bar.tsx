@@ -119,10 +119,10 @@ function ShipmentNames({ shipments }: { readonly shipments: readonly Shipment[] 
 
 const toOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
-const TYPE_OPTIONS = toOptions(EXCEPTION_LABELS);
+const EXCEPTION_TYPE_OPTIONS = toOptions(EXCEPTION_LABELS);
 const SEVERITY_OPTIONS = toOptions(SEVERITY_LABELS);
 
-interface ExceptionValues {
+interface ExceptionFormValues {
   readonly type: ExceptionType;
   readonly severity: Severity;
   readonly title: string;
@@ -133,7 +133,7 @@ interface ExceptionValues {
 /** Dialog that opens an exception of the same type on each selected shipment. */
 function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
   const client = useApi();
-  const form = useForm<ExceptionValues>({
+  const form = useForm<ExceptionFormValues>({
     initialValues: { type: 'other', severity: 'medium', title: '', detail: '', assignee: '' },
   });
   const open = ({ id }: Shipment) => {
@@ -158,7 +158,7 @@ function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
         {...form.getInputProps('type')}
         value={form.values.type}
         label="Type"
-        data={TYPE_OPTIONS}
+        data={EXCEPTION_TYPE_OPTIONS}
         allowDeselect={false}
       />
       <Select label="Severity" data={SEVERITY_OPTIONS} allowDeselect={false} {...form.getInputProps('severity')} />

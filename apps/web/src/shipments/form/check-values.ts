@@ -1,6 +1,6 @@
 import type { FieldError } from '@tracking/client';
 import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
-import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
+import { SHIPMENT_FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
 const CONCATENATED_CONTAINER_NUMBERS_PATTERN = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** Maximum number of containers that the API allows in a shipment. */
@@ -87,7 +87,7 @@ export function assignErrorsToFields(details: readonly FieldError[], values: Shi
 function toFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
-  if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;
+  if (!Object.hasOwn(SHIPMENT_FIELD_LABELS, field)) return undefined;
   if (field === 'container_numbers') return field;
   if (field !== 'metadata' || rest.length === 0) return path;
   const index = metadata.findIndex(({ name }) => name.trim() === rest.join('.'));
@@ -97,7 +97,7 @@ function toFieldPath(param: string, { metadata }: ShipmentValues): string | unde
 /** Returns the label of the field that an API warning names, such as "Legs, 2" for `legs[1].etd`. */
 export function getParamLabel(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
-  if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;
-  const label = FIELD_LABELS[field as ShipmentField];
+  if (!Object.hasOwn(SHIPMENT_FIELD_LABELS, field)) return undefined;
+  const label = SHIPMENT_FIELD_LABELS[field as ShipmentField];
   return index !== undefined && /^\d+$/.test(index) ? `${label}, ${Number(index) + 1}` : label;
 }

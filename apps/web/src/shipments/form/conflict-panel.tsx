@@ -3,13 +3,25 @@ import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { LocalTime } from '../../values/time.tsx';
-import { FIELD_LABELS, type LegValues, type ShipmentField, type ShipmentValues, toFormValues } from './form-values.ts';
-import { type Choice, type Conflict, type FieldChange, actorName, mergeWithConflict } from './save-shipment.ts';
+import {
+  SHIPMENT_FIELD_LABELS,
+  type LegValues,
+  type ShipmentField,
+  type ShipmentValues,
+  toShipmentFormValues,
+} from './form-values.ts';
+import {
+  type Choice,
+  type ShipmentConflict,
+  type ConcurrentFieldChange,
+  getActorName,
+  mergeWithConflict,
+} from './save-shipment.ts';
 
 interface ConflictPanelProps {
   readonly base: Shipment;
   readonly mine: ShipmentValues;
-  readonly conflict: Conflict;
+  readonly conflict: ShipmentConflict;
   readonly onSave: (values: ShipmentValues) => void;
   readonly onBack: (values: ShipmentValues) => void;
 }
@@ -26,7 +38,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
   const choose = (field: ShipmentField, choice: Choice) => setChoices((now) => ({ ...now, [field]: choice }));
   const chooseAll = (choice: Choice) => setChoices(Object.fromEntries(both.map(({ field }) => [field, choice])));
   const isChosen = both.every(({ field }) => choices[field] !== undefined);
-  const [before, now] = [toFormValues(base), toFormValues(conflict.theirs)];
+  const [before, now] = [toShipmentFormValues(base), toShipmentFormValues(conflict.theirs)];
   return (
     <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
       <Stack>
@@ -49,17 +61,17 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
             {both.map(({ field, by }) => (
               <Radio.Group
                 key={field}
-                label={FIELD_LABELS[field]}
-                description={`Before: ${formatValue(before, field)}`}
+                label={SHIPMENT_FIELD_LABELS[field]}
+                description={`Before: ${formatFieldValue(before, field)}`}
                 value={choices[field] ?? null}
                 onChange={(choice) => choose(field, choice as Choice)}
               >
                 <Stack gap={6} mt={6}>
-                  <Radio value="mine" label={`Your value: ${formatValue(mine, field)}`} />
+                  <Radio value="mine" label={`Your value: ${formatFieldValue(mine, field)}`} />
                   <Radio
                     value="theirs"
-                    label={`Their value: ${formatValue(now, field)}`}
-                    description={<ChangeAuthor by={by} />}
+                    label={`Their value: ${formatFieldValue(now, field)}`}
+                    description={<ChangeAuthorText by={by} />}
                   />
                 </Stack>
               </Radio.Group>
@@ -72,15 +84,15 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
             <List size="sm">
               {others.map(({ field, by }) => (
                 <List.Item key={field}>
-                  <b>{FIELD_LABELS[field]}</b>: {formatValue(before, field)} → {formatValue(now, field)}{' '}
-                  <ChangeAuthor by={by} />
+                  <b>{SHIPMENT_FIELD_LABELS[field]}</b>: {formatFieldValue(before, field)} →{' '}
+                  {formatFieldValue(now, field)} <ChangeAuthorText by={by} />
                 </List.Item>
               ))}
             </List>
           </div>
         )}
         {own.length > 0 && (
-          <Text size="sm">{`Your changes without conflicts: ${own.map((field) => FIELD_LABELS[field]).join(', ')}`}</Text>
+          <Text size="sm">{`Your changes without conflicts: ${own.map((field) => SHIPMENT_FIELD_LABELS[field]).join(', ')}`}</Text>
         )}
         <Group justify="end">
           <Button
@@ -99,18 +111,18 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
   );
 }
 
-function ChangeAuthor({ by }: Pick<FieldChange, 'by'>) {
+function ChangeAuthorText({ by }: Pick<ConcurrentFieldChange, 'by'>) {
   if (by === undefined) return null;
   return (
     <Text span size="xs" c="dimmed">
-      {actorName(by.actor)}, <LocalTime value={by.at} />
+      {getActorName(by.actor)}, <LocalTime value={by.at} />
     </Text>
   );
 }
 
 /** Joins the names of the users who have changed the shipment, such as "Ann Visser and Nightly import". */
-function joinAuthorNames({ both, others }: Conflict): string {
-  const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
+function joinAuthorNames({ both, others }: ShipmentConflict): string {
+  const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [getActorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Another user' : each.join(' and ');
 }
@@ -133,7 +145,7 @@ const FIELD_FORMATTERS: Shown = {
 };
 
 /** Formats the value of a field as a single line. */
-function formatValue(values: ShipmentValues, field: ShipmentField): string {
+function formatFieldValue(values: ShipmentValues, field: ShipmentField): string {
   const show = FIELD_FORMATTERS[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
   return text === null || text === '' ? EMPTY_VALUE_TEXT : text;

@@ -3,18 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useRef, useState } from 'react';
-import { loadOnDemand } from '../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { PageHeader, QueryView } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { ShipmentNotFound } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
-import { type ShipmentValues, changedFields, toFormValues } from './form-values.ts';
-import { type Conflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
+import { type ShipmentValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
+import { type ShipmentConflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
-const ConflictPanel = loadOnDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
+const LazyConflictPanel = createOnDemandComponent(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
 
 export function EditShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id/edit' });
@@ -40,11 +40,11 @@ export function EditShipmentPage() {
 function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
-  const [conflict, setConflict] = useState<Conflict>();
-  const form = useShipmentForm(toFormValues(base));
+  const [conflict, setConflict] = useState<ShipmentConflict>();
+  const form = useShipmentForm(toShipmentFormValues(base));
   const refusal = useSubmitError(form);
   const isSaved = useRef(false);
-  const changed = changedFields(toFormValues(base), form.values);
+  const changed = listChangedFields(toShipmentFormValues(base), form.values);
 
   const done = () => {
     isSaved.current = true;
@@ -67,7 +67,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   });
   const submit = (from: Shipment, values: ShipmentValues) => {
     refusal.clear();
-    if (changedFields(toFormValues(from), values).length === 0) return done();
+    if (listChangedFields(toShipmentFormValues(from), values).length === 0) return done();
     save.mutate({ from, values }, { onError: (error) => refusal.reportError(error, values) });
   };
   /** Bases the form on the latest version of the shipment, and keeps the given values. */
@@ -80,7 +80,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     return (
       <>
         <UnsavedChangesGuard isDirty={() => !isSaved.current} />
-        <ConflictPanel
+        <LazyConflictPanel
           base={base}
           mine={form.values}
           conflict={conflict}

@@ -8,7 +8,7 @@ import { useHasPermission, useSession } from '../../session/session.ts';
 import { getParamLabel, assignErrorsToFields } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
-interface SubmitError {
+interface FormErrorState {
   readonly error: unknown;
   readonly others: readonly string[];
 }
@@ -18,7 +18,7 @@ interface SubmitError {
  * shown above the submit button.
  */
 export function useSubmitError(form: ShipmentForm) {
-  const [refusal, setRefusal] = useState<SubmitError>();
+  const [refusal, setRefusal] = useState<FormErrorState>();
   return {
     reportError(error: unknown, values: ShipmentValues): void {
       const { errors, others } = assignErrorsToFields(

@@ -1,8 +1,8 @@
 import {
   EMPTY_LEG_VALUES,
   EMPTY_SHIPMENT_VALUES,
-  toRequestBody,
-  changedFields,
+  toShipmentRequestBody,
+  listChangedFields,
   buildShipmentPatch,
 } from './form-values.ts';
 
@@ -11,7 +11,7 @@ describe('the shipment form', () => {
     const leg = { ...EMPTY_LEG_VALUES, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
     const shipper = { name: 'Acme', external_id: ' ' };
     expect(
-      toRequestBody({ ...EMPTY_SHIPMENT_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] }),
+      toShipmentRequestBody({ ...EMPTY_SHIPMENT_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] }),
     ).toEqual({
       external_id: 'PO-1',
       mode: 'ocean',
@@ -43,7 +43,7 @@ describe('the shipment form', () => {
 
   it('sends a chosen Incoterm, and null for a cleared one', () => {
     const before = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
-    expect(toRequestBody(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
+    expect(toShipmentRequestBody(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
     expect(buildShipmentPatch(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
   });
 
@@ -56,8 +56,8 @@ describe('the shipment form', () => {
 
   it('treats a field that was changed back as unchanged', () => {
     const before = { ...EMPTY_SHIPMENT_VALUES, container_numbers: ['CSQU3054383'] };
-    expect(changedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
-    expect(changedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);
+    expect(listChangedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
+    expect(listChangedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);
   });
 });
 

@@ -18,7 +18,7 @@ interface PartyValues {
   readonly name: string;
   readonly external_id: string;
 }
-export interface NamedValue {
+export interface NameValuePair {
   readonly name: string;
   readonly value: string;
 }
@@ -36,7 +36,7 @@ export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>>
   readonly shipper: PartyValues;
   readonly consignee: PartyValues;
   readonly references: readonly { readonly type: string; readonly value: string }[];
-  readonly metadata: readonly NamedValue[];
+  readonly metadata: readonly NameValuePair[];
   readonly legs: readonly LegValues[];
 }
 export type ShipmentForm = UseFormReturnType<ShipmentValues>;
@@ -75,7 +75,7 @@ export const EMPTY_SHIPMENT_VALUES: ShipmentValues = {
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_VALUES) as readonly ShipmentField[];
 
 /** Labels of the shipment's fields, for the form and its error messages. */
-export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
+export const SHIPMENT_FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
@@ -93,7 +93,7 @@ export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   legs: 'Legs',
 };
 
-export function toFormValues(shipment: Shipment): ShipmentValues {
+export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
   return {
     external_id: shipment.external_id ?? '',
     mode: shipment.mode,
@@ -127,7 +127,7 @@ function toPartyValues(party: Shipment['shipper']): PartyValues {
 }
 
 /** Builds the request body from the values of the form. Empty fields are left out. */
-export function toRequestBody(values: ShipmentValues): ShipmentBody {
+export function toShipmentRequestBody(values: ShipmentValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, toApiValue(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
@@ -136,7 +136,7 @@ export function toRequestBody(values: ShipmentValues): ShipmentBody {
 /** Converts the value of a form field to its API value. For an empty field, the result is null or an empty list. */
 function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
-  if (typeof value === 'string' || value === null) return trimToNull(value);
+  if (typeof value === 'string' || value === null) return trimOrNull(value);
   if (field === 'shipper' || field === 'consignee') return toApiParty(values[field]);
   if (field === 'metadata') {
     const named = values.metadata.map(({ name, value: text }) => [name.trim(), text] as const);
@@ -148,22 +148,22 @@ function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   return value;
 }
 
-function trimToNull(text: string | null): string | null {
+function trimOrNull(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text.trim();
 }
 
 function toApiParty({ name, external_id }: PartyValues) {
-  const party = { name: trimToNull(name), external_id: trimToNull(external_id) };
+  const party = { name: trimOrNull(name), external_id: trimOrNull(external_id) };
   return party.name === null && party.external_id === null ? null : party;
 }
 
 function toApiLeg(leg: LegValues) {
   const { carrier_scac, vessel, voyage } = leg;
-  return { ...leg, carrier_scac: trimToNull(carrier_scac), vessel: trimToNull(vessel), voyage: trimToNull(voyage) };
+  return { ...leg, carrier_scac: trimOrNull(carrier_scac), vessel: trimOrNull(vessel), voyage: trimOrNull(voyage) };
 }
 
 /** Lists the fields whose API values differ between two states of the shipment form. */
-export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
+export function listChangedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
   return SHIPMENT_FIELDS.filter(
     (field) => JSON.stringify(toApiValue(from, field)) !== JSON.stringify(toApiValue(to, field)),
   );
@@ -174,7 +174,7 @@ export function changedFields(from: ShipmentValues, to: ShipmentValues): readonl
  */
 export function buildShipmentPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
-    changedFields(from, to).map((field) => {
+    listChangedFields(from, to).map((field) => {
       const value = toApiValue(to, field);
       if (field !== 'metadata' || value === null) return [field, value];
       const gone = from.metadata.map(({ name }) => [name, null] as const);

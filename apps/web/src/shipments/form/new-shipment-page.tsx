@@ -6,7 +6,7 @@ import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
-import { EMPTY_SHIPMENT_VALUES, type ShipmentBody, type ShipmentValues, toRequestBody } from './form-values.ts';
+import { EMPTY_SHIPMENT_VALUES, type ShipmentBody, type ShipmentValues, toShipmentRequestBody } from './form-values.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {
@@ -50,7 +50,7 @@ function NewShipmentForm() {
   };
   const create = useApiWrite({
     write: (values: ShipmentValues) => {
-      const body = toRequestBody(values);
+      const body = toShipmentRequestBody(values);
       // The header `If-None-Match: *` prevents that the request updates an existing shipment.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });

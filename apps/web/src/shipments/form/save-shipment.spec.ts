@@ -1,5 +1,5 @@
 import { ConflictError, type Shipment } from '@tracking/client';
-import { type ShipmentPatch, type ShipmentValues, toFormValues } from './form-values.ts';
+import { type ShipmentPatch, type ShipmentValues, toShipmentFormValues } from './form-values.ts';
 import { mergeWithConflict, saveShipment } from './save-shipment.ts';
 
 const BASE = {
@@ -39,7 +39,7 @@ function serviceWith(now: Shipment, changed: readonly string[] = []) {
   return { api: { shipments } as never, sent };
 }
 
-const mine = (changes: Partial<ShipmentValues>) => ({ ...toFormValues(BASE), ...changes });
+const mine = (changes: Partial<ShipmentValues>) => ({ ...toShipmentFormValues(BASE), ...changes });
 
 describe('saving a form', () => {
   it('sends the changes with the version that the form was opened with', async () => {
@@ -70,7 +70,7 @@ describe('saving a form', () => {
     expect(conflict.both).toMatchObject([{ field: 'booking_number', by: { actor: ANN } }]);
     expect(conflict.others).toEqual([{ field: 'house_bill', by: undefined }]);
     expect(conflict.own).toEqual(['carrier_scac']);
-    const kept = { ...toFormValues(now), carrier_scac: 'MSCU' };
+    const kept = { ...toShipmentFormValues(now), carrier_scac: 'MSCU' };
     expect(mergeWithConflict(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
     expect(mergeWithConflict(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
   });

@@ -4,16 +4,16 @@ import {
   SHIPMENT_FIELDS,
   type ShipmentField,
   type ShipmentValues,
-  changedFields,
+  listChangedFields,
   buildShipmentPatch,
-  toFormValues,
+  toShipmentFormValues,
 } from './form-values.ts';
 
 /**
  * Maximum number of attempts to save. An attempt fails if another user has changed any part of the shipment since the
  * last read.
  */
-const MAX_ATTEMPTS = 5;
+const MAX_SAVE_ATTEMPTS = 5;
 const MAX_HISTORY_ENTRIES = 200;
 /**
  * Milliseconds between two reads of the shipment. Reads may lag behind writes, so the shipment is read until the API
@@ -24,7 +24,7 @@ const MAX_REREADS = 25;
 
 type Saved =
   | { readonly kind: 'saved'; readonly warnings: readonly Warning[] }
-  | { readonly kind: 'conflict'; readonly conflict: Conflict };
+  | { readonly kind: 'conflict'; readonly conflict: ShipmentConflict };
 
 type Api = Pick<TrackingClient, 'shipments'>;
 
@@ -34,7 +34,7 @@ type Api = Pick<TrackingClient, 'shipments'>;
  * @throws ApiError or ConnectionError of the client
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
-  const changes = buildShipmentPatch(toFormValues(base), values);
+  const changes = buildShipmentPatch(toShipmentFormValues(base), values);
   let seen = base.version;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -42,19 +42,24 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       return { kind: 'saved', warnings };
     } catch (error) {
       if (!(error instanceof ConflictError) || !isOutdatedVersionError(error)) throw error;
-      const conflict = await readConflict(api, base, values, parseVersion(error.headers['etag']));
+      const conflict = await readConflict(api, base, values, parseVersionFromETag(error.headers['etag']));
       const { both, others, own, theirs } = conflict;
       // If the shipment already contains all changes, an earlier attempt was saved and only its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
       if (both.length + others.length > 0) return { kind: 'conflict', conflict };
-      if (tries === MAX_ATTEMPTS) throw error;
+      if (tries === MAX_SAVE_ATTEMPTS) throw error;
       seen = theirs.version;
     }
   }
 }
 
 /** Reads the changes that other users made to the shipment. @param least the minimum version of the shipment to read */
-export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
+export async function readConflict(
+  api: Api,
+  base: Shipment,
+  values: ShipmentValues,
+  least: number,
+): Promise<ShipmentConflict> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
@@ -64,7 +69,7 @@ export async function readConflict(api: Api, base: Shipment, values: ShipmentVal
   return findConflict(base, values, theirs, history);
 }
 
-function parseVersion(etag: string | undefined): number {
+function parseVersionFromETag(etag: string | undefined): number {
   return Number(etag?.replaceAll('"', '') ?? 0);
 }
 
@@ -72,20 +77,20 @@ type HistoryEntry = ItemOf<'listShipmentHistory'>;
 /** Value to keep in a conflicting field: the user’s value, or the value of the other user. */
 export type Choice = 'mine' | 'theirs';
 
-export interface FieldChange {
+export interface ConcurrentFieldChange {
   readonly field: ShipmentField;
   /** Author and time of the last change to the field. Undefined if the history does not contain the change. */
   readonly by: Pick<HistoryEntry, 'actor' | 'at'> | undefined;
 }
 
 /** Changes that other users saved while the shipment form was open. */
-export interface Conflict {
+export interface ShipmentConflict {
   /** Latest version of the shipment. The next attempt to save is based on this version. */
   readonly theirs: Shipment;
   /** Fields that the user and another user changed to different values. The user chooses between the two values. */
-  readonly both: readonly FieldChange[];
+  readonly both: readonly ConcurrentFieldChange[];
   /** Fields that only other users have changed. The form keeps the current values of these fields. */
-  readonly others: readonly FieldChange[];
+  readonly others: readonly ConcurrentFieldChange[];
   /** Fields that only the user of this form has changed. */
   readonly own: readonly ShipmentField[];
 }
@@ -101,12 +106,12 @@ export function findConflict(
   mine: ShipmentValues,
   theirs: Shipment,
   history: readonly HistoryEntry[],
-): Conflict {
-  const [before, now] = [toFormValues(base), toFormValues(theirs)];
-  const [byMe, byThem] = [changedFields(before, mine), changedFields(before, now)];
-  const differing = new Set(changedFields(mine, now));
+): ShipmentConflict {
+  const [before, now] = [toShipmentFormValues(base), toShipmentFormValues(theirs)];
+  const [byMe, byThem] = [listChangedFields(before, mine), listChangedFields(before, now)];
+  const differing = new Set(listChangedFields(mine, now));
   const since = history.filter(({ version }) => version > base.version);
-  const fieldChange = (field: ShipmentField): FieldChange => ({
+  const fieldChange = (field: ShipmentField): ConcurrentFieldChange => ({
     field,
     by: since.find(({ changes }) => Object.hasOwn(changes, field)),
   });
@@ -121,16 +126,16 @@ export function findConflict(
 /** Merges the values of the form with the changes of other users. The user's choices decide the conflicting fields. */
 export function mergeWithConflict(
   mine: ShipmentValues,
-  { theirs, both, own }: Conflict,
+  { theirs, both, own }: ShipmentConflict,
   choices: Readonly<Partial<Record<ShipmentField, Choice>>>,
 ): ShipmentValues {
   const kept = new Set([...own, ...both.map(({ field }) => field).filter((field) => choices[field] !== 'theirs')]);
-  const now = toFormValues(theirs);
+  const now = toShipmentFormValues(theirs);
   const entries = SHIPMENT_FIELDS.map((field) => [field, (kept.has(field) ? mine : now)[field]]);
   return Object.fromEntries(entries) as ShipmentValues;
 }
 
 /** Returns the display name of the actor of a history entry. */
-export function actorName({ type, name }: HistoryEntry['actor']): string {
+export function getActorName({ type, name }: HistoryEntry['actor']): string {
   return name ?? { user: 'Another user', service_account: 'A service account', system: 'The system' }[type];
 }

@@ -26,7 +26,7 @@ export interface ImportOptions {
   readonly zoneOf: (port: string) => string | undefined;
 }
 /** An error in one row of the imported file. */
-export interface RowError {
+export interface ImportRowError {
   /** Row number as a spreadsheet shows it. The header row is number 1. */
   readonly row: number;
   /** Header of the column with the error. Empty if the error concerns the whole row. */
@@ -35,13 +35,13 @@ export interface RowError {
   readonly message: string;
 }
 /** A shipment to import. It is built from one row of the file, or from several rows with one container each. */
-export interface ImportItem {
+export interface ImportShipment {
   readonly rows: readonly number[];
   readonly body: Body;
 }
 export interface RowCheckResult {
-  readonly items: readonly ImportItem[];
-  readonly errors: readonly RowError[];
+  readonly items: readonly ImportShipment[];
+  readonly errors: readonly ImportRowError[];
 }
 
 const MODE_BY_NAME: ReadonlyMap<string, Mode> = new Map([
@@ -56,7 +56,7 @@ const NUMBER_SEPARATOR_PATTERN = /[,;|\n]+/;
 
 /** Converts one row of the file to a shipment, and collects the errors of the row. */
 class ImportRow {
-  readonly errors: RowError[] = [];
+  readonly errors: ImportRowError[] = [];
   readonly containers: string[] = [];
   readonly references: { type: string; value: string }[] = [];
   readonly metadata: (readonly [header: string, value: string])[] = [];
@@ -82,7 +82,7 @@ class ImportRow {
    * Parses the cell of a column. If the parser fails, the error is recorded. Returns undefined for an empty or invalid
    * cell.
    */
-  read<T>(target: Target, read: (value: string) => T): T | undefined {
+  readCell<T>(target: Target, read: (value: string) => T): T | undefined {
     const cell = this.cells.get(target);
     if (cell === undefined) return undefined;
     try {
@@ -120,7 +120,7 @@ export function checkRows(
   { headers, rows, firstRow }: Omit<ImportSheet, 'name'>,
   reading: ImportOptions,
 ): RowCheckResult {
-  const errors: RowError[] = [];
+  const errors: ImportRowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
   /** Number of the first invalid row, by reference of the shipment. */
   const wrong = new Map<string, number>();
@@ -172,15 +172,18 @@ function findDifferingField(one: Body, other: Body): string | undefined {
 function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
   if (row.readText('external_id') === undefined)
     row.addError('has no reference. Without one, each import would create the shipment again.');
-  const mode = row.read('mode', readMode);
-  const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
-  const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
+  const mode = row.readCell('mode', parseMode);
+  const [origin_port, destination_port] = [
+    parsePort(row, 'origin_port', mode),
+    parsePort(row, 'destination_port', mode),
+  ];
+  const carrier_scac = row.readCell('carrier_scac', (value) => parseCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
     // An invalid port is already reported as an error. Its time zone is unknown, so the time is read as UTC, which
     // avoids a second error for the same cell.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readText(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
-    return row.read(target, (value) => parseTime(value, reading.dayOrder, zone));
+    return row.readCell(target, (value) => parseTime(value, reading.dayOrder, zone));
   };
   const journey = {
     ...{ mode, carrier_scac, origin_port, destination_port },
@@ -190,8 +193,11 @@ function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
   const isOnLeg = vessel !== undefined || voyage !== undefined;
   return removeEmptyProperties({
     external_id: row.readText('external_id'),
-    load_type: row.read('load_type', readLoadType),
-    ...(mapPlainFields((name) => row.read(name, (value) => readPlainField(name, value))) as Pick<Body, PlainFieldName>),
+    load_type: row.readCell('load_type', parseLoadType),
+    ...(mapPlainFields((name) => row.readCell(name, (value) => parsePlainFieldCell(name, value))) as Pick<
+      Body,
+      PlainFieldName
+    >),
     ...journey,
     shipper: readParty(row, 'shipper'),
     consignee: readParty(row, 'consignee'),
@@ -217,13 +223,13 @@ function findImportTimeZone({ zone, zoneOf }: ImportOptions, port: string | unde
   return port === undefined ? undefined : zoneOf(port);
 }
 
-function readMode(value: string): Mode {
+function parseMode(value: string): Mode {
   const mode = MODE_BY_NAME.get(value.toLowerCase());
   if (mode === undefined) throw new Error(`is not a mode. Use one of: ${Object.keys(MODE_LABELS).join(', ')}`);
   return mode;
 }
 
-function readLoadType(value: string) {
+function parseLoadType(value: string) {
   const found = (Object.keys(LOAD_TYPE_LABELS) as (keyof typeof LOAD_TYPE_LABELS)[]).find(
     (type) => type === value.toLowerCase().replaceAll(/[ -]/g, '_'),
   );
@@ -232,7 +238,7 @@ function readLoadType(value: string) {
   return found;
 }
 
-function readPlainField(name: PlainFieldName, text: string): string {
+function parsePlainFieldCell(name: PlainFieldName, text: string): string {
   const value = parsePlainField(name, text);
   if (value !== undefined) return value;
   const { label, choices = [] } = getPlainField(name);
@@ -241,19 +247,19 @@ function readPlainField(name: PlainFieldName, text: string): string {
   );
 }
 
-function readPort(
+function parsePort(
   row: ImportRow,
   target: 'origin_port' | 'destination_port',
   mode: Mode | undefined,
 ): string | undefined {
-  return row.read(target, (value) => {
+  return row.readCell(target, (value) => {
     const code = normaliseCode(value);
     if (!isPortCode(code, mode ?? null)) throw new Error('is not a port code such as NLRTM');
     return code;
   });
 }
 
-function readCarrier(value: string, mode: Mode | undefined): string {
+function parseCarrier(value: string, mode: Mode | undefined): string {
   const code = normaliseCode(value);
   if (!isCarrierCode(code, mode ?? 'air')) throw new Error('is not a carrier code such as MAEU');
   return code;

@@ -12,7 +12,7 @@ import { USER_TIME_ZONE } from '../../values/zones.ts';
 import {
   type Body,
   type RowCheckResult,
-  type ImportItem,
+  type ImportShipment,
   type ZoneChoice,
   checkRows,
   listPorts,
@@ -20,7 +20,7 @@ import {
 import {
   type DayOrder,
   type Mapping,
-  TARGET_LABELS,
+  TARGET_FIELD_LABELS,
   type Target,
   guessDayOrder,
   guessMapping,
@@ -45,7 +45,7 @@ export function SheetReview(props: SheetReviewProps) {
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
     // If the browser cannot read the stored column mapping, the import continues without it.
-    queryFn: () => importStore.getStoredMapping(owner).catch(() => ({})),
+    queryFn: () => importStore.getColumnMapping(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
   });
@@ -88,7 +88,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
   const start = async () => {
     setIsStarting(true);
     try {
-      await importStore.storeMapping(owner, indexMappingByHeader(sheet.headers, mapping));
+      await importStore.storeColumnMapping(owner, indexMappingByHeader(sheet.headers, mapping));
       await onStart(checked);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
@@ -137,7 +137,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
         </Alert>
       )}
       <FailedZoneLookups lookups={zones.failed} />
-      {isChecked && <RowCheckResult checked={checked} wrong={wrong} />}
+      {isChecked && <ImportPreview checked={checked} wrong={wrong} />}
       {problem !== undefined && (
         <Alert color="red" role="alert" title="Import not started">
           {problem}
@@ -181,7 +181,7 @@ function FailedZoneLookups({ lookups }: { readonly lookups: readonly UseQueryRes
   );
 }
 
-function RowCheckResult({ checked, wrong }: { readonly checked: RowCheckResult; readonly wrong: number }) {
+function ImportPreview({ checked, wrong }: { readonly checked: RowCheckResult; readonly wrong: number }) {
   return (
     <>
       <ShipmentPreviewTable items={checked.items} />
@@ -201,7 +201,7 @@ function formatCount(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
 }
 
-const TARGET_OPTIONS = Object.entries(TARGET_LABELS).map(([value, label]) => ({ value, label }));
+const TARGET_OPTIONS = Object.entries(TARGET_FIELD_LABELS).map(([value, label]) => ({ value, label }));
 const LIST_FORMAT = new Intl.ListFormat('en');
 const MAX_SAMPLE_VALUES = 3;
 
@@ -262,7 +262,7 @@ function joinSampleValues({ rows }: ImportSheet, column: number): string {
 const MAX_PREVIEW_ROWS = 5;
 
 /** Preview of the first shipments in the imported file. */
-function ShipmentPreviewTable({ items }: { readonly items: readonly ImportItem[] }) {
+function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipment[] }) {
   if (items.length === 0) return null;
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">

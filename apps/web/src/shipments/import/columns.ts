@@ -2,7 +2,7 @@ import { toInstant } from '../../values/zones.ts';
 import { mapPlainFields } from '../plain-fields.ts';
 
 /** Fields that a column of an imported file can be mapped to, with their labels. */
-export const TARGET_LABELS = {
+export const TARGET_FIELD_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
@@ -22,7 +22,7 @@ export const TARGET_LABELS = {
   reference: 'Additional reference',
   metadata: 'Custom fields',
 } as const;
-export type Target = keyof typeof TARGET_LABELS;
+export type Target = keyof typeof TARGET_FIELD_LABELS;
 /** Fields that the columns of the file are mapped to, in column order. Null stands for an ignored column. */
 export type Mapping = readonly (Target | null)[];
 
@@ -132,7 +132,7 @@ export function guessMapping(headers: readonly string[], remembered: Readonly<Re
 }
 
 function findTargetOfHeader(key: string): Target | undefined {
-  return (Object.keys(TARGET_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
+  return (Object.keys(TARGET_FIELD_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
 }
 
 /**

@@ -5,7 +5,7 @@ import { IconFileTypeCsv } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { loadOnDemand } from '../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { getSessionOwner, useEnvironment, useSession } from '../../session/session.ts';
@@ -17,7 +17,7 @@ import { ImportProgress, startImportRun } from './import-progress.tsx';
 import { importStore, planImport } from './import-store.ts';
 import { MAX_FILE_BYTES, MAX_ROWS, type ImportSheet, parseCsvSheet } from './read-file.ts';
 
-const CheckSheet = loadOnDemand(async () => (await import('./check-sheet.tsx')).SheetReview);
+const LazySheetReview = createOnDemandComponent(async () => (await import('./check-sheet.tsx')).SheetReview);
 
 export function ImportPage() {
   return (
@@ -54,7 +54,9 @@ function ImportList() {
     reload();
   };
   if (sheet !== undefined)
-    return <CheckSheet sheet={sheet} onBack={() => setSheet(undefined)} onStart={(checked) => start(sheet, checked)} />;
+    return (
+      <LazySheetReview sheet={sheet} onBack={() => setSheet(undefined)} onStart={(checked) => start(sheet, checked)} />
+    );
   return (
     <Stack className={classes['narrow']}>
       {kept.isError && (
@@ -71,7 +73,7 @@ function ImportList() {
           Import another file
         </Title>
       )}
-      <ChooseFile onSheet={setSheet} />
+      <CsvFileField onSheet={setSheet} />
     </Stack>
   );
 }
@@ -99,7 +101,7 @@ async function downloadExample(): Promise<void> {
 }
 
 /** Form field to choose or drop a CSV file. */
-function ChooseFile({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => void }) {
+function CsvFileField({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useApiWrite({ write: downloadExample });
   const read = useMutation({

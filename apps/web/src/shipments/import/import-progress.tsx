@@ -6,10 +6,10 @@ import { type Environment, getApiClient } from '../../session/api.ts';
 import { getSessionOwner, useEnvironment } from '../../session/session.ts';
 import { downloadText, writeCsv } from '../../values/files.ts';
 import { LocalTime } from '../../values/time.tsx';
-import type { RowError } from './check-rows.ts';
+import type { ImportRowError } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportRun, type Phase, type ImportRunState } from './import-run.ts';
-import { type ImportRecord, importStore, invalidRowsTable } from './import-store.ts';
+import { type ImportRecord, importStore, buildInvalidRowsTable } from './import-store.ts';
 
 const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
   running: { label: 'Importing', color: 'blue' },
@@ -17,7 +17,7 @@ const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly co
   stopped: { label: 'Paused', color: 'orange' },
   done: { label: 'Finished', color: 'green' },
 };
-const subscribeWithoutEvents = () => () => undefined;
+const subscribeToNoUpdates = () => () => undefined;
 
 interface ImportProgressProps {
   readonly record: ImportRecord;
@@ -34,7 +34,7 @@ export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps)
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
     [kept],
   );
-  const state = useSyncExternalStore(run?.subscribe ?? subscribeWithoutEvents, run?.state ?? (() => still));
+  const state = useSyncExternalStore(run?.subscribe ?? subscribeToNoUpdates, run?.state ?? (() => still));
   const { record, phase, why } = state;
   const isDone = phase === 'done';
   useEffect(() => {
@@ -109,7 +109,7 @@ interface ImportActionsProps {
 function ImportActions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ImportActionsProps) {
   const environment = useEnvironment();
   const save = useApiWrite({ write: () => downloadInvalidRows(record) });
-  const remove = useApiWrite({ write: () => importStore.remove(record), onDone: onRemoved });
+  const remove = useApiWrite({ write: () => importStore.removeImports(record), onDone: onRemoved });
   if (isActivePhase(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
@@ -135,7 +135,7 @@ function ImportActions({ state: { record, phase, isLost = false }, run, onRun, o
 }
 
 async function downloadInvalidRows(record: ImportRecord): Promise<void> {
-  const { headers, rows } = invalidRowsTable(record);
+  const { headers, rows } = buildInvalidRowsTable(record);
   downloadText(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
 }
 
@@ -146,7 +146,7 @@ function isActivePhase(phase: Phase): boolean {
 /** Maximum number of row errors that the page lists. The downloaded file contains all errors. */
 const MAX_SHOWN_ERRORS = 200;
 
-export function RowErrorTable({ errors }: { readonly errors: readonly RowError[] }) {
+export function RowErrorTable({ errors }: { readonly errors: readonly ImportRowError[] }) {
   return (
     <div>
       <div className={classes['errors']} tabIndex={0} role="region" aria-label="Errors by row">
@@ -206,15 +206,15 @@ export function startImportRun(record: ImportRecord, environment: Environment): 
  */
 async function runWithLock(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
-  if (locks === undefined) return run.run();
+  if (locks === undefined) return run.runUntilDone();
   const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {
-    if (lock !== null) await run.run();
+    if (lock !== null) await run.runUntilDone();
     return lock !== null;
   });
   if (isRun) return;
   run.waitForOtherTab();
   // If the user stops the run while it waits for the lock, the lock request is aborted.
-  await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
+  await locks.request(name, { signal: run.signal }, () => run.runUntilDone()).catch(() => undefined);
 }
 
 function waitSeconds(seconds: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
 import { ImportRun } from './import-run.ts';
-import { type ImportRecord, type BatchItem, planImport, invalidRowsTable } from './import-store.ts';
+import { type ImportRecord, type BatchItem, planImport, buildInvalidRowsTable } from './import-store.ts';
 
 const ROWS = 250;
 const SHEET = {
@@ -64,11 +64,11 @@ describe('an import', () => {
   it('sends batch by batch and reports refused rows', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.run();
+    await run.runUntilDone();
     expect(run.state().phase).toBe('done');
     expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249, changed: 0, done: 3 });
-    expect(invalidRowsTable(store.kept.record as ImportRecord)).toEqual({
+    expect(buildInvalidRowsTable(store.kept.record as ImportRecord)).toEqual({
       headers: ['Ref', 'Row', 'Error'],
       rows: [
         ['PO-7', '9', 'House bill Is too long.'],
@@ -88,7 +88,7 @@ describe('an import', () => {
       store,
       wait: async (seconds) => void waits.push(seconds),
     });
-    await run.run();
+    await run.runUntilDone();
     expect(calls).toEqual([...['import-i1-0', 'import-i1-1', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
     expect(waits).toEqual([3, 7]);
     expect(byKey.size).toBe(3);
@@ -98,11 +98,11 @@ describe('an import', () => {
   it('continues with the first batch whose response was lost', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
     const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
-    await first.run();
+    await first.runUntilDone();
     expect(first.state().phase).toBe('stopped');
     expect(store.kept.record).toMatchObject({ done: 1, sent: 100 });
     const second = new ImportRun(planned().record, { ...there, store, wait: async () => undefined });
-    await second.run();
+    await second.runUntilDone();
     expect(there.calls).toEqual([...['import-i1-0', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249 });
   });
@@ -117,7 +117,7 @@ describe('an import', () => {
       return WHOSE.owner;
     };
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.run();
+    await run.runUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', isLost: true, why: expect.stringContaining(why) });
     expect(calls).toHaveLength(2);
     expect(run.state().record.sent).toBeLessThan(ROWS);
@@ -128,11 +128,11 @@ describe('an import', () => {
     const parts = { ...there, store, wait: async () => undefined };
     const other = new ImportRun(planned().record, parts);
     const sender = async () => {
-      if (there.calls.length === 1) await other.run();
+      if (there.calls.length === 1) await other.runUntilDone();
       return WHOSE.owner;
     };
     const run = new ImportRun(planned().record, { ...parts, sender });
-    await run.run();
+    await run.runUntilDone();
     expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
   });
 
@@ -140,7 +140,7 @@ describe('an import', () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.run();
+    await run.runUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Another user') });
     expect(calls).toHaveLength(2);
     expect(store.kept.record).toMatchObject({ done: 2 });

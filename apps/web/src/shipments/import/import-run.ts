@@ -12,7 +12,7 @@ import { getParamLabel } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-store.ts';
 
 /** Number of seconds until a retry if the response has no `Retry-After` header. */
-const DEFAULT_RETRY_SECONDS = 3;
+const DEFAULT_RETRY_DELAY_SECONDS = 3;
 const OTHER_USER_MESSAGE = 'Another user is signed in with this browser. The import continues when you sign in again.';
 const REMOVED_IMPORT_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
 const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
@@ -73,7 +73,7 @@ export class ImportRun {
   /** Stops the import run. The API still completes the batch that was already sent. The next run finds the result. */
   readonly stop = (): void => {
     this.ended.abort();
-    this.publish({ phase: 'stopped', why: 'The import is paused.' });
+    this.publishState({ phase: 'stopped', why: 'The import is paused.' });
   };
 
   /** Signal that aborts when the import run is stopped. */
@@ -82,44 +82,51 @@ export class ImportRun {
   }
 
   /** Shows that the import waits for another browser tab, which is sending it. */
-  readonly waitForOtherTab = (): void => this.publish({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
+  readonly waitForOtherTab = (): void => this.publishState({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
 
   /** Sends batches until the import is complete or the run is stopped. The promise never rejects. */
-  async run(): Promise<void> {
+  async runUntilDone(): Promise<void> {
     const { store } = this.parts;
     const { id } = this.now.record;
     try {
       // The stored import is read before each batch, because another tab may have sent batches or removed the import.
       let record = await store.getImport(id);
       while (record !== undefined && record.done < record.batches) {
-        this.publish({ record, phase: 'running' });
+        this.publishState({ record, phase: 'running' });
         const index = record.done;
         const items = await store.getBatch(id, index);
-        record = items === undefined ? await this.rereadRecord(index) : await this.sendAndRecord(record, items, index);
+        record =
+          items === undefined
+            ? await this.rereadImportRecord(index)
+            : await this.sendAndRecordBatch(record, items, index);
       }
       if (record === undefined) throw new MissingRowsError(REMOVED_IMPORT_MESSAGE);
-      this.publish({ record, phase: 'done' });
+      this.publishState({ record, phase: 'done' });
     } catch (error) {
       if (!this.ended.signal.aborted)
-        this.publish({ phase: 'stopped', why: describeStopReason(error), isLost: error instanceof MissingRowsError });
+        this.publishState({
+          phase: 'stopped',
+          why: describeStopReason(error),
+          isLost: error instanceof MissingRowsError,
+        });
     }
   }
 
   /**
    * Reads the import again after its next batch was missing. Another tab may have sent the batch or removed the import.
    */
-  private async rereadRecord(index: number) {
+  private async rereadImportRecord(index: number) {
     const { store } = this.parts;
     const record = await store.getImport(this.now.record.id);
     if (record?.done === index) throw new MissingRowsError(MISSING_ROWS_MESSAGE);
     return record;
   }
 
-  private async sendAndRecord(record: ImportRecord, items: readonly BatchItem[], index: number) {
-    return this.parts.store.recordBatch(addBatchResults(record, items, await this.send(items, index)), index);
+  private async sendAndRecordBatch(record: ImportRecord, items: readonly BatchItem[], index: number) {
+    return this.parts.store.recordBatch(addBatchResults(record, items, await this.sendBatch(items, index)), index);
   }
 
-  private async send(items: readonly BatchItem[], index: number): Promise<Answers> {
+  private async sendBatch(items: readonly BatchItem[], index: number): Promise<Answers> {
     const bodies = items.map(({ body }) => body);
     const options = { idempotencyKey: `import-${this.now.record.id}-${index}`, retries: 1, signal: this.ended.signal };
     for (;;) {
@@ -129,7 +136,7 @@ export class ImportRun {
         if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER_MESSAGE);
         const { data } = await this.parts.api.shipments.upsertMany(bodies, options);
         if (data.every(({ status }) => status < 500)) return data;
-        pause = { seconds: DEFAULT_RETRY_SECONDS, why: 'The service is busy.' };
+        pause = { seconds: DEFAULT_RETRY_DELAY_SECONDS, why: 'The service is busy.' };
       } catch (error) {
         if (isRejectedBatch(error))
           return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
@@ -137,12 +144,12 @@ export class ImportRun {
         if (found === undefined) throw error;
         pause = found;
       }
-      this.publish({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
+      this.publishState({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
       await this.parts.wait(pause.seconds, this.ended.signal);
     }
   }
 
-  private publish(change: Partial<ImportRunState>): void {
+  private publishState(change: Partial<ImportRunState>): void {
     if (this.ended.signal.aborted && change.phase !== 'stopped') return;
     const { record } = this.now;
     this.now = { record, phase: 'running', ...change };
@@ -159,9 +166,9 @@ function isRejectedBatch(error: unknown): error is ApiError {
 
 function getRetryDelay(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
   if (error instanceof ConnectionError)
-    return { seconds: DEFAULT_RETRY_SECONDS, why: 'The service cannot be reached.' };
+    return { seconds: DEFAULT_RETRY_DELAY_SECONDS, why: 'The service cannot be reached.' };
   if (!(error instanceof ApiError)) return undefined;
-  const seconds = error.retryAfter ?? DEFAULT_RETRY_SECONDS;
+  const seconds = error.retryAfter ?? DEFAULT_RETRY_DELAY_SECONDS;
   if (error instanceof RateLimitError) return { seconds, why: 'The request limit is reached.' };
   if (error.code === 'idempotency_in_progress')
     return { seconds, why: 'The service is still processing the previous request.' };

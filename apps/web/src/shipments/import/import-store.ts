@@ -1,10 +1,10 @@
 import type { Warning } from '@tracking/client';
-import type { RowCheckResult, ImportItem, RowError } from './check-rows.ts';
+import type { RowCheckResult, ImportShipment, ImportRowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { ImportSheet } from './read-file.ts';
 
 /** A shipment to send, with the original cells of the rows from which it was built. */
-export interface BatchItem extends ImportItem {
+export interface BatchItem extends ImportShipment {
   readonly cells: readonly (readonly string[])[];
 }
 /** A row of the file that could not be imported. */
@@ -36,7 +36,7 @@ export interface ImportRecord {
   readonly done: number;
   readonly created: number;
   readonly changed: number;
-  readonly errors: readonly RowError[];
+  readonly errors: readonly ImportRowError[];
   readonly wrong: readonly InvalidRow[];
   /** Warnings about imported rows. Only the first ones are stored. */
   readonly warnings: readonly RowWarning[];
@@ -84,7 +84,7 @@ export class ImportStore {
     return ended;
   }
 
-  private async read<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
+  private async readFromStore<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
     const request = ask((await this.openDatabase()).transaction(name).objectStore(name));
     return new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result as T);
@@ -101,18 +101,18 @@ export class ImportStore {
 
   /** Lists the stored imports of a user, newest first. */
   async listImports(owner: string, environment: string): Promise<readonly ImportRecord[]> {
-    const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
+    const all = await this.readFromStore<ImportRecord[]>('imports', (store) => store.getAll());
     return all
       .filter((record) => record.owner === owner && record.environment === environment)
       .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
   }
 
   getImport(id: string): Promise<ImportRecord | undefined> {
-    return this.read('imports', (store) => store.get(id));
+    return this.readFromStore('imports', (store) => store.get(id));
   }
 
   getBatch(id: string, index: number): Promise<readonly BatchItem[] | undefined> {
-    return this.read('batches', (store) => store.get([id, index]));
+    return this.readFromStore('batches', (store) => store.get([id, index]));
   }
 
   /**
@@ -135,7 +135,7 @@ export class ImportStore {
     return kept;
   }
 
-  remove(...records: readonly ImportRecord[]): Promise<void> {
+  removeImports(...records: readonly ImportRecord[]): Promise<void> {
     return this.writeInTransaction((store) => {
       for (const { id } of records) {
         store('imports').delete(id);
@@ -145,19 +145,19 @@ export class ImportStore {
   }
 
   /** Removes the completed imports of a user. */
-  async removeCompleted(owner: string): Promise<void> {
-    const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
-    await this.remove(...all.filter((record) => record.owner === owner && record.done === record.batches));
+  async removeCompletedImports(owner: string): Promise<void> {
+    const all = await this.readFromStore<ImportRecord[]>('imports', (store) => store.getAll());
+    await this.removeImports(...all.filter((record) => record.owner === owner && record.done === record.batches));
   }
 
   /** Returns the stored column mapping of a user, by normalised header. */
-  async getStoredMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
+  async getColumnMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
-    return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
+    return (await this.readFromStore<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
   }
 
-  async storeMapping(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
-    const all = Object.entries({ ...(await this.getStoredMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
+  async storeColumnMapping(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
+    const all = Object.entries({ ...(await this.getColumnMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
     return this.writeInTransaction((store) => void store('remembered').put(Object.fromEntries(all), owner));
   }
 }
@@ -165,7 +165,7 @@ export class ImportStore {
 export const importStore = new ImportStore();
 
 /** Number of shipments in one request. A small number shows progress more often and makes retries cheap. */
-const BATCH_SIZE = 100;
+const SHIPMENTS_PER_BATCH = 100;
 
 interface ImportPlan {
   readonly record: ImportRecord;
@@ -177,8 +177,8 @@ type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedA
 export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
-  const batches = Array.from({ length: Math.ceil(sent.length / BATCH_SIZE) }, (_, index) =>
-    sent.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),
+  const batches = Array.from({ length: Math.ceil(sent.length / SHIPMENTS_PER_BATCH) }, (_, index) =>
+    sent.slice(index * SHIPMENTS_PER_BATCH, (index + 1) * SHIPMENTS_PER_BATCH),
   );
   const wrong: readonly InvalidRow[] = [...new Set(errors.map(({ row }) => row))].map((row) => ({
     row,
@@ -199,7 +199,7 @@ export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult
  * Builds a table of the rows that were not imported, with their error messages. The user can correct the rows and
  * import them again.
  */
-export function invalidRowsTable({ headers, errors, wrong }: ImportRecord): {
+export function buildInvalidRowsTable({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
 } {

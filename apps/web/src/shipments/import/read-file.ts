@@ -62,7 +62,7 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
   return {
     name,
     headers: trimmed,
-    rows: rows.map((row) => trimCells(row, headers.length)),
+    rows: rows.map((row) => trimExtraCells(row, headers.length)),
     firstRow: top + 2,
   };
 }
@@ -71,7 +71,7 @@ export function hasContent(row: readonly string[]): boolean {
   return row.some((cell) => cell.trim() !== '');
 }
 
-function trimCells(row: readonly string[], columns: number): readonly string[] {
+function trimExtraCells(row: readonly string[], columns: number): readonly string[] {
   const last = row.findLastIndex((cell) => cell.trim() !== '');
   return Array.from({ length: Math.max(columns, last + 1) }, (_, index) => unescapeCell((row[index] ?? '').trim()));
 }

@@ -1,8 +1,8 @@
 import type { Shipment } from '@tracking/client';
-import { type ShipmentUpdates, mergeUpdates } from '../../live/live-updates.ts';
+import { type ShipmentUpdates, mergeShipmentUpdates } from '../../live/live-updates.ts';
 import { buildShipment } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates, matchesFilters, formatListUpdates, sortsBefore } from './list-updates.ts';
+import { findListUpdates, matchesFilters, formatListUpdates, comesBefore } from './list-updates.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
@@ -12,7 +12,7 @@ describe('list news', () => {
     buildShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
   ];
   const list = { rows, more: false, readAt: READ_AT, query: {} };
-  const told = (...shipments: Shipment[]) => mergeUpdates(NONE, shipments, READ_AT + 1);
+  const told = (...shipments: Shipment[]) => mergeShipmentUpdates(NONE, shipments, READ_AT + 1);
   const created = (id: string, created_at: string) => buildShipment({ id, created_at });
 
   it('counts shipments that a reread would add', () => {
@@ -34,7 +34,8 @@ describe('list news', () => {
 
   it('ignores events from long before the list was read', () => {
     expect(
-      findListUpdates(list, mergeUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh,
+      findListUpdates(list, mergeShipmentUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000))
+        .fresh,
     ).toBe(0);
   });
 
@@ -111,6 +112,6 @@ describe('matches', () => {
     ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
   ] as const)('is ordered by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
     const [one, other] = [buildShipment(first), buildShipment(second)];
-    expect([sortsBefore(one, other, sort), sortsBefore(other, one, sort)]).toEqual([true, false]);
+    expect([comesBefore(one, other, sort), comesBefore(other, one, sort)]).toEqual([true, false]);
   });
 });

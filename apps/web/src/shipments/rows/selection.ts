@@ -33,7 +33,7 @@ export type KeyAction =
   | { readonly kind: 'move'; readonly to: number; readonly selects: boolean }
   | { readonly kind: 'select' | 'select-none' | 'search' | 'help' };
 
-interface KeyPress {
+interface PressedKey {
   readonly key: string;
   readonly shiftKey: boolean;
 }
@@ -46,7 +46,7 @@ export interface ListPosition {
 }
 
 /** Returns the action of a pressed key. Returns undefined if the key is not a shortcut. */
-export function findKeyAction({ key, shiftKey }: KeyPress, place: ListPosition): KeyAction | undefined {
+export function findKeyAction({ key, shiftKey }: PressedKey, place: ListPosition): KeyAction | undefined {
   switch (key) {
     case '/':
       return { kind: 'search' };

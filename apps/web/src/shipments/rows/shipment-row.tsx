@@ -4,11 +4,11 @@ import type { Shipment } from '@tracking/client';
 import { memo, useState } from 'react';
 import { getShipmentName } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
-import { COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
+import { LIST_COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
 import { ShipmentEta, ShipmentStatus } from '../shipment-facts.tsx';
 import classes from './shipment-rows.module.css';
 
-export interface RowProps {
+export interface ShipmentRowProps {
   readonly shipment: Shipment;
   readonly index: number;
   /** Distance of the row from the top of the list, in pixels. */
@@ -24,7 +24,7 @@ export interface RowProps {
 }
 
 /** Row of the shipment list. The row is rendered again only if its props change. */
-export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
+export const ShipmentRow = memo(function ShipmentRow(props: ShipmentRowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
   const name = getShipmentName(shipment);
   const tabIndex = isTabbed ? 0 : -1;
@@ -64,16 +64,22 @@ export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
       {columns === undefined ? (
         <ShipmentCard shipment={shipment} />
       ) : (
-        <RowCells shipment={shipment} columns={columns} />
+        <ShipmentRowCells shipment={shipment} columns={columns} />
       )}
     </div>
   );
 });
 
-function RowCells({ shipment, columns }: { readonly shipment: Shipment; readonly columns: readonly ColumnName[] }) {
+function ShipmentRowCells({
+  shipment,
+  columns,
+}: {
+  readonly shipment: Shipment;
+  readonly columns: readonly ColumnName[];
+}) {
   return columns.map((name) => (
     <div role="cell" key={name}>
-      {COLUMNS[name].cell(shipment)}
+      {LIST_COLUMNS[name].cell(shipment)}
     </div>
   ));
 }

@@ -5,7 +5,7 @@ import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment } from '@tracking/client';
 import { type CSSProperties, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { COLUMNS, type ColumnName, type ListAppearance } from '../columns.tsx';
+import { LIST_COLUMNS, type ColumnName, type ListAppearance } from '../columns.tsx';
 import { SEARCH_FIELD_ID } from '../search/filter-bar.tsx';
 import { type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import {
@@ -26,7 +26,7 @@ const HEADER_HEIGHT_PX = 37;
 const SELECTION_BAR_HEIGHT_PX = 72;
 const NARROW_MEDIA_QUERY = '(max-width: 800px)';
 /** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
-const PREFETCH_ROWS = 40;
+const PREFETCH_DISTANCE_ROWS = 40;
 /** Widths of the checkbox column and the reference column, as CSS grid tracks. */
 const FIXED_COLUMNS = '1.25rem minmax(8rem, 12fr)';
 /** Minimum width of the checkbox column and the reference column with their gaps, in `rem`. */
@@ -72,7 +72,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index;
   useEffect(() => {
-    if (more && last !== undefined && last >= shipments.length - PREFETCH_ROWS) onEnd();
+    if (more && last !== undefined && last >= shipments.length - PREFETCH_DISTANCE_ROWS) onEnd();
   }, [more, last, shipments.length, onEnd]);
 
   const [active, setActive] = useState(returnedTo);
@@ -175,7 +175,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
 
 /** Calculates the layout of the rows. On narrow screens, rows are cards without columns. */
 function calculateLayout(look: ListAppearance, isNarrow: boolean) {
-  const widths = look.columns.map((name) => COLUMNS[name].width);
+  const widths = look.columns.map((name) => LIST_COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
   const minWidth = widths.reduce((all, width) => all + width + COLUMN_GAP_REM, FIXED_COLUMNS_WIDTH_REM);
   const height = ROW_HEIGHTS_PX[isNarrow ? 'card' : look.density];
@@ -224,7 +224,7 @@ interface ColumnHeaderProps {
 }
 
 function ColumnHeader({ name, sort, onSort }: ColumnHeaderProps) {
-  const { label, sort: field } = COLUMNS[name];
+  const { label, sort: field } = LIST_COLUMNS[name];
   if (field === undefined) return <div role="columnheader">{label}</div>;
   const [isUp, isDown] = [sort === field, sort === `-${field}`];
   // The first click on a column header sorts ETAs in ascending order, and times of changes in descending order.

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { reloadLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
+import { reloadShipmentLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
@@ -17,7 +17,7 @@ import { findListUpdates } from './list-updates.ts';
 /** Returns the loaded shipments of the list, and the changes that a refresh of the list would show. */
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
-  const list = useInfiniteQuery(shipmentsQuery(environment, query));
+  const list = useInfiniteQuery(shipmentListQuery(environment, query));
   const { data: changes } = useQuery(shipmentUpdatesQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
   const rows = useMemo(() => mergeShipmentPages(list.data), [list.data]);
@@ -32,7 +32,7 @@ export function useShipmentList(query: ListQuery) {
   const next = useCallback(() => {
     if (!isFetching && !isFetchNextPageError) void fetchNextPage();
   }, [isFetching, isFetchNextPageError, fetchNextPage]);
-  const reread = useCallback(() => void reloadLists(queries, environment), [queries, environment]);
+  const reread = useCallback(() => void reloadShipmentLists(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
   // An empty list is refreshed automatically, because no row can move. In an empty workspace, the first steps stay
@@ -75,7 +75,7 @@ export type ShipmentList = ReturnType<typeof useShipmentList>;
 
 const PAGE_SIZE = 100;
 
-interface ShipmentsPage {
+interface ShipmentListPageData {
   readonly data: Shipment[];
   readonly next_cursor: string | null;
   /** Time at which the page was read, in epoch milliseconds. */
@@ -86,10 +86,10 @@ interface ShipmentsPage {
  * Query of a shipment list, page by page. It is never refetched automatically, because rows would move under the
  * pointer.
  */
-function shipmentsQuery(environment: Environment, query: ListQuery) {
+function shipmentListQuery(environment: Environment, query: ListQuery) {
   return infiniteQueryOptions({
     queryKey: ['shipments', environment, query],
-    queryFn: async ({ pageParam, signal }): Promise<ShipmentsPage> => {
+    queryFn: async ({ pageParam, signal }): Promise<ShipmentListPageData> => {
       const readAt = Date.now();
       const list = getApiClient(environment).shipments.list({ ...query, limit: PAGE_SIZE }, { signal });
       return { ...(await list.fetchPage(pageParam)), readAt };
@@ -105,7 +105,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
 }
 
 /** Returns the time at which the first page was read, in epoch milliseconds. Returns `Infinity` if no page was read. */
-function getFirstReadTime(list: InfiniteData<ShipmentsPage> | undefined): number {
+function getFirstReadTime(list: InfiniteData<ShipmentListPageData> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
@@ -113,7 +113,7 @@ function getFirstReadTime(list: InfiniteData<ShipmentsPage> | undefined): number
  * Merges all loaded pages into one list without duplicates. A shipment appears on two pages if it changed between the
  * two reads.
  */
-function mergeShipmentPages(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
+function mergeShipmentPages(list: InfiniteData<ShipmentListPageData> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {
     for (const shipment of data) if (!rows.has(shipment.id)) rows.set(shipment.id, shipment);

@@ -2,11 +2,11 @@ import { Button, Group, Indicator, Pill, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { LazyMultiSelect, LazySelect, loadOnDemand } from '../../app/lazy.tsx';
-import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
+import { LazyMultiSelect, LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
+import { SHIPMENT_STATUSES, SHIPMENT_STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { SORT_LABELS, type SearchState, getFilterLabel, formatFilterValue } from './filters.ts';
+import { SHIPMENT_SORT_LABELS, type SearchState, getFilterLabel, formatFilterValue } from './filters.ts';
 import {
   type FilterName,
   SHIPMENT_SORTS,
@@ -16,15 +16,15 @@ import {
   getFilters,
 } from './shipment-search.ts';
 
-const LazyFilterDrawer = loadOnDemand(
+const LazyFilterDrawer = createOnDemandComponent(
   async () => (await import('./filter-drawer.tsx')).FilterDrawer,
   ({ opened }) => opened,
 );
 
 /** Id of the search field's HTML element. A keyboard shortcut focuses this element. */
 export const SEARCH_FIELD_ID = 'shipment-search';
-const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
-const STATUS_OPTIONS = STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }));
+const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SHIPMENT_SORT_LABELS[value] }));
+const STATUS_OPTIONS = SHIPMENT_STATUSES.map((value) => ({ value, label: SHIPMENT_STATUS_LABELS[value] }));
 /** Milliseconds between the last keystroke in the search field and the search. */
 const SEARCH_DELAY_MS = 250;
 

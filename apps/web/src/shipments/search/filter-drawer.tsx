@@ -1,6 +1,6 @@
 import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { Fragment, useState } from 'react';
-import { MODE_OPTIONS, STATUSES, STATUS_LABELS } from '../../values/codes.ts';
+import { MODE_OPTIONS, SHIPMENT_STATUSES, SHIPMENT_STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
 import { PLAIN_FIELD_NAMES, getPlainField } from '../plain-fields.ts';
@@ -13,7 +13,7 @@ import {
   getFilters,
   listFiltersOfKind,
   toIsoDate,
-  withoutEmpty,
+  removeEmptyParameters,
 } from './shipment-search.ts';
 
 const ENUM_FILTERS = PLAIN_FIELD_NAMES.filter((name) => getPlainField(name).choices !== undefined);
@@ -50,7 +50,7 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {
-    replace({ ...withoutEmpty(draft), sort: search.sort, columns: search.columns });
+    replace({ ...removeEmptyParameters(draft), sort: search.sort, columns: search.columns });
     onClose();
   };
   const clear = () => {
@@ -69,7 +69,7 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
         <MultiSelect
           label={getFilterLabel('status')}
           placeholder={draft.status === undefined ? 'Any' : ''}
-          data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
+          data={SHIPMENT_STATUSES.map((value) => ({ value, label: SHIPMENT_STATUS_LABELS[value] }))}
           value={draft.status?.split(',') ?? []}
           onChange={(values) => change({ status: values.length === 0 ? undefined : values.join(',') })}
           clearable

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useEffect, useMemo, useState } from 'react';
-import { MODE_LABELS, type Mode, STATUS_LABELS, type Status } from '../../values/codes.ts';
+import { MODE_LABELS, type Mode, SHIPMENT_STATUS_LABELS, type Status } from '../../values/codes.ts';
 import {
   DAY_FILTERS,
   type Day,
@@ -12,8 +12,8 @@ import {
   type ShipmentSort,
   YES_NO_FILTERS,
   formatDay,
-  buildListQuery,
-  withoutEmpty,
+  buildShipmentListQuery,
+  removeEmptyParameters,
 } from './shipment-search.ts';
 
 export interface SearchState {
@@ -31,13 +31,16 @@ export function useShipmentSearch(): SearchState {
   const navigate = useNavigate({ from: '/shipments' });
   const text = JSON.stringify(search);
   const today = useStartOfToday();
-  const query = useMemo(() => buildListQuery(JSON.parse(text) as ShipmentSearch, new Date(today)), [text, today]);
+  const query = useMemo(
+    () => buildShipmentListQuery(JSON.parse(text) as ShipmentSearch, new Date(today)),
+    [text, today],
+  );
   return {
     search,
     query,
     change: (changes) =>
-      void navigate({ search: (now: ShipmentSearch) => withoutEmpty({ ...now, ...changes }), replace: true }),
-    replace: (next) => void navigate({ search: withoutEmpty(next) }),
+      void navigate({ search: (now: ShipmentSearch) => removeEmptyParameters({ ...now, ...changes }), replace: true }),
+    replace: (next) => void navigate({ search: removeEmptyParameters(next) }),
   };
 }
 
@@ -56,7 +59,7 @@ export function getFilterLabel(name: FilterName): string {
   return SHIPMENT_FILTERS[name].label;
 }
 
-export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
+export const SHIPMENT_SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-created_at': 'Newest first',
   created_at: 'Oldest first',
   '-updated_at': 'Last updated first',
@@ -74,4 +77,4 @@ export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentF
   return String(value);
 }
 
-const getStatusLabel = (status: string) => STATUS_LABELS[status as Status];
+const getStatusLabel = (status: string) => SHIPMENT_STATUS_LABELS[status as Status];

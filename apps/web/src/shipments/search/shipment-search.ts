@@ -1,8 +1,8 @@
 import { SHIPMENT_FILTERS } from '@tracking/client';
-import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
+import { MODE_LABELS, type Mode, SHIPMENT_STATUSES, type Status } from '../../values/codes.ts';
 import { type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
-const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
 /** Name of a list filter, which is also the name of its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
@@ -53,21 +53,21 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
   const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
   const statuses = toTextParameter(raw['status'])
     ?.split(',')
-    .filter((status) => STATUSES.some((known) => known === status));
-  return withoutEmpty({
+    .filter((status) => SHIPMENT_STATUSES.some((known) => known === status));
+  return removeEmptyParameters({
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
     ...parsePlainFields((name) => toTextParameter(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
     status: statuses?.join(','),
-    mode: oneOf(MODES, raw['mode']),
+    mode: oneOf(TRANSPORT_MODES, raw['mode']),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
     columns: toTextParameter(raw['columns']),
   });
 }
 
 /** Removes empty parameters and the default sort order from the search. */
-export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
+export function removeEmptyParameters(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
     Object.entries(search).filter(
       ([name, value]) => value !== undefined && value !== '' && !isDefaultParameter(name, value),
@@ -80,7 +80,7 @@ export function getFilters({ sort: _sort, columns: _columns, ...filters }: Shipm
   return filters;
 }
 
-export function hasFilters(search: ShipmentSearch): boolean {
+export function hasShipmentFilters(search: ShipmentSearch): boolean {
   return Object.keys(getFilters(search)).length > 0;
 }
 
@@ -102,7 +102,7 @@ export type ListQuery = Omit<ShipmentFilters, 'status'> & {
 };
 
 /** Converts the search to an API query. Days in the user's time zone become UTC times. */
-export function buildListQuery(search: ShipmentSearch, now: Date): ListQuery {
+export function buildShipmentListQuery(search: ShipmentSearch, now: Date): ListQuery {
   const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = getFilters(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOfDay(day, now).toISOString());
   const ends = (day: string | undefined) => (day === undefined ? undefined : endOfDay(day, now).toISOString());
@@ -127,7 +127,7 @@ export type Day = string;
 
 const RELATIVE_DAY_PATTERN = /^today(?:([+-])(\d{1,3}))?$/;
 const ABSOLUTE_DAY_PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const DAY_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 export function isValidDay(text: string): boolean {
   return RELATIVE_DAY_PATTERN.test(text) || parseDate(text) !== undefined;
@@ -157,7 +157,7 @@ export function toIsoDate(day: Day, now: Date): string {
 
 export function formatDay(day: Day): string {
   const relative = RELATIVE_DAY_PATTERN.exec(day);
-  if (relative === null) return DATE_FORMAT.format(parseDate(day));
+  if (relative === null) return DAY_LABEL_FORMAT.format(parseDate(day));
   const [, sign, days = '0'] = relative;
   const size = Number(days);
   if (size === 0) return 'today';

@@ -3,7 +3,7 @@ import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { SearchState } from '../search/filters.ts';
-import { hasFilters } from '../search/shipment-search.ts';
+import { hasShipmentFilters } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
 import {
   BUILT_IN_VIEWS,
@@ -21,15 +21,16 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
   const [isNaming, setNaming] = useState(false);
   const all = [...BUILT_IN_VIEWS, ...saved];
   const isKnown = all.some((view) => matchesView(view, search));
-  const canSave = !isKnown && (hasFilters(search) || search.sort !== undefined) && saved.length < MAX_SAVED_VIEWS;
+  const canSave =
+    !isKnown && (hasShipmentFilters(search) || search.sort !== undefined) && saved.length < MAX_SAVED_VIEWS;
   return (
     <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
       {BUILT_IN_VIEWS.map((view) => (
-        <ViewLink key={view.name} view={view} isShown={matchesView(view, search)} />
+        <SavedViewLink key={view.name} view={view} isShown={matchesView(view, search)} />
       ))}
       {saved.map((view) => (
         <Group key={view.name} gap={0} wrap="nowrap">
-          <ViewLink view={view} isShown={matchesView(view, search)} />
+          <SavedViewLink view={view} isShown={matchesView(view, search)} />
           <Menu position="bottom-end">
             <Menu.Target>
               <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for view ${view.name}`}>
@@ -71,7 +72,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
   );
 }
 
-function ViewLink({ view, isShown }: { readonly view: SavedView; readonly isShown: boolean }) {
+function SavedViewLink({ view, isShown }: { readonly view: SavedView; readonly isShown: boolean }) {
   return (
     <Button
       size="compact-sm"

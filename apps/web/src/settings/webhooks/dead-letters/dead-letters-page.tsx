@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDeadLetterSummary } from '@tracking/client';
 import { useState } from 'react';
-import { loadOnDemand } from '../../../app/lazy.tsx';
+import { createOnDemandComponent } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { PageHeader, QueryView } from '../../../app/page.tsx';
 import { type WriteOptions, useApiWrite } from '../../../app/write.ts';
@@ -12,21 +12,21 @@ import { getEventLabel } from '../../../values/event-types.ts';
 import { DeliveryRows, type DeliverySelection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
 import { LastUpdated } from '../webhook-parts.tsx';
-import { POLL_MS, DELIVERY_QUERY_KEYS, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
+import { POLL_INTERVAL_MS, DELIVERY_QUERY_KEYS, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
 import { type DeadLetterSearch, toSummaryQuery, toDeadLetterSelection } from '../webhook-search.ts';
 import { getReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
 
-const EMPTY_SELECTION: ReadonlySet<string> = new Set();
+const EMPTY_ID_SELECTION: ReadonlySet<string> = new Set();
 
 export function DeadLettersPage() {
   const { environment: _everywhere, ...search } = useSearch({ from: '/signed-in/settings/webhooks/dead-letters' });
   const navigate = useNavigate({ from: '/settings/webhooks/dead-letters' });
   const summary = useQuery(deadLettersQuery(useEnvironment(), toSummaryQuery(search)));
-  const [chosen, setChosen] = useState(EMPTY_SELECTION);
+  const [chosen, setChosen] = useState(EMPTY_ID_SELECTION);
   const applySearch = (to: DeadLetterSearch) => {
-    setChosen(EMPTY_SELECTION);
+    setChosen(EMPTY_ID_SELECTION);
     void navigate({ search: to, replace: true });
   };
   const isFiltered = Object.keys(search).length > 0;
@@ -45,7 +45,7 @@ export function DeadLettersPage() {
               search={search}
               chosen={chosen}
               summary={counted}
-              onDone={() => setChosen(EMPTY_SELECTION)}
+              onDone={() => setChosen(EMPTY_ID_SELECTION)}
             />
             {isSummaryCertainlyEmpty(counted) ? (
               <Alert color="green" title={isFiltered ? 'No matching dead letters' : 'No dead letters'}>
@@ -123,7 +123,7 @@ function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps
                     {label}
                   </Text>
                   <Text span size="sm" fw={600}>
-                    {formatCount(count, isExact)}
+                    {formatMinimumCount(count, isExact)}
                   </Text>
                 </Group>
               </UnstyledButton>
@@ -140,11 +140,13 @@ function isSummaryCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSumm
   return count === 0 && is_exact;
 }
 
-function formatCount(count: number, isExact: boolean): string {
+function formatMinimumCount(count: number, isExact: boolean): string {
   return isExact ? String(count) : `${count} or more`;
 }
 
-const StartedReplays = loadOnDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
+const LazyStartedReplays = createOnDemandComponent(
+  async () => (await import('../replays/replays-page.tsx')).StartedReplays,
+);
 
 /** Maximum number of selected deliveries, which is the maximum of one API request. */
 const MAX_SELECTED_DELIVERIES = 200;
@@ -173,7 +175,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
   });
   const isTooMany = chosen.size > MAX_SELECTED_DELIVERIES;
   const isFiltered = Object.keys(search).length > 0;
-  const counted = formatCount(summary.count, summary.is_exact);
+  const counted = formatMinimumCount(summary.count, summary.is_exact);
   const matchingLabel = isFiltered ? `${counted} matching` : `all ${counted}`;
   const selectionLabel = chosen.size > 0 ? `${chosen.size} selected` : matchingLabel;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
@@ -224,8 +226,8 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
           )}
         </Group>
       )}
-      {replay.data !== undefined && <StartedReplays started={replay.data} />}
-      {discard.data !== undefined && <StartedReplays started={discard.data} />}
+      {replay.data !== undefined && <LazyStartedReplays started={replay.data} />}
+      {discard.data !== undefined && <LazyStartedReplays started={discard.data} />}
     </Stack>
   );
 }
@@ -247,7 +249,12 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
         ) : (
           <span />
         )}
-        <LastUpdated at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={readAgain} />
+        <LastUpdated
+          at={newest.dataUpdatedAt}
+          isFetching={newest.isFetching}
+          everyMs={POLL_INTERVAL_MS}
+          refetch={readAgain}
+        />
       </Group>
       <QueryView query={list} what="the list of dead letters">
         {() => (rows.length === 0 ? null : <DeliveryRows rows={rows} showsEndpoint selection={selection} />)}

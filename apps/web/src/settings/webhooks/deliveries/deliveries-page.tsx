@@ -9,7 +9,7 @@ import { useEnvironment } from '../../../session/session.ts';
 import { LocalTime } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
 import {
-  POLL_MS,
+  POLL_INTERVAL_MS,
   deliveriesQuery,
   newestDeliveriesQuery,
   useEndpointNames,
@@ -59,7 +59,12 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
         ) : (
           <span />
         )}
-        <LastUpdated at={newest.dataUpdatedAt} isFetching={newest.isFetching} everyMs={POLL_MS} refetch={reread} />
+        <LastUpdated
+          at={newest.dataUpdatedAt}
+          isFetching={newest.isFetching}
+          everyMs={POLL_INTERVAL_MS}
+          refetch={reread}
+        />
       </Group>
       <QueryView query={list} what="the deliveries">
         {() =>

@@ -6,10 +6,10 @@ import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.
 import { TimeRangeFields } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
 import { type DeliverySearch, type FailureReason, parseStatuses } from '../webhook-search.ts';
-import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS, toOptions } from '../webhook-labels.ts';
+import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS, toSelectOptions } from '../webhook-labels.ts';
 
-const DELIVERY_STATUS_OPTIONS = toOptions(DELIVERY_STATUS_LABELS);
-const FAILURE_REASON_OPTIONS = toOptions(FAILURE_REASON_LABELS);
+const DELIVERY_STATUS_OPTIONS = toSelectOptions(DELIVERY_STATUS_LABELS);
+const FAILURE_REASON_OPTIONS = toSelectOptions(FAILURE_REASON_LABELS);
 
 interface DeliveryFiltersProps {
   readonly search: DeliverySearch;

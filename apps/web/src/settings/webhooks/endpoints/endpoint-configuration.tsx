@@ -17,7 +17,7 @@ import {
   listDroppedHeaders,
   toEndpointRequestBody,
   toEndpointPatch,
-  toFormValues,
+  toEndpointFormValues,
 } from './endpoint-fields.ts';
 import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
@@ -67,7 +67,7 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
           </LabeledValueGrid>
         </Stack>
       </Paper>
-      <EndpointSecrets endpoint={endpoint} />
+      <EndpointSecretsSection endpoint={endpoint} />
       {endpoint.last_verification !== null && (
         <Paper withBorder p="md" component="section" aria-label="Last verification">
           <Stack>
@@ -107,7 +107,7 @@ function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
   // Endpoint that was read when the form was opened. The form does not follow later changes.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
-  const form = useEndpointForm(toFormValues(base));
+  const form = useEndpointForm(toEndpointFormValues(base));
   const save = useApiWrite({
     write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
       try {
@@ -131,7 +131,7 @@ function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
     setBase(now);
     setTheirs(undefined);
     save.reset();
-    form.setValues(toFormValues(now));
+    form.setValues(toEndpointFormValues(now));
   };
   return (
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate({ values, over: theirs ?? base }))}>
@@ -175,9 +175,11 @@ interface EndpointConflictProps {
  * values to keep.
  */
 function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointConflictProps) {
-  const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof ENDPOINT_FIELD_LABELS)[];
+  const changed = Object.keys(
+    toEndpointPatch(base, toEndpointFormValues(theirs)),
+  ) as (keyof typeof ENDPOINT_FIELD_LABELS)[];
   const shown = (name: keyof typeof ENDPOINT_FIELD_LABELS) => {
-    const value = toEndpointRequestBody(toFormValues(theirs))[name];
+    const value = toEndpointRequestBody(toEndpointFormValues(theirs))[name];
     if (name === 'headers') return Object.keys(theirs.headers).join(', ') || 'none';
     return Array.isArray(value) ? value.join(', ') : String(value ?? '—');
   };
@@ -207,13 +209,13 @@ function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointCon
 }
 
 type Dialog = 'rotate' | 'reveal';
-const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate secret', reveal: 'Reveal secret' };
+const SECRET_DIALOG_TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate secret', reveal: 'Reveal secret' };
 
 /**
  * Section with the buttons to rotate and to reveal the signing secret. The page holds the secret only while a dialog
  * shows it.
  */
-function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointSecretsSection({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
@@ -237,7 +239,7 @@ function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </PermissionGate>
         </Group>
       </Stack>
-      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && SECRET_DIALOG_TITLES[dialog]}>
         {dialog === 'rotate' && <RotateEndpointSecret id={endpoint.id} onClose={close} />}
         {dialog === 'reveal' && <RevealEndpointSecret id={endpoint.id} onClose={close} />}
       </SecretDialog>

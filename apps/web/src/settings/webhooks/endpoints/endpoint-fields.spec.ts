@@ -6,12 +6,12 @@ import {
   NEW_ENDPOINT_VALUES,
   toEndpointRequestBody,
   toEndpointPatch,
-  setSubscribed,
-  setStandardSubscribed,
+  addOrRemoveEventTypes,
+  subscribeToAllStandardTypes,
   describeSubscription,
   validateEndpoint,
   isSubscribedTo,
-  toFormValues,
+  toEndpointFormValues,
 } from './endpoint-fields.ts';
 
 describe('endpoint fields', () => {
@@ -35,7 +35,7 @@ describe('endpoint fields', () => {
 
   describe('the endpoint form', () => {
     it('sends no changes if nothing was entered', () => {
-      const values = toFormValues(ENDPOINT);
+      const values = toEndpointFormValues(ENDPOINT);
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({});
       expect(toEndpointPatch(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual(
         {},
@@ -43,14 +43,14 @@ describe('endpoint fields', () => {
     });
 
     it('sends changed fields', () => {
-      const values = { ...toFormValues(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
+      const values = { ...toEndpointFormValues(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
     });
 
     it('names stored headers that a URL with another scheme, host or port removes', () => {
       const dropped = (url: string, value = '') =>
         listDroppedHeaders(ENDPOINT, {
-          ...toFormValues(ENDPOINT),
+          ...toEndpointFormValues(ENDPOINT),
           url,
           headers: [header('Authorization', value, true), header('X-Site', 'RTM')],
         });
@@ -62,17 +62,20 @@ describe('endpoint fields', () => {
     });
 
     it('keeps stored header values', () => {
-      const { headers } = toFormValues(ENDPOINT);
-      const more = { ...toFormValues(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
+      const { headers } = toEndpointFormValues(ENDPOINT);
+      const more = { ...toEndpointFormValues(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
       expect(toEndpointPatch(ENDPOINT, more)).toEqual({
         headers: { Authorization: MASKED_HEADER_VALUE, 'X-Site': 'RTM' },
       });
       expect(
-        toEndpointPatch(ENDPOINT, { ...toFormValues(ENDPOINT), headers: [header('Authorization', 'new', true)] }),
+        toEndpointPatch(ENDPOINT, {
+          ...toEndpointFormValues(ENDPOINT),
+          headers: [header('Authorization', 'new', true)],
+        }),
       ).toEqual({
         headers: { Authorization: 'new' },
       });
-      expect(toEndpointPatch(ENDPOINT, { ...toFormValues(ENDPOINT), headers: [] })).toEqual({ headers: {} });
+      expect(toEndpointPatch(ENDPOINT, { ...toEndpointFormValues(ENDPOINT), headers: [] })).toEqual({ headers: {} });
     });
 
     it('clears an empty description', () =>
@@ -91,9 +94,9 @@ describe('endpoint fields', () => {
     });
 
     it('finds no error in valid values', () =>
-      expect(validateEndpoint({ ...toFormValues(ENDPOINT), headers: [header('Authorization', '', true)] })).toEqual(
-        {},
-      ));
+      expect(
+        validateEndpoint({ ...toEndpointFormValues(ENDPOINT), headers: [header('Authorization', '', true)] }),
+      ).toEqual({}));
   });
 });
 
@@ -105,21 +108,24 @@ describe('event type choice', () => {
     });
 
     it('can contain other types besides the star', () => {
-      expect(setSubscribed(['*'], ['document.rejected', 'shipment.created'], true)).toEqual(['*', 'document.rejected']);
-      expect(setSubscribed(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
+      expect(addOrRemoveEventTypes(['*'], ['document.rejected', 'shipment.created'], true)).toEqual([
+        '*',
+        'document.rejected',
+      ]);
+      expect(addOrRemoveEventTypes(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
     });
 
     it('lists its types once a standard type is removed', () => {
-      const left = setSubscribed(['*', 'document.rejected'], ['shipment.created'], false);
+      const left = addOrRemoveEventTypes(['*', 'document.rejected'], ['shipment.created'], false);
       expect([...left].sort()).toEqual(
         [...STANDARD_EVENT_TYPES.filter((type) => type !== 'shipment.created'), 'document.rejected'].sort(),
       );
     });
 
     it('has the same types with and without a star until a release adds a type', () => {
-      const named = setStandardSubscribed(['*', 'exception.updated'], false);
+      const named = subscribeToAllStandardTypes(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
-      expect(setStandardSubscribed(named, true)).toEqual(['*', 'exception.updated']);
+      expect(subscribeToAllStandardTypes(named, true)).toEqual(['*', 'exception.updated']);
     });
 
     it.each([

@@ -11,9 +11,9 @@ export const API_VERSIONS = Object.keys(KNOWN_API_VERSIONS) as readonly ApiVersi
 /** API version of events for new endpoints. Versions are named by date, so the greatest name is the newest version. */
 const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > newest ? version : newest));
 
-export const MAX_CONCURRENCY = 100;
+export const MAX_ENDPOINT_CONCURRENCY = 100;
 
-export interface HeaderRow {
+export interface HeaderFieldRow {
   /** Identifier of the header row in the form. */
   readonly key: number;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface EndpointValues {
   url: string;
   description: string;
   event_types: Subscription;
-  headers: HeaderRow[];
+  headers: HeaderFieldRow[];
   api_version: ApiVersion;
   /** Maximum number of concurrent requests. Null if the form field is empty. */
   max_concurrency: number | null;
@@ -42,7 +42,7 @@ export const NEW_ENDPOINT_VALUES: EndpointValues = {
   max_concurrency: 16,
 };
 
-export function toFormValues(endpoint: WebhookEndpoint): EndpointValues {
+export function toEndpointFormValues(endpoint: WebhookEndpoint): EndpointValues {
   return {
     url: endpoint.url,
     description: endpoint.description ?? '',
@@ -76,9 +76,9 @@ export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWeb
 
 /** Returns only the fields that the user changed. Changes of other users to other fields are therefore kept. */
 export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
-  const [was, is] = [toEndpointRequestBody(toFormValues(before)), toEndpointRequestBody(values)];
+  const [was, is] = [toEndpointRequestBody(toEndpointFormValues(before)), toEndpointRequestBody(values)];
   const differs = (name: keyof typeof is) =>
-    JSON.stringify(sortIfArray(was[name])) !== JSON.stringify(sortIfArray(is[name]));
+    JSON.stringify(sortArrays(was[name])) !== JSON.stringify(sortArrays(is[name]));
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
@@ -101,7 +101,9 @@ export function validateEndpoint({
     url: url.trim() === '' ? 'Enter the URL that receives events' : undefined,
     event_types: event_types.length === 0 ? 'Select at least one event type' : undefined,
     headers: validateHeaders(headers, names),
-    max_concurrency: isValidMaxConcurrency(most) ? undefined : `Enter a whole number from 1 to ${MAX_CONCURRENCY}`,
+    max_concurrency: isValidMaxConcurrency(most)
+      ? undefined
+      : `Enter a whole number from 1 to ${MAX_ENDPOINT_CONCURRENCY}`,
   };
   return Object.fromEntries(Object.entries(errors).filter(([, message]) => message !== undefined)) as Record<
     string,
@@ -110,10 +112,10 @@ export function validateEndpoint({
 }
 
 function isValidMaxConcurrency(value: number | null): boolean {
-  return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_CONCURRENCY;
+  return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_ENDPOINT_CONCURRENCY;
 }
 
-function validateHeaders(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
+function validateHeaders(headers: readonly HeaderFieldRow[], names: readonly string[]): string | undefined {
   if (names.some((name) => name === '')) return 'Enter a name for each header, or remove the header';
   if (new Set(names).size < names.length) return 'Use each header name only once';
   return headers.some(({ value, hasStoredValue }) => value === '' && !hasStoredValue)
@@ -122,7 +124,7 @@ function validateHeaders(headers: readonly HeaderRow[], names: readonly string[]
 }
 
 /** Sorts arrays, so that lists of event types can be compared in any order. */
-function sortIfArray(value: unknown): unknown {
+function sortArrays(value: unknown): unknown {
   return Array.isArray(value) ? value.map(String).sort() : value;
 }
 
@@ -139,7 +141,11 @@ export function isSubscribedTo(subscription: Subscription, type: EventType): boo
  * Adds event types to a subscription, or removes them. If a standard type is removed from `*`, the other standard types
  * replace `*`.
  */
-export function setSubscribed(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
+export function addOrRemoveEventTypes(
+  subscription: Subscription,
+  types: readonly EventType[],
+  chosen: boolean,
+): Subscription {
   if (chosen) return [...subscription, ...types.filter((type) => !isSubscribedTo(subscription, type))];
   const removesStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
   const named: Subscription = removesStandard
@@ -152,7 +158,7 @@ export function setSubscribed(subscription: Subscription, types: readonly EventT
  * If chosen, subscribes to `*`, which includes future standard types. Otherwise lists the current standard types one by
  * one.
  */
-export function setStandardSubscribed(subscription: Subscription, chosen: boolean): Subscription {
+export function subscribeToAllStandardTypes(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }

@@ -22,11 +22,11 @@ import { type EventType, getEventDescription, groupEventTypes, getEventLabel } f
 import {
   API_VERSIONS,
   type EndpointValues,
-  type HeaderRow,
-  MAX_CONCURRENCY,
+  type HeaderFieldRow,
+  MAX_ENDPOINT_CONCURRENCY,
   type Subscription,
-  setSubscribed,
-  setStandardSubscribed,
+  addOrRemoveEventTypes,
+  subscribeToAllStandardTypes,
   validateEndpoint,
   isSubscribedTo,
 } from './endpoint-fields.ts';
@@ -87,7 +87,7 @@ export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsPro
         label="Max concurrency"
         type="number"
         min={1}
-        max={MAX_CONCURRENCY}
+        max={MAX_ENDPOINT_CONCURRENCY}
         value={form.values.max_concurrency ?? ''}
         onChange={({ currentTarget: { value } }) =>
           form.setFieldValue('max_concurrency', value === '' ? null : Number(value))
@@ -116,7 +116,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
           label="All standard types"
           description="Includes types that later releases add."
           checked={all}
-          onChange={(event) => onChange(setStandardSubscribed(value, event.currentTarget.checked))}
+          onChange={(event) => onChange(subscribeToAllStandardTypes(value, event.currentTarget.checked))}
         />
         <TextInput
           aria-label="Search event types"
@@ -158,7 +158,7 @@ function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) 
         label={<Text fw={600}>{group}</Text>}
         checked={chosen.length === types.length}
         indeterminate={chosen.length > 0 && chosen.length < types.length}
-        onChange={(event) => onChange(setSubscribed(value, types, event.currentTarget.checked))}
+        onChange={(event) => onChange(addOrRemoveEventTypes(value, types, event.currentTarget.checked))}
       />
       {types.map((type) => (
         <Group key={type} pl="lg">
@@ -166,7 +166,7 @@ function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) 
             label={getEventLabel(type)}
             description={`${type} — ${getEventDescription(type)}`}
             checked={isSubscribedTo(value, type)}
-            onChange={(event) => onChange(setSubscribed(value, [type], event.currentTarget.checked))}
+            onChange={(event) => onChange(addOrRemoveEventTypes(value, [type], event.currentTarget.checked))}
           />
         </Group>
       ))}
@@ -176,14 +176,14 @@ function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) 
 
 const MAX_HEADERS = 20;
 
-function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderRow, dropped: readonly string[]): string {
+function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderFieldRow, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
   return dropped.includes(name) ? 'Enter the value again' : 'Value is unchanged';
 }
 
 interface HeaderFieldsProps {
-  readonly value: readonly HeaderRow[];
-  readonly onChange: (value: HeaderRow[]) => void;
+  readonly value: readonly HeaderFieldRow[];
+  readonly onChange: (value: HeaderFieldRow[]) => void;
   readonly dropped: readonly string[];
   readonly error?: React.ReactNode;
 }
@@ -191,7 +191,7 @@ interface HeaderFieldsProps {
 /** Form fields for the custom headers of the endpoint. The service never returns header values. */
 function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
-  const change = (key: number, change: Partial<HeaderRow>) =>
+  const change = (key: number, change: Partial<HeaderFieldRow>) =>
     onChange(value.map((row) => (row.key === key ? { ...row, ...change } : row)));
   return (
     <Fieldset legend="Headers">

@@ -15,7 +15,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
-import { lazyWithRetry } from '../../../app/lazy.tsx';
+import { createLazyComponent } from '../../../app/lazy.tsx';
 import { LinkAnchor, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { LocalTime } from '../../../values/time.tsx';
@@ -34,7 +34,7 @@ import {
 } from './stats-series.ts';
 
 /** The code of the setup steps is loaded on demand, because each endpoint needs them only once. */
-const LazyEndpointSetup = lazyWithRetry(async () => ({
+const LazyEndpointSetup = createLazyComponent(async () => ({
   default: (await import('./endpoint-setup.tsx')).EndpointSetup,
 }));
 
@@ -61,7 +61,7 @@ export function EndpointOverview({ endpoint, window, onWindow }: EndpointOvervie
 }
 
 /** The code of the chart is loaded on demand, because the chart library recharts is large. */
-const LazyStatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
+const LazyStatsChart = createLazyComponent(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
   readonly endpoint: WebhookEndpoint;

@@ -18,7 +18,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
 import { CopyText } from '../../../app/copy.tsx';
-import { lazyWithRetry } from '../../../app/lazy.tsx';
+import { createLazyComponent } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useApiWrite } from '../../../app/write.ts';
@@ -29,11 +29,13 @@ import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
 // The code of a tab is loaded when the user opens the tab.
-const Deliveries = lazyWithRetry(async () => ({
+const LazyDeliveryList = createLazyComponent(async () => ({
   default: (await import('../deliveries/deliveries-page.tsx')).DeliveryList,
 }));
-const LazyReplayList = lazyWithRetry(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
-const EndpointConfiguration = lazyWithRetry(async () => ({
+const LazyReplayList = createLazyComponent(async () => ({
+  default: (await import('../replays/replays-page.tsx')).ReplayList,
+}));
+const LazyEndpointConfiguration = createLazyComponent(async () => ({
   default: (await import('./endpoint-configuration.tsx')).EndpointConfiguration,
 }));
 
@@ -97,7 +99,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             <EndpointOverview endpoint={endpoint} window={window} onWindow={(to) => applySearch({ tab, window: to })} />
           </Tabs.Panel>
           <Tabs.Panel value="deliveries" pt="md">
-            <Deliveries
+            <LazyDeliveryList
               search={{ ...narrowed, endpoint_id: id }}
               onChange={({ endpoint_id: _id, ...search }) => applySearch({ ...search, tab: 'deliveries' })}
               isSingleEndpoint
@@ -107,7 +109,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             <LazyReplayList endpoint={endpoint} />
           </Tabs.Panel>
           <Tabs.Panel value="configuration" pt="md">
-            <EndpointConfiguration endpoint={endpoint} />
+            <LazyEndpointConfiguration endpoint={endpoint} />
           </Tabs.Panel>
         </Suspense>
       </Tabs>
@@ -123,13 +125,15 @@ function TabLoadingSkeleton() {
   );
 }
 
-const LazySendTest = lazyWithRetry(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
-const LazyCreateReplay = lazyWithRetry(async () => ({
-  default: (await import('../replays/create-replay.tsx')).CreateReplay,
+const LazySendTest = createLazyComponent(async () => ({
+  default: (await import('./send-test.tsx')).SendTestEventForm,
+}));
+const LazyCreateReplay = createLazyComponent(async () => ({
+  default: (await import('../replays/create-replay.tsx')).CreateReplayForm,
 }));
 
 type Dialog = 'test' | 'replay';
-const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
+const ACTION_DIALOG_TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
 
 /** Menu with the actions on an endpoint. */
 function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -207,7 +211,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
+      <Modal opened={dialog !== undefined} onClose={close} title={dialog && ACTION_DIALOG_TITLES[dialog]}>
         <Suspense fallback={<Loader role="status" aria-label="Loading the form" />}>
           {dialog === 'test' && <LazySendTest endpoint={endpoint} onClose={close} />}
           {dialog === 'replay' && (

@@ -6,7 +6,7 @@ import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { VerificationOutcome } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
-import { SendTest } from './send-test.tsx';
+import { SendTestEventForm } from './send-test.tsx';
 
 /** The setup steps of a new endpoint: verify it, send a test event, and enable it. */
 export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -22,7 +22,7 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   return (
     <Paper withBorder p="md" component="section" aria-label="Endpoint setup">
       <Stack gap="lg">
-        <Step number={1} title="Verify the endpoint" isDone={isVerified}>
+        <NumberedStep number={1} title="Verify the endpoint" isDone={isVerified}>
           <Text size="sm">
             To prove that the endpoint is yours, it must respond to a verification request with a 2xx status and the
             token from the request.
@@ -44,15 +44,15 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
               {endpoint.last_verification === null ? 'Send challenge' : 'Send again'}
             </Button>
           </Group>
-        </Step>
-        <Step number={2} title="Send a test event">
+        </NumberedStep>
+        <NumberedStep number={2} title="Send a test event">
           {isVerified ? (
-            <SendTest endpoint={endpoint} />
+            <SendTestEventForm endpoint={endpoint} />
           ) : (
             <Text size="sm">This step is available after verification.</Text>
           )}
-        </Step>
-        <Step number={3} title="Enable endpoint">
+        </NumberedStep>
+        <NumberedStep number={3} title="Enable endpoint">
           {isVerified ? (
             <Group>
               <Button loading={enable.isPending} onClick={() => enable.mutate()}>
@@ -62,7 +62,7 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
           ) : (
             <Text size="sm">This step is available after verification.</Text>
           )}
-        </Step>
+        </NumberedStep>
       </Stack>
     </Paper>
   );
@@ -75,7 +75,7 @@ interface SetupStepProps {
   readonly children: ReactNode;
 }
 
-function Step({ number, title, isDone = false, children }: SetupStepProps) {
+function NumberedStep({ number, title, isDone = false, children }: SetupStepProps) {
   return (
     <Group align="start" wrap="nowrap" gap="sm">
       <ThemeIcon radius="xl" size="md" variant={isDone ? 'filled' : 'default'} color="green.9">

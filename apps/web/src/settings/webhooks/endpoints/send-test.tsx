@@ -16,7 +16,7 @@ interface SendTestProps {
 }
 
 /** Sends a sample event of a chosen type and shows the endpoint's response. */
-export function SendTest({ endpoint, onClose }: SendTestProps) {
+export function SendTestEventForm({ endpoint, onClose }: SendTestProps) {
   const [client, environment] = [useApi(), useEnvironment()];
   const [type, setType] = useState<EventType>('milestone.recorded');
   const send = useApiWrite({

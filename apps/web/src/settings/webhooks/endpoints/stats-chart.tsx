@@ -3,8 +3,8 @@ import { BarChart } from '@mantine/charts';
 import type { StatsWindow } from '../webhook-search.ts';
 import type { StatsColumn } from './stats-series.ts';
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const HOUR_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const DAY_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 interface StatsChartProps {
   readonly columns: readonly StatsColumn[];
@@ -13,7 +13,7 @@ interface StatsChartProps {
 
 /** Stacked bar chart of succeeded and failed attempts. A table on the same page contains the same data. */
 export default function StatsChart({ columns, window }: StatsChartProps) {
-  const format = window === 'day' ? HOUR : DAY;
+  const format = window === 'day' ? HOUR_LABEL_FORMAT : DAY_LABEL_FORMAT;
   const data = columns.map(({ at, succeeded, failed }) => ({
     at: format.format(new Date(at)),
     Succeeded: succeeded,

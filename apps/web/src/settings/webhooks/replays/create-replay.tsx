@@ -13,7 +13,7 @@ import {
   REPLAYED_STATUS_OPTIONS,
   type ReplayValues,
   type ReplayedStatus,
-  toOptions,
+  toSelectOptions,
   buildReplayBody,
 } from '../webhook-labels.ts';
 
@@ -23,7 +23,7 @@ interface CreateReplayProps {
   readonly onStarted: () => void;
 }
 
-export function CreateReplay({ endpoint, onClose, onStarted }: CreateReplayProps) {
+export function CreateReplayForm({ endpoint, onClose, onStarted }: CreateReplayProps) {
   const client = useApi();
   const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY_VALUES);
   const start = useApiWrite({
@@ -56,7 +56,7 @@ export function CreateReplay({ endpoint, onClose, onStarted }: CreateReplayProps
         error={values.statuses.length === 0 ? 'Select at least one status' : undefined}
       >
         <Stack gap="xs" mt={4}>
-          {toOptions(REPLAYED_STATUS_OPTIONS).map(({ value, label }) => (
+          {toSelectOptions(REPLAYED_STATUS_OPTIONS).map(({ value, label }) => (
             <Checkbox key={value} value={value} label={label} />
           ))}
         </Stack>

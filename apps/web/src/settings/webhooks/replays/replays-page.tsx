@@ -10,20 +10,20 @@ import { KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
 import { REPLAY_STATUS_LABELS, calculateProgressPercentages, describeReplay } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { CreateReplay } from './create-replay.tsx';
+import { CreateReplayForm } from './create-replay.tsx';
 
 export function ReplaysPage() {
   return (
     <Stack>
       <PageHeader title="Replays" about="Bulk replays and discards of deliveries." />
       <WebhookTabs at="/settings/webhooks/replays" />
-      <Replays />
+      <ReplayList />
     </Stack>
   );
 }
 
 /** List of the replays of one endpoint, or of all endpoints. */
-export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
+export function ReplayList({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
   const [isCreating, { open, close }] = useDisclosure(false);
   const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
   const isEnabled = endpoint?.status === 'enabled';
@@ -58,7 +58,7 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
       </QueryView>
       {endpoint !== undefined && (
         <Modal opened={isCreating} onClose={close} title="Replay events">
-          <CreateReplay endpoint={endpoint} onClose={close} onStarted={close} />
+          <CreateReplayForm endpoint={endpoint} onClose={close} onStarted={close} />
         </Modal>
       )}
     </Stack>
