@@ -137,7 +137,7 @@ export class AuditTrail {
     await ending.catch((error: unknown) =>
       this.logger.warn(
         { ...requestFields(request), entry: entry.id, error: String(error) },
-        'audit entry not completed',
+        'could not complete an audit entry; its outcome stays unknown',
       ),
     );
   }

@@ -45,7 +45,7 @@ function uniqueEntries(part: string, contributions: readonly object[]): object {
   const joined = Object.fromEntries(entries) as object;
   const names = entries.map(([name]) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`two features document ${twice} in ${part}`);
+  if (twice !== undefined) throw new Error(`Two features document ${twice} in ${part}. Remove one of the entries.`);
   return joined;
 }
 
@@ -54,6 +54,6 @@ function requireAllCodes<Code extends string>(
   codes: readonly Code[],
 ): Readonly<Record<Code, CodeEntry>> {
   const missing = codes.filter((code) => entries[code] === undefined);
-  if (missing.length > 0) throw new Error(`these codes have no documentation: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`These error codes have no documentation: ${missing.join(', ')}.`);
   return entries as Readonly<Record<Code, CodeEntry>>;
 }

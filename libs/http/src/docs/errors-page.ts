@@ -14,8 +14,8 @@ import { renderDocumentationPage, renderJsonBlock } from './documentation-page.t
 
 const ERROR_TYPE_DESCRIPTIONS: Readonly<Record<ErrorType, string>> = {
   invalid_request: 'The request is invalid. Do not repeat it unchanged.',
-  authentication: 'The key or session is not valid. Stop until you have a valid one.',
-  permission: 'The key or user lacks the permission. Stop until it is granted.',
+  authentication: 'The key or session is not valid. Stop until you have a valid key or session.',
+  permission: 'The key or user lacks the permission. Stop until the permission is granted.',
   not_found: 'The resource does not exist.',
   conflict: 'The present state does not allow the request. Read the resource again, then decide again.',
   rate_limit: 'Too many requests. Wait for `Retry-After`, then send the same request again.',
@@ -39,7 +39,7 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
         ...codes.filter((code) => ERROR_CODES[code] === type).map((code) => renderErrorArticle(code, errors[code])),
       ]),
       '<h2 id="fields">Invalid fields</h2>',
-      'Each entry of `details` has the code of one invalid field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
+      'Each entry of `details` has the code of one invalid field. The code of the error itself is `validation_failed`, or the code of the fields if all fields have the same code.',
       ...FIELD_ERROR_CODES.map((code) => renderFieldArticle(code, fields[code])),
       '<h2 id="warnings">Warnings</h2>',
       'Codes in `warnings`, a member of the response to every write. The write was carried out.',

@@ -87,7 +87,7 @@ const VARIANT_SUFFIX = /(?:Written|Created|Detail|Invited)$/;
 
 function createExampleOfNamedSchema(schemaName: string, making: ExampleContext, example: unknown): unknown {
   const schema = making.schemas[schemaName];
-  if (!schema) throw new Error(`there is no schema ${schemaName}`);
+  if (!schema) throw new Error(`The OpenAPI description has no schema ${schemaName}.`);
   if (example !== undefined) return example;
   const sample = making.samples[schemaName];
   if (making.optional && sample) return sample;

@@ -14,9 +14,13 @@ export const RESPONSE_HEADERS = {
     schema: { ...TEXT_SCHEMA, pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
   },
-  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: INTEGER_SCHEMA, example: 1_000 },
+  'X-RateLimit-Limit': {
+    description: 'Number of requests allowed per minute.',
+    schema: INTEGER_SCHEMA,
+    example: 1_000,
+  },
   'X-RateLimit-Remaining': {
-    description: 'Requests left in the current minute.',
+    description: 'Number of requests left in the current minute.',
     schema: INTEGER_SCHEMA,
     example: 998,
   },
@@ -128,7 +132,7 @@ const REQUEST_HEADERS = {
   },
   'Consistency-Token': {
     description:
-      'Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.',
+      'Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.',
     schema: { type: 'string' as const, minLength: 1 },
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },

@@ -24,12 +24,13 @@ export function describeRefusals(described: DescribedOperation, docs: ApiDocs): 
   const byStatus = Map.groupBy(collectCodes(described, docs), getErrorStatus);
   for (const [status, response] of Object.entries(operation.responses)) {
     if (isRefusal(response) && !byStatus.has(Number(status)))
-      throw new Error(`operation ${id} declares status ${status}, but none of its error codes has that status`);
+      throw new Error(`Operation ${id} declares status ${status}, but none of its error codes has this status.`);
   }
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     operation.responses[String(status)] = describeResponse(operation, status, codes);
   }
-  const description = 'For any operation: the request did not arrive in time, or its headers are not acceptable.';
+  const description =
+    'Possible for every operation: the request did not arrive in time, or its headers are not acceptable.';
   operation.responses['default'] = {
     description: appendCodes(description, COMMON_ERROR_CODES),
     content: describeErrorContent(COMMON_ERROR_CODES),

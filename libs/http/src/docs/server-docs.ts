@@ -24,7 +24,7 @@ const SERVER_ERRORS = {
     'The body, or the resource that it would create, is larger than the operation accepts. The message has the limit.',
     'POST /v1/shipments with 3 MiB',
     'The body is larger than 1 MiB.',
-    'Send less in one request: split a bulk request, or upload a large document through an upload URL.',
+    'Split a bulk request into several, or upload a large document through an upload URL.',
   ),
   unsupported_media_type: entry(
     'The body is not application/json, or is compressed.',
@@ -42,7 +42,7 @@ const SERVER_ERRORS = {
     'The limit for resources or list elements of this kind is reached. The message has the limit.',
     'POST /v1/webhook_endpoints, the 51st',
     'A workspace can have at most 50 webhook endpoints in each environment.',
-    'Delete unused ones, or split the request.',
+    'Delete unused resources, or split the request.',
   ),
   invalid_consistency_token: entry(
     'The Consistency-Token was not issued by this API.',
@@ -65,7 +65,7 @@ const SERVER_ERRORS = {
   expectation_failed: entry(
     'Expect must be 100-continue.',
     'POST /v1/shipments with Expect: 200-ok',
-    'Only 100-continue is known.',
+    'Expect must be 100-continue.',
     'Omit the header Expect.',
   ),
   headers_too_large: entry(
@@ -111,7 +111,7 @@ const SERVER_ERRORS = {
     'Check the id. A test key cannot access live data, and no key can access another workspace.',
   ),
   rate_limited: entry(
-    'Too many requests per minute with one key or session, or with all of a user or service account, too many sign-in attempts, or too many uploads to one URL.',
+    'A limit per minute is exceeded: requests of one key or session, requests of one user or service account, sign-in attempts, or uploads to one URL.',
     'GET /v1/shipments, the 1,001st within a minute',
     'The limit of 1000 requests per minute is exceeded.',
     'Wait for Retry-After seconds, then send the same request again. X-RateLimit-Remaining shows how many requests are left. A bulk operation counts as one request.',
@@ -188,13 +188,13 @@ const FIELD_ERRORS = {
     'Send fewer elements, for example by creating several shipments.',
   ),
   unknown_field: entry(
-    'The operation has no field with this name. It is an error only with Prefer: handling=strict, otherwise a warning.',
+    'The operation has no field with this name. With Prefer: handling=strict, this is an error; by default, it is a warning.',
     '{"externalid": "PO-1"}',
     'Is not a known field.',
     'Correct the name, or omit the field.',
   ),
   read_only_field: entry(
-    'The field is read-only: it appears only in responses. It is an error only with Prefer: handling=strict, otherwise a warning.',
+    'The field is read-only: it appears only in responses. With Prefer: handling=strict, this is an error; by default, it is a warning.',
     '{"status": "delivered"}',
     'Is read-only.',
     'Omit the field. For example, the status follows from milestones.',
@@ -209,7 +209,7 @@ const FIELD_ERRORS = {
     'The value is not an RFC 3339 time with an offset, between the years 1900 and 2999.',
     '{"etd": "2026-11-02T10:30:00"}',
     'Must have a time zone offset: Z for UTC, or for example +08:00.',
-    'Send the offset of the place, or UTC with Z.',
+    'Send the time zone offset of the place, or a UTC time with Z.',
   ),
   invalid_date: entry(
     'The value is not a date such as 2026-12-24.',
@@ -221,7 +221,7 @@ const FIELD_ERRORS = {
     'The limit for resources of this kind is reached.',
     'The 51st webhook endpoint',
     'A workspace can have at most 50 webhook endpoints in each environment.',
-    'Delete unused ones.',
+    'Delete unused resources.',
   ),
   invalid_cursor: entry(
     'The cursor does not belong to this list with these filters.',

@@ -214,7 +214,7 @@ export class ErrorFilter implements ExceptionFilter {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
     request.failedBeforeChanges = isKnownUndone(error);
     if (hasDisconnected(request))
-      this.options.logger.info(requestFields(request), 'client disconnected during its request');
+      this.options.logger.info(requestFields(request), 'a client disconnected before its request was complete');
     else if (answer.unexpected) this.logError(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);

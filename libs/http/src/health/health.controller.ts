@@ -14,7 +14,7 @@ class LivenessResource {
 @ApiSchema({ name: 'Readiness' })
 class ReadinessResource {
   @ApiProperty({
-    description: '`degraded`: an engine is unavailable. Operations that do not need it still work.',
+    description: '`degraded`: a storage engine is unavailable, and operations that do not need this engine still work.',
     enum: ['starting', 'ready', 'degraded', 'draining'],
   })
   readonly status!: string;

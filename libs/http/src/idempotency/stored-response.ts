@@ -42,7 +42,9 @@ export function isStoredStatus(status: number): boolean {
 /** Returns the response that is about to be sent, for storage. */
 export function captureResponse(reply: FastifyReply, payload: unknown): StoredResponse {
   if (payload !== undefined && payload !== null && typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
-    throw new TypeError('a streamed response cannot be stored');
+    throw new TypeError(
+      'The response of a request with an Idempotency-Key must not be a stream, because a stream cannot be stored.',
+    );
   }
   const headers: Record<string, string | string[]> = {};
   for (const name of STORED_HEADERS) {

@@ -47,7 +47,7 @@ const OPTIONS_BY_OPERATION = new Map<OperationId, OperationOptions>();
 /** Returns the options of an operation, for its description. @throws Error if no handler declares it */
 export function getOperationOptions(operationId: OperationId): OperationOptions {
   const options = OPTIONS_BY_OPERATION.get(operationId);
-  if (!options) throw new Error(`no handler is declared for operation ${operationId}`);
+  if (!options) throw new Error(`Operation ${operationId} has no handler. Declare one with @Operation.`);
   return options;
 }
 
@@ -94,7 +94,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     ...commonResponses,
     ApiBearerAuth(),
     ...(conditional ? CONDITIONAL_REQUEST_DECORATORS[conditional] : []),
-    refusal(401, 'The request has no API key or session, or not a valid one.'),
+    refusal(401, 'The request has no valid API key or session.'),
     ...(forbiddenResponse === undefined ? [] : [refusal(403, forbiddenResponse)]),
     refusal(429, 'The rate limit of the key is exceeded; see Retry-After.'),
     MayBeUnavailable(),
@@ -116,18 +116,19 @@ const IF_MATCH = [
   ApiHeader({
     name: 'If-Match',
     required: false,
-    description: 'ETags: the write is carried out only if the resource has one of them. `*` accepts any version.',
+    description:
+      'List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version.',
   }),
-  refusal(412, 'The resource has none of the ETags of If-Match. The header `ETag` has the present one.'),
+  refusal(412, 'The resource has none of the ETags of If-Match. The header `ETag` has the current ETag.'),
 ];
 const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   read: [
     ApiHeader({
       name: 'If-None-Match',
       required: false,
-      description: 'ETags: the response is 304 if the resource still has one of them.',
+      description: 'List of ETags. The response is 304 if the resource still has one of these ETags.',
     }),
-    ApiResponse({ status: 304, description: 'The resource still has one of the ETags.' }),
+    ApiResponse({ status: 304, description: 'The resource still has one of the ETags of If-None-Match.' }),
   ],
   write: IF_MATCH,
   upsert: [

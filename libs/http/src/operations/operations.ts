@@ -214,7 +214,7 @@ export function createDeprecationHeaders({ since, sunset, link }: Deprecation): 
   const until = sunset === undefined ? Infinity : Date.parse(sunset);
   if (!(from <= until))
     throw new Error(
-      `deprecated since ${since}, removed from ${sunset ?? 'never'}: not a time, or the removal precedes the deprecation`,
+      `A deprecation is invalid: since ${since}, sunset ${sunset ?? 'never'}. Both must be times, and the sunset must not be earlier.`,
     );
   return {
     Deprecation: `@${Math.floor(from / 1_000)}`,

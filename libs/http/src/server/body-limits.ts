@@ -37,7 +37,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
     const all = [...held.values(), body];
     const own = all.filter(({ workspace }) => workspace === body.workspace);
     if (sumBytes(all) > maxHeldBytes || sumBytes(own) > maxHeldBytes * MAX_WORKSPACE_SHARE) {
-      done(new Busy('gateway', 'many large bodies are held already'));
+      done(new Busy('gateway', 'too many large request bodies are in memory'));
       return;
     }
     held.set(request.id, body);

@@ -119,7 +119,7 @@ function createAddressMatcher(cidrs: readonly string[]): (address: string) => bo
 }
 
 function refuseSchemas(): never {
-  throw new Error('bodies are validated by their DTO classes, not by Fastify schemas');
+  throw new Error('A route has a Fastify schema. Declare a DTO class instead, which validates the body.');
 }
 
 /** Ignores the media type of a request without a body: many clients always send the header. */

@@ -15,7 +15,7 @@ export class RequestObserver {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'];
-    this.requests = metrics.counter('http_requests_total', 'Number of requests that were answered', labels);
+    this.requests = metrics.counter('http_requests_total', 'Number of requests with a response', labels);
     this.durations = metrics.histogram(
       'http_request_duration_seconds',
       'Seconds from the request to the end of its response',

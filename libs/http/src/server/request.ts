@@ -38,7 +38,8 @@ function createRandomHex(): string {
 
 /** Returns the principal of the request. Throws on open routes, whose requests have no principal. */
 export function requirePrincipal(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error('an open route has no principal');
+  if (!request.principal)
+    throw new Error('This request has no principal, because its route is open. Declare an access for the operation.');
   return request.principal;
 }
 
@@ -121,7 +122,7 @@ export function assignCommandIdentity(request: FastifyRequest, clock: Clock): vo
 }
 
 export function getCommandIdentity({ commandIdentity, method }: FastifyRequest): CommandIdentity {
-  if (!commandIdentity) throw new Error(`a ${method} request has no command`);
+  if (!commandIdentity) throw new Error(`A ${method} request has no command. Only writes have one.`);
   return commandIdentity;
 }
 

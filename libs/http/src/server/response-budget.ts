@@ -96,7 +96,7 @@ export class ResponseBudget {
   async waitForResponseBudget(request: FastifyRequest): Promise<void> {
     const list = [findWorkspaceId(request), request.routeOptions.url].join(' ');
     if (this.beginPage(request, list)) return;
-    if (this.waiting.length >= MAX_WAITING_PAGES) throw new Busy('gateway', 'many pages wait to be read');
+    if (this.waiting.length >= MAX_WAITING_PAGES) throw new Busy('gateway', 'too many list pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
@@ -104,7 +104,7 @@ export class ResponseBudget {
         settle();
       };
       const begin = () => end(resolve);
-      const fail = () => end(() => reject(new Busy('gateway', 'many large responses are in progress already')));
+      const fail = () => end(() => reject(new Busy('gateway', 'too many large responses are in progress')));
       const waiting: WaitingPage = { request, list, begin, fail };
       const timer = setTimeout(fail, this.maxWaitMs);
       this.waiting.push(waiting);

@@ -67,9 +67,13 @@ describe('a route', () => {
   });
 
   it('is refused without a declared body, and with a kind of body that has no parser', () => {
-    expect(() => server.put('/undeclared', () => undefined)).toThrow('PUT /undeclared does not declare its body');
+    expect(() => server.put('/undeclared', () => undefined)).toThrow(
+      'The route PUT /undeclared does not declare the body that it accepts.',
+    );
     const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: MIB };
-    expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow('no parser reads text/csv');
+    expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow(
+      'accepts text/csv, but no parser reads this media type',
+    );
     expect(() => server.get('/page', () => undefined)).not.toThrow();
   });
 });

@@ -55,10 +55,12 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
   fastify.addHook('onRoute', (route) => {
     if ([route.method].flat().every((method) => SAFE_METHODS.has(method))) return;
     const { body } = route.config ?? {};
-    if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
+    if (!body)
+      throw new Error(`The route ${String(route.method)} ${route.url} does not declare the body that it accepts.`);
     const taken = listBodyKinds(body);
     const unread = taken.find((kind) => !kinds.includes(kind));
-    if (unread) throw new Error(`${route.url}: no parser reads ${unread.mediaType}`);
+    if (unread)
+      throw new Error(`The route ${route.url} accepts ${unread.mediaType}, but no parser reads this media type.`);
     const mediaTypes = taken.map(({ mediaType }) => mediaType);
     route.bodyLimit = body.limit;
     route.preParsing = (request, _reply, _payload, done) => {

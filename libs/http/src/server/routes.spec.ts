@@ -21,12 +21,12 @@ describe('routes', () => {
     server.get('/v1/events', { config: { operation: 'listEvents' } }, nothing);
     expect(() => routes.requireAllOperations(['listEvents'])).not.toThrow();
     expect(() => routes.requireAllOperations(['listEvents', 'getEvent'])).toThrow(
-      'these operations have no route: getEvent',
+      'These operations have no route: getEvent',
     );
   });
 
   it('for operators must declare their parameters', () => {
     const { server } = watched();
-    expect(() => server.get('/administration/keys', nothing)).toThrow('does not declare its parameters');
+    expect(() => server.get('/administration/keys', nothing)).toThrow('does not declare its query parameters');
   });
 });

@@ -15,11 +15,11 @@ export class RouteRegistry {
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
       if (url.startsWith('/v1') && config?.operation === undefined) {
-        throw new Error(`${String(method)} ${url} has no operation`);
+        throw new Error(`The route ${String(method)} ${url} has no operation.`);
       }
       if (config?.operation !== undefined) this.operations.add(config.operation);
       if (url.startsWith('/administration') && config?.parameters === undefined) {
-        throw new Error(`${String(method)} ${url} does not declare its parameters`);
+        throw new Error(`The route ${String(method)} ${url} does not declare its query parameters.`);
       }
       const route = this.methods.get(url) ?? { path: createPathPattern(url), methods: new Set() };
       for (const name of [method].flat()) route.methods.add(name);
@@ -33,7 +33,7 @@ export class RouteRegistry {
    */
   requireAllOperations(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
-    if (missing.length > 0) throw new Error(`these operations have no route: ${missing.join(', ')}`);
+    if (missing.length > 0) throw new Error(`These operations have no route: ${missing.join(', ')}.`);
   }
 
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */

@@ -48,7 +48,7 @@ export function readDeclaredFields(dto: object): ReadonlyMap<string, Field> {
     if (type !== ValidationTypes.CUSTOM_VALIDATION || fields.has(name)) continue;
     const [check] = (constraints ?? []) as readonly (FieldCheck | undefined)[];
     if (typeof check !== 'function')
-      throw new Error(`${name} of a request has a validator that is not a field decorator`);
+      throw new Error(`The request field ${name} has a class-validator decorator. Use a field decorator instead.`);
     const conditions = metadata
       .filter((other) => other.propertyName === name && other.type === ValidationTypes.CONDITIONAL_VALIDATION)
       .map((condition) => (condition.constraints as [Field['conditions'][number]])[0]);
