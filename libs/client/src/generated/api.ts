@@ -1460,7 +1460,7 @@ export interface paths {
         put?: never;
         /**
          * Replay failed and missed events of an endpoint, oldest first
-         * @description Starts a job that sends events as fast as the endpoint answers, without delaying live events. Only one can run for an endpoint at a time.
+         * @description Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -1504,7 +1504,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret; the old one stays valid for a while
-         * @description Until the old secret expires, every request is signed with both. At most five secrets are valid at a time.
+         * @description Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -4388,7 +4388,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description `degraded`: an engine is unavailable. Operations that do not need it still work.
+             * @description `degraded`: a storage engine is unavailable, and operations that do not need this engine still work.
              * @enum {string}
              */
             status: "starting" | "ready" | "degraded" | "draining";
@@ -5481,13 +5481,13 @@ export interface components {
             /** @description Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept. */
             number: number;
             /**
-             * @description Present if the kept-alive connection was found closed and the request was sent again on a new one.
+             * @description Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection.
              * @enum {boolean}
              */
             resent?: true;
-            /** @description Response of the endpoint; null if there was none. */
+            /** @description Response of the endpoint; null without a response. */
             response: components["schemas"]["WebhookResponse"] | null;
-            /** @description Status code of the response; null if there was none. */
+            /** @description Status code of the response; null without a response. */
             status_code: number | null;
         };
         WebhookDeadLetters: {
@@ -5535,7 +5535,7 @@ export interface components {
             /** @description Endpoint of the dead letters. */
             endpoint_id: string;
             /**
-             * @description False if counting stopped at a limit: there are at least this many.
+             * @description True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.
              * @example true
              */
             is_exact: boolean;
@@ -5560,7 +5560,7 @@ export interface components {
             /** @description Event type of the dead letters. */
             event_type: components["schemas"]["EventType"];
             /**
-             * @description False if counting stopped at a limit: there are at least this many.
+             * @description True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.
              * @example true
              */
             is_exact: boolean;
@@ -5572,7 +5572,7 @@ export interface components {
              */
             count: number;
             /**
-             * @description False if counting stopped at a limit: there are at least this many.
+             * @description True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.
              * @example true
              */
             is_exact: boolean;
@@ -5610,7 +5610,7 @@ export interface components {
              */
             count: number;
             /**
-             * @description False if counting stopped at a limit: there are at least this many.
+             * @description True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.
              * @example true
              */
             is_exact: boolean;
@@ -5646,7 +5646,7 @@ export interface components {
              * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description True for a sandbox event, sent by a test. */
+            /** @description True if the event is a sandbox event, which the test operation sends. */
             sandbox: boolean;
             /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -5729,7 +5729,7 @@ export interface components {
             payload: {
                 [key: string]: unknown;
             } | null;
-            /** @description True for a sandbox event, sent by a test. */
+            /** @description True if the event is a sandbox event, which the test operation sends. */
             sandbox: boolean;
             /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -5775,7 +5775,7 @@ export interface components {
              * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description True for a sandbox event, sent by a test. */
+            /** @description True if the event is a sandbox event, which the test operation sends. */
             sandbox: boolean;
             /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -5795,7 +5795,7 @@ export interface components {
              * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Description for people. */
+            /** @description Free-text description of the endpoint, for people. */
             description: string | null;
             /**
              * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
@@ -5812,7 +5812,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5853,7 +5853,7 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2026-11-01";
-            /** @description Description for people. */
+            /** @description Free-text description of the endpoint, for people. */
             description?: string | null;
             /**
              * @description Subscribed event types. `*` includes the six standard types.
@@ -5863,7 +5863,7 @@ export interface components {
              */
             event_types?: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5891,7 +5891,7 @@ export interface components {
              * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Description for people. */
+            /** @description Free-text description of the endpoint, for people. */
             description: string | null;
             /**
              * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
@@ -5908,7 +5908,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6009,7 +6009,7 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2026-11-01";
-            /** @description Description for people. */
+            /** @description Free-text description of the endpoint, for people. */
             description?: string | null;
             /**
              * @description Subscribed event types. `*` includes the six standard types.
@@ -6019,7 +6019,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6087,7 +6087,7 @@ export interface components {
              * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Description for people. */
+            /** @description Free-text description of the endpoint, for people. */
             description: string | null;
             /**
              * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
@@ -6104,7 +6104,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers with values in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6166,9 +6166,9 @@ export interface components {
             latency_ms: components["schemas"]["WebhookLatency"];
         };
         WebhookHourAttempts: {
-            /** @description Attempts with any other result. */
+            /** @description Attempts that did not succeed. */
             failed: number;
-            /** @description Answered 2xx. */
+            /** @description Attempts that were answered with a 2xx status. */
             succeeded: number;
         };
         WebhookHourDeliveries: {
@@ -6192,7 +6192,7 @@ export interface components {
             code: string;
             /** @description Human-readable message. */
             message: string;
-            /** @description Status code of the response; null if there was none. */
+            /** @description Status code of the response; null without a response. */
             status_code: number | null;
         };
         WebhookLatency: {
@@ -6233,9 +6233,9 @@ export interface components {
              * @description Time at which the replay was requested. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Ids of the only deliveries to include; null if the other fields select them. */
+            /** @description Ids of the deliveries to include. Null if the other fields of the filter select the deliveries. */
             delivery_ids: string[] | null;
-            /** @description Number of found deliveries that were since delivered, or discarded. */
+            /** @description Number of found deliveries that the replay delivered or discarded. */
             done: number;
             /** @description Id of the endpoint. */
             endpoint_id: string;
@@ -6246,14 +6246,14 @@ export interface components {
              *     ]
              */
             event_types: components["schemas"]["EventType"][] | null;
-            /** @description Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
+            /** @description Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule. */
             failed: number;
             /**
              * @description Service-assigned identifier.
              * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
              */
             id: string;
-            /** @description Number of deliveries found so far; the total once the replay is completed. */
+            /** @description Number of deliveries found so far. Final when the replay is completed. */
             matched: number;
             /**
              * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
@@ -6264,7 +6264,7 @@ export interface components {
             reasons: string[] | null;
             /**
              * Format: date-time
-             * @description Only events created at this time or later. If null, starts at the first event kept. UTC with milliseconds.
+             * @description Only events created at this time or later. If null, the replay starts at the first stored event. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
@@ -6283,7 +6283,7 @@ export interface components {
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value. UTC with milliseconds.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum. UTC with milliseconds.
              * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
@@ -6307,7 +6307,7 @@ export interface components {
             reasons?: string[] | null;
             /**
              * Format: date-time
-             * @description Only events created at this time or later. If null, starts at the first event kept.
+             * @description Only events created at this time or later. If null, the replay starts at the first stored event.
              * @example 2026-11-21T09:30:00Z
              */
             since?: string | null;
@@ -6321,7 +6321,7 @@ export interface components {
             statuses?: ("dead_lettered" | "discarded" | "succeeded" | "missed")[] | null;
             /**
              * Format: date-time
-             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum.
              * @example 2026-11-22T09:30:00Z
              */
             until?: string | null;
@@ -6358,9 +6358,9 @@ export interface components {
              * @description Time at which the replay was requested. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Ids of the only deliveries to include; null if the other fields select them. */
+            /** @description Ids of the deliveries to include. Null if the other fields of the filter select the deliveries. */
             delivery_ids: string[] | null;
-            /** @description Number of found deliveries that were since delivered, or discarded. */
+            /** @description Number of found deliveries that the replay delivered or discarded. */
             done: number;
             /** @description Id of the endpoint. */
             endpoint_id: string;
@@ -6371,14 +6371,14 @@ export interface components {
              *     ]
              */
             event_types: components["schemas"]["EventType"][] | null;
-            /** @description Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
+            /** @description Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule. */
             failed: number;
             /**
              * @description Service-assigned identifier.
              * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
              */
             id: string;
-            /** @description Number of deliveries found so far; the total once the replay is completed. */
+            /** @description Number of deliveries found so far. Final when the replay is completed. */
             matched: number;
             /**
              * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
@@ -6389,7 +6389,7 @@ export interface components {
             reasons: string[] | null;
             /**
              * Format: date-time
-             * @description Only events created at this time or later. If null, starts at the first event kept. UTC with milliseconds.
+             * @description Only events created at this time or later. If null, the replay starts at the first stored event. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
@@ -6408,7 +6408,7 @@ export interface components {
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value. UTC with milliseconds.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum. UTC with milliseconds.
              * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
@@ -6460,13 +6460,13 @@ export interface components {
             ok: boolean;
         };
         WebhookWaiting: {
-            /** @description Number of deliveries with attempts left, counted up to 1,000. */
+            /** @description Number of deliveries whose schedule has attempts left, counted up to 1,000. */
             count: number;
-            /** @description True if counting stopped at 1,000 and there may be more. */
+            /** @description True if counting stopped at 1,000, so there may be more deliveries. */
             is_at_least: boolean;
             /**
              * Format: date-time
-             * @description Time at which the oldest of these deliveries was recorded. UTC with milliseconds.
+             * @description Time at which the oldest pending delivery was recorded. UTC with milliseconds.
              */
             oldest_at: string | null;
         };
@@ -6553,7 +6553,7 @@ export interface components {
     responses: never;
     parameters: {
         /**
-         * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+         * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
          * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
          */
         "Consistency-Token": string;
@@ -6700,7 +6700,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6778,7 +6778,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -6839,7 +6839,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6848,7 +6848,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -6915,7 +6915,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6924,7 +6924,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -7071,11 +7071,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -7134,11 +7134,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -7203,7 +7203,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7212,7 +7212,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -7277,7 +7277,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7286,7 +7286,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -7386,11 +7386,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /** @description ETag of the content to which the range applies. If it does not match, the whole file is sent. */
                 "If-Range"?: string;
@@ -7454,7 +7454,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7463,7 +7463,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -7554,7 +7554,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7695,11 +7695,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -7896,7 +7896,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7959,11 +7959,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -8024,7 +8024,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8033,7 +8033,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -8110,7 +8110,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8119,7 +8119,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -8367,7 +8367,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8483,7 +8483,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -8576,7 +8576,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8642,7 +8642,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -8692,11 +8692,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -8762,7 +8762,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8771,7 +8771,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -8827,7 +8827,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -8836,7 +8836,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -8891,7 +8891,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -9007,7 +9007,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -9050,7 +9050,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -9116,7 +9116,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -9221,7 +9221,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -9544,11 +9544,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -9913,7 +9913,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -10041,7 +10041,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -10050,7 +10050,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /** @description `*`: the resource is created only if it does not exist yet; otherwise 412. */
                 "If-None-Match"?: string;
@@ -10334,11 +10334,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -10464,11 +10464,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -10623,7 +10623,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -10632,7 +10632,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -10764,11 +10764,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -10864,7 +10864,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -10931,7 +10931,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -10940,7 +10940,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -11016,7 +11016,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11025,7 +11025,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -11117,7 +11117,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11176,7 +11176,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11245,7 +11245,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11254,7 +11254,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -11373,7 +11373,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11504,7 +11504,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11581,7 +11581,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11652,7 +11652,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -11661,7 +11661,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -11779,11 +11779,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -11851,11 +11851,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -11929,11 +11929,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12024,7 +12024,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12033,7 +12033,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12165,7 +12165,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12327,7 +12327,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12397,7 +12397,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -12449,11 +12449,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12521,7 +12521,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12530,7 +12530,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12588,7 +12588,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12597,7 +12597,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12657,7 +12657,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12666,7 +12666,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -12723,7 +12723,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -12814,7 +12814,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13040,7 +13040,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -13152,7 +13152,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13161,7 +13161,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13221,7 +13221,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13230,7 +13230,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13254,7 +13254,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery before the attempt. Get it again for the outcome. */
+            /** @description The delivery, as it was before the attempt. Get the delivery again for the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13347,7 +13347,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13422,7 +13422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -13477,11 +13477,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13528,11 +13528,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13606,7 +13606,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13615,7 +13615,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13676,7 +13676,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13685,7 +13685,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13746,7 +13746,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13790,7 +13790,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replay. Get it again to see its progress. */
+            /** @description The replay. Get the replay again to see its progress. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13830,7 +13830,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13890,7 +13890,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -13899,7 +13899,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -13968,9 +13968,9 @@ export interface operations {
     getWebhookEndpointStats: {
         parameters: {
             query?: {
-                /** @description Start of the period; the whole hour is included. Defaults to one day before `until`; at most 30 days before it. */
+                /** @description Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`. */
                 since?: string;
-                /** @description End of the period: only hours that begin before it. Defaults to the current time. */
+                /** @description End of the period. Hours that begin before this time are included. Defaults to the current time. */
                 until?: string;
             };
             header?: {
@@ -14047,7 +14047,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -14087,7 +14087,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The delivery. Get it again for the outcome. */
+            /** @description The delivery. Get the delivery again for the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14123,7 +14123,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -14132,7 +14132,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -14254,7 +14254,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: the response is 304 if the resource still has one of them. */
+                /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
                 "If-None-Match"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -14312,7 +14312,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -14321,7 +14321,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -14385,7 +14385,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -14394,7 +14394,7 @@ export interface operations {
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
+                /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
                  * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
@@ -14458,7 +14458,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14468,7 +14468,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.approved";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -14483,7 +14483,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -14563,7 +14563,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14584,7 +14584,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14594,7 +14594,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.rejected";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -14609,7 +14609,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -14689,7 +14689,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14710,7 +14710,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14720,7 +14720,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.uploaded";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -14735,7 +14735,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -14812,7 +14812,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14833,7 +14833,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14843,7 +14843,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "endpoint.verification";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -14858,7 +14858,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -14888,7 +14888,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token, within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified. */
+            /** @description The receiver returns the token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14919,7 +14919,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14929,7 +14929,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.opened";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -14944,7 +14944,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15023,7 +15023,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15044,7 +15044,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15054,7 +15054,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.resolved";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15069,7 +15069,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15155,7 +15155,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15176,7 +15176,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15186,7 +15186,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.updated";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15201,7 +15201,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15280,7 +15280,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15301,7 +15301,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15311,7 +15311,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "milestone.recorded";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15326,7 +15326,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15407,7 +15407,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15428,7 +15428,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15438,7 +15438,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "milestone.retracted";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15453,7 +15453,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15534,7 +15534,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15555,7 +15555,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15565,7 +15565,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "shipment.created";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15580,7 +15580,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15724,7 +15724,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15745,7 +15745,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15755,7 +15755,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "shipment.updated";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15770,7 +15770,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -15920,7 +15920,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15941,7 +15941,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15951,7 +15951,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "webhook_delivery.dead_lettered";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -15966,7 +15966,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -16063,7 +16063,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16084,7 +16084,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event. Ignore events that you have already processed.
+                 * @description Id of the event. Ignore an event whose id you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -16094,7 +16094,7 @@ export interface operations {
                  */
                 "Service-Event-Type": "webhook_endpoint.failing";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
@@ -16109,7 +16109,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
@@ -16190,7 +16190,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Handled like a response with status 429. */
+            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;

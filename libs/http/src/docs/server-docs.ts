@@ -63,7 +63,7 @@ const SERVER_ERRORS = {
     'Send the request again. If it happens often, check the connection.',
   ),
   expectation_failed: entry(
-    'Expect must be 100-continue.',
+    'The header Expect has a value other than 100-continue.',
     'POST /v1/shipments with Expect: 200-ok',
     'Expect must be 100-continue.',
     'Omit the header Expect.',
