@@ -53,8 +53,7 @@ export default defineConfig({
     manifest: true,
     sourcemap: false,
     target: 'es2023',
-    // Oldest browsers that the build supports. They support `light-dark()`. The replacement for older browsers would
-    // ignore the color scheme that Mantine sets.
+    // For older browsers, the build would replace `light-dark()` and ignore the color scheme of Mantine.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     modulePreload: { polyfill: false },
     rolldownOptions: {

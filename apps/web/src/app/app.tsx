@@ -35,8 +35,7 @@ async function signInAgain(): Promise<void> {
   if (isSignInPage()) return;
   const { href } = router.state.location;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
-  // The cached data is deleted only after the sign-in page has opened. A user with unsaved input may have refused to
-  // leave the page.
+  // The cached data stays if unsaved input has kept the user on the page.
   if (router.state.location.pathname === '/sign-in') queryClient.clear();
 }
 
@@ -70,8 +69,8 @@ const theme = createTheme({
   components: {
     // The role `status` lets screen readers announce the label of a loading indicator.
     Loader: Loader.extend({ defaultProps: { role: 'status' } }),
-    // Dialogs do not lock the scrolling of the page: the lock would add an inline style, which the content security
-    // policy forbids. The header of a dialog is not a landmark.
+    // Dialogs do not lock page scrolling, because the lock adds an inline style that the CSP forbids.
+    // The header of a dialog is not a landmark for screen readers.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
   },

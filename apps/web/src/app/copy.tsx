@@ -50,8 +50,7 @@ function copyTextBySelection(text: string): boolean {
   field.value = text;
   field.readOnly = true;
   field.style.cssText = 'position: fixed; top: 0; opacity: 0';
-  // The hidden text field is added inside the focused dialog, because an open dialog takes the focus from fields
-  // outside it.
+  // The hidden text field is added inside an open dialog, because the dialog keeps the focus within itself.
   (focused?.parentElement ?? document.body).append(field);
   try {
     field.select();

@@ -23,8 +23,7 @@ export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<
   const refetch = () => Promise.all(invalidates.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
-    // The mutation is deleted with its component, because its input may contain a password and its output a one-time
-    // secret.
+    // The mutation is deleted immediately, because its input and output may contain secrets.
     gcTime: 0,
     onSuccess: async (output, input) => {
       await refetch();
@@ -35,8 +34,7 @@ export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<
     onError: (error) => {
       // An ended session opens the sign-in page, so this error needs no notification.
       if (isSignedOutError(error)) return;
-      // Queries are refetched after a failure, too: the failed write may have had an effect, or the page may show
-      // outdated data.
+      // Queries are also refetched after a failure, because the failed write may have had an effect.
       void refetch();
       if (showsError?.(error)) return;
       const { title, message } = describeFailure(error);

@@ -41,8 +41,7 @@ export const ROLE_OPTIONS = Object.entries(ROLE_LABELS).map(([value, label]) => 
 /** Explains why the user lacks a permission, and who can grant it. */
 export function explainMissingPermission(role: Role, permission: Permission, environment: Environment): string {
   const reason = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
-  // In the test environment, developers have more permissions than in live. All other roles have the same permissions
-  // in both.
+  // Only developers have more permissions in the test environment than in live.
   const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
   return isAllowedInTest ? `${reason} in live. In test it does.` : `${reason}. An administrator can change that.`;
 }

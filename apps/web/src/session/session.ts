@@ -92,8 +92,7 @@ export function createSessionCaches({ ended, refused, changed }: SessionListener
   };
   const queryCache = new QueryCache({
     onError: (error, { queryKey, state }) => {
-      // Errors of the first read of the session are ignored here, because the router redirects them to the sign-in
-      // page.
+      // The router handles an error of the first session read, and opens the sign-in page.
       if (queryKey[0] !== 'session' || state.data !== undefined) checkError(error);
     },
     onSuccess: (data, { queryKey }) => {

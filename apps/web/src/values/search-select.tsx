@@ -64,8 +64,7 @@ function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: 
       change(textOf(choice));
     };
     const found = find(typed, isEntered);
-    // An option that is already known is selected immediately. The field may have lost the focus to the submit button,
-    // so the form must have the value at once.
+    // A known option is selected synchronously, because a click on the submit button may follow immediately.
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, () => finish(undefined));
   };

@@ -234,8 +234,7 @@ function indexShipmentsById(
 }
 
 function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
-  // The query of the single shipment is preferred, because events keep it up to date. It is removed while the row is
-  // out of view.
+  // Events update the query of the single shipment, so its data is preferred to the data of the list.
   const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (
     <Link

@@ -52,8 +52,7 @@ export function InviteMemberForm({ onClose }: { readonly onClose: () => void }) 
 export function ChangeRoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [role, setRole] = useState(member.role);
-  // Version of the member that the form was based on. If another administrator has changed the member, the form shows
-  // the change before it overwrites it.
+  // The form is based on this version of the member, and shows a concurrent change before overwriting it.
   const [known, setKnown] = useState(member);
   const change = useApiWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),

@@ -122,8 +122,7 @@ export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonl
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
-    // The previous version may name another replacement. It was then replaced while the upload of this document was
-    // pending, so this document does not belong to its chain.
+    // If another document has replaced the previous version, this document does not belong to its chain.
     return before?.replaced_by_document_id === document.id ? [before, ...earlierThan(before)] : [];
   };
   return all

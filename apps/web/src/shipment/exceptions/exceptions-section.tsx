@@ -76,8 +76,7 @@ function ExceptionList({
 }: {
   readonly seen: VersionedResource<readonly ShipmentException[]>;
 }) {
-  // The dialog shows the exception in its state when the dialog was opened. If the exception has changed since, the
-  // submit reports a conflict.
+  // The exception in its state when the dialog was opened, which the submit compares with the current state.
   const [under, setUnder] = useState<PendingExceptionAction>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);

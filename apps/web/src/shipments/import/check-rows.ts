@@ -104,8 +104,7 @@ class ImportRow {
   private addContainers(value: string, column: string): void {
     const mode = this.readText('mode')?.toLowerCase() ?? '';
     for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATOR_PATTERN))) {
-      // The mode is only known if its column is to the left of this one. Otherwise the number is checked with the rules
-      // of any mode, and the API validates it later.
+      // If the mode column is to the right of this column, the number is checked without knowing the mode.
       if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.addError('is not a valid container number', column, number);
     }
@@ -179,8 +178,7 @@ function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
   ];
   const carrier_scac = row.readCell('carrier_scac', (value) => parseCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
-    // An invalid port is already reported as an error. Its time zone is unknown, so the time is read as UTC, which
-    // avoids a second error for the same cell.
+    // The time of an invalid port is read as UTC, so that the row gets only one error for the port.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readText(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
     return row.readCell(target, (value) => parseTime(value, reading.dayOrder, zone));

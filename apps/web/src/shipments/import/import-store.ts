@@ -209,8 +209,7 @@ export function buildInvalidRowsTable({ headers, errors, wrong }: ImportRecord):
     errorTexts.set(row, [...(errorTexts.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
-  // The table has one column for each cell of the longest row. An invalid row may have more cells than the file has
-  // columns.
+  // An invalid row may have more cells than the file has columns, so the longest row determines the width.
   const columns = sorted.reduce((most, { cells }) => Math.max(most, cells.length), headers.length);
   const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {

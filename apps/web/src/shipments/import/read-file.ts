@@ -40,8 +40,8 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
     throw new Error(`The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
   const text = decodeText(bytes);
-  // The parser keeps empty lines, so that row numbers match those of a spreadsheet. It ignores empty lines when it
-  // guesses the delimiter.
+  // The parser keeps empty lines, so that row numbers match those of a spreadsheet.
+  // The parser ignores empty lines when it guesses the delimiter.
   const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: DELIMITER_SAMPLE_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');

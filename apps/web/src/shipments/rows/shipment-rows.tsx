@@ -63,8 +63,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
-    // The scroll padding keeps the active row visible: the header covers the top of the list, and the selection bar
-    // covers the bottom.
+    // The scroll padding keeps the active row out of the area below the header and the selection bar.
     scrollPaddingEnd: HEADER_HEIGHT_PX + (selection.size > 0 ? SELECTION_BAR_HEIGHT_PX : 0),
     initialOffset: getScrollOffset(isBack ? before : undefined),
   });

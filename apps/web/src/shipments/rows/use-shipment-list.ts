@@ -35,8 +35,8 @@ export function useShipmentList(query: ListQuery) {
   const reread = useCallback(() => void reloadShipmentLists(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
-  // An empty list is refreshed automatically, because no row can move. In an empty workspace, the first steps stay
-  // visible until the user leaves the page.
+  // An empty list is refreshed automatically, because a refresh moves no row.
+  // In an empty workspace, the first steps stay visible until the user leaves the page.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
   useCallWhenTrue(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
   // If a page is empty but more pages follow, the next page is loaded immediately.

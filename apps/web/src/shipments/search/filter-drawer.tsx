@@ -45,8 +45,7 @@ export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
 
 function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(getFilters(search));
-  // Number of times the user has cleared the filters. The number is the key of the form, so clearing also removes
-  // unconfirmed text.
+  // A new key after each clearing of the filters removes unconfirmed text from the form fields.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {

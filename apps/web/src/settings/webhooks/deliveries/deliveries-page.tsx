@@ -102,8 +102,7 @@ export function useDeliveries(search: DeliverySearch) {
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
   const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  // Deliveries have no events of their own. An event of a shipment usually creates a delivery shortly afterwards, so
-  // the newest deliveries are read again.
+  // An event of a shipment usually creates a delivery, so the newest deliveries are read again after an event.
   useLiveRefetch(() => void newest.refetch());
   // If the list is empty, new deliveries appear automatically, because no row can move.
   const { rows, newer } = mergeNewestDeliveries(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
