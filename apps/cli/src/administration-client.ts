@@ -165,8 +165,8 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
 
 /**
  * Calls `use` with a client of the configured remote service, or of the service on the data folder. If no service runs
- * there, starts one without HTTP and stops it afterwards. If the service stops during the call, starts over and calls
- * `use` again; if its own service ends a second time, fails.
+ * there, starts one without HTTP and stops it afterwards. If the service stops during the call, for example because a
+ * server takes over the data folder, starts over and calls `use` again; if its own service fails a second time, fails.
  * @param note receives the path of the data folder
  */
 export async function withService<T>(
@@ -178,18 +178,18 @@ export async function withService<T>(
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (created)'}`);
-  let hasOwnServiceEnded = false;
-  for (const deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
+  let ownServiceFailures = 0;
+  for (let deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLast = performance.now() > deadline;
     const isServing = (await client.status()) !== undefined;
     try {
       if (isServing) return await use(client, true);
-      const done = await useOwnService({ config, client, signal, isLast, use });
-      if (done) return done.result;
+      const outcome = await useOwnService({ config, client, signal, isLast, use });
+      if (outcome === 'released') deadline = performance.now() + RETRY_TIMEOUT_MS;
+      else if (outcome !== 'locked') return outcome.result;
     } catch (error) {
-      const hasEndedBefore = !isServing && hasOwnServiceEnded;
-      if (isLast || hasEndedBefore || !isNotListening(error)) throw error;
-      hasOwnServiceEnded ||= !isServing;
+      ownServiceFailures += isServing ? 0 : 1;
+      if (isLast || ownServiceFailures > 1 || !isNotListening(error)) throw error;
     }
   }
 }
@@ -204,16 +204,19 @@ interface Attempt<T> {
 }
 
 /**
- * Runs the task on a service that this process starts and stops. @returns undefined if another process locked the data
- * folder first
+ * Runs the task on a service that this process starts and stops. Returns `locked` if another process locked the data
+ * folder first, and `released` if the service ended during the task because a server takes over the folder.
  */
-async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | 'locked' | 'released'> {
   const { config, client, signal, isLast, use } = attempt;
   const ownService = new OwnService(config);
   try {
     if (await ownService.isReady(client, signal)) return { result: await use(client, false) };
     if (isLast) throw ownService.startError();
-    return undefined;
+    return 'locked';
+  } catch (error) {
+    if (isNotListening(error) && (await ownService.wasReleased())) return 'released';
+    throw error;
   } finally {
     await ownService.stop();
   }
@@ -266,8 +269,15 @@ class OwnService {
       if ((await client.status())?.process_id === this.child.pid) return true;
       if (performance.now() > deadline) throw new CliError('the service did not start within 60 s', 'unavailable');
     }
-    if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE) return false;
+    // A server may also have asked the service to end before it was used.
+    if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE || this.child.exitCode === 0) return false;
     throw this.startError();
+  }
+
+  /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stop`. */
+  async wasReleased(): Promise<boolean> {
+    await Promise.race([this.ended, pause(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    return this.hasEnded && this.child.exitCode === 0;
   }
 
   /** Terminates the service and waits until it has ended; kills it after a timeout. */

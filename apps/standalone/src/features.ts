@@ -32,6 +32,7 @@ import {
 import { findSecretsKeyId, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
+import { takeOver } from './take-over.ts';
 
 /**
  * Milliseconds between checkpoints: the maximum amount of work repeated after a crash. Each checkpoint costs a commit.
@@ -154,11 +155,17 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
 type Engines = Awaited<ReturnType<typeof openEngines>>;
 
 /** Opens the engines of all features. They are closed after all components that start later. */
-export async function openEngines(config: StandaloneConfig, logger: Logger, shutdown: Shutdown) {
+export async function openEngines(
+  config: StandaloneConfig,
+  logger: Logger,
+  shutdown: Shutdown,
+  mode: 'server' | 'administration',
+) {
   const metrics = new PrometheusMetrics('standalone');
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
-  const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const open = () => EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const opening = mode === 'server' ? takeOver(config.dataDir, open) : open();
   const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
   // The engine has locked the data folder by now.

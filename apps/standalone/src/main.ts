@@ -40,7 +40,7 @@ try {
   const { ready, shutdown } = standalone;
   shutdown.shutDownOnSignals();
   // The input ends when the command line that started this process has ended.
-  if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
+  if (administration) process.stdin.once('end', () => shutdown.end()).resume();
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };

@@ -51,7 +51,7 @@ export async function startStandalone(
   const appUrl = config.appUrl ?? baseUrl;
   const addresses = { appUrl, baseUrl };
 
-  const engines = await openEngines(config, logger, shutdown);
+  const engines = await openEngines(config, logger, shutdown, mode);
   const features = await startFeatures(engines, { ...config, addresses }, shutdown, mode === 'administration');
   const { readModels, publishedEvents } = features;
   const { firstAdmin } = features.identity;
@@ -69,7 +69,13 @@ export async function startStandalone(
     takeOverAfterMs: 0,
   });
   shutdown.add('idempotency keys', () => idempotency.close());
-  const administration = await createAdministrationApi({ ...features, idempotency, appUrl, logger });
+  const administration = await createAdministrationApi({
+    ...features,
+    idempotency,
+    appUrl,
+    logger,
+    ...(mode === 'administration' && { release: () => shutdown.end() }),
+  });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {

@@ -20,7 +20,7 @@ it('the reference lists for every collection of standalone when documents are re
   const shutdown = new Shutdown(logger, 20_000);
   try {
     const config = loadConfig({ DATA_DIR: folder.path });
-    const engines = await openEngines(config, logger, shutdown);
+    const engines = await openEngines(config, logger, shutdown, 'server');
     const { documentStore } = engines.storage;
     const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
     const { clock, metrics, secrets } = engines;

@@ -30,7 +30,12 @@ export interface EndedProcess {
   readonly output: string;
 }
 
-function launchProcess(dataDir: string, env: Record<string, string>, wrapper: readonly string[] = []): ChildProcess {
+/** Starts the server without waiting for it. */
+export function launchProcess(
+  dataDir: string,
+  env: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): ChildProcess {
   const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
   return spawn(command, args, {
     cwd: root,

@@ -1,4 +1,4 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AdministrationStatus } from '@tracking/contracts';
@@ -23,6 +23,7 @@ import {
   PUBLISHED_EVENTS,
   READ_MODELS,
   RECHECKS,
+  RELEASE,
   WEBHOOKS,
 } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -43,6 +44,19 @@ class StatusController {
   @AcceptsInput()
   status(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
+  }
+}
+
+@Controller('administration/release')
+class ReleaseController {
+  constructor(@Inject(RELEASE) private readonly endProcess: () => void) {}
+
+  /** Ends this process after its requests in progress, so that a server can use the data folder. */
+  @Post()
+  @AcceptsInput()
+  @HttpCode(204)
+  release(): void {
+    this.endProcess();
   }
 }
 
@@ -86,6 +100,7 @@ export async function createAdministrationApi(
       UsersController,
       ReadModelsController,
       ParkedController,
+      ...(dependencies.release ? [ReleaseController] : []),
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController, ReplaysController] : []),
@@ -100,6 +115,7 @@ export async function createAdministrationApi(
       { provide: RECHECKS, useValue: dependencies.workspaceSettings?.rechecks },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS, useValue: dependencies.webhooks },
+      { provide: RELEASE, useValue: dependencies.release },
       Operators,
     ],
   };

@@ -22,6 +22,8 @@ export interface AdministrationDependencies {
   readonly publishedEvents?: Pick<EventsService, 'list'>;
   /** Webhooks; without them, the routes of deliveries do not exist. */
   readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
+  /** Ends a process that runs for one command only. Without it, the route for this does not exist. */
+  readonly release?: () => void;
   readonly logger: Logger;
   /** Clock; the system's clock by default. */
   readonly clock?: Clock;
@@ -35,3 +37,4 @@ export const EVENT_TRANSFER = Symbol('event transfer');
 export const RECHECKS = Symbol('re-checks');
 export const PUBLISHED_EVENTS = Symbol('published events');
 export const WEBHOOKS = Symbol('webhooks');
+export const RELEASE = Symbol('release of the data folder');

@@ -79,7 +79,11 @@ export class Shutdown {
     }
   }
 
-  private end(before: () => void): void {
+  /**
+   * Stops the process with exit code 0, or 1 after an uncaught error or at the deadline.
+   * @param before runs first, immediately
+   */
+  end(before: () => void = () => undefined): void {
     before();
     setTimeout(() => process.exit(1), this.deadlineMs).unref();
     void this.run().then(() => {

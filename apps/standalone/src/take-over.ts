@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { administrationSocketPath } from '@tracking/contracts';
+import { DataFolderInUse } from '@tracking/embedded';
+
+/** Longer than a process needs to stop after its requests in progress. */
+const TAKE_OVER_TIMEOUT_MS = 25_000;
+const POLL_MS = 50;
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens a data folder. If a process of the command line uses the folder, asks that process to end, and opens the folder
+ * afterwards.
+ * @throws DataFolderInUse if a server uses the folder, or the process does not end in time; errors of `open`
+ */
+export async function takeOver<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + TAKE_OVER_TIMEOUT_MS; ; await pause(POLL_MS)) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse)) throw error;
+      if (performance.now() > deadline || (await isServer(dataDir))) throw error;
+    }
+  }
+}
+
+/**
+ * Asks the process that uses the data folder to end. Returns true if it refuses, because it is a server. Returns false
+ * also if it does not respond: it may be starting or stopping.
+ */
+async function isServer(dataDir: string): Promise<boolean> {
+  const call = request({
+    socketPath: administrationSocketPath(resolve(dataDir), tmpdir()),
+    method: 'POST',
+    path: '/administration/release',
+    agent: false,
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+  try {
+    const [response] = (await once(call.end(), 'response')) as [IncomingMessage];
+    response.on('error', () => undefined).resume();
+    return response.statusCode !== 204;
+  } catch {
+    return false;
+  }
+}
