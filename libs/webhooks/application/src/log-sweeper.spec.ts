@@ -36,7 +36,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
     payloads: { findWithin: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
     replays: { sweep: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
     statistics: { deleteHours: () => Promise.resolve() },
-    endpoints: { deletedBefore: () => Promise.resolve([]) },
+    endpoints: { listDeletedBefore: () => Promise.resolve([]) },
     health: { delete: () => Promise.resolve(true) },
     retention: { deliveriesMs: 1, deadLettersMs: 1 },
     everyMs: 1,

@@ -54,8 +54,8 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     return () => undefined;
   };
   const dispatcher = new Dispatcher({
-    endpoints: { needsRead: () => false, room: () => owned.room, observe: () => undefined },
-    alarm: { dueAt: () => Infinity },
+    endpoints: { needsRead: () => false, getFreeCapacity: () => owned.room, observe: () => undefined },
+    alarm: { getReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
     time: { ...UNSET_CLOCK, now: () => NOW },

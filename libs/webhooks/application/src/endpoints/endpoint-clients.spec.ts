@@ -74,7 +74,7 @@ describe('disabling an endpoint that answered 410', () => {
         update: async (_id: string, _at: string, change: (now: object) => Promise<EndpointDocument>) =>
           change({ ...gone, ...stored }),
       },
-      clients: { remember: (endpoint: EndpointDocument) => ({ endpoint }) },
+      clients: { cacheEndpoint: (endpoint: EndpointDocument) => ({ endpoint }) },
       eventStore: { head: () => Promise.resolve('0000000001') },
       clock: () => new Date(0),
       logger: { info: () => undefined },

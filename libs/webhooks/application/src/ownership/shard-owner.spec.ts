@@ -44,7 +44,7 @@ function owner(microtasks: number) {
       },
     },
     replays: {
-      async *endpoints() {
+      async *listReplayingEndpoints() {
         yield* await Promise.resolve([]);
       },
     },
@@ -53,10 +53,10 @@ function owner(microtasks: number) {
     endpoints: {
       all: [],
       get: () => undefined,
-      tidy: () => undefined,
+      dropIdleEndpoints: () => undefined,
       notifyChanged: () => undefined,
       open: ({ id }: { id: string }) => ({ id, reread: () => undefined }),
-      fill: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
+      fillEndpoint: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
     },
     wakeUps: { process: () => Promise.resolve() },
     logger: silentLogger,
