@@ -67,6 +67,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
     notifications.show({ message, color: isComplete ? 'green' : 'red', ...(!isComplete && { autoClose: 10_000 }) });
     if (isShown.current) onClose();
   };
+  const unlistedCount = state.is === 'asking' ? 0 : state.tally.failed.length - MAX_LISTED_FAILURES;
   const failureText = ({ item, error }: BulkWriteResult<Item>['failed'][number]) =>
     `${nameOf(item)}: ${describeFailure(error).message}`;
   const submit = (event: FormEvent) => {
@@ -115,9 +116,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
                   <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
                 ))}
               </List>
-              {state.tally.failed.length > MAX_LISTED_FAILURES && (
-                <Text size="sm">{`And ${state.tally.failed.length - MAX_LISTED_FAILURES} more failures.`}</Text>
-              )}
+              {unlistedCount > 0 && <Text size="sm">{`And ${unlistedCount} more failures.`}</Text>}
             </Alert>
           )}
           {isRunning ? (

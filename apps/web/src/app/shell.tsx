@@ -191,7 +191,7 @@ function OfflineBanner() {
       title={online ? 'Connection lost' : 'You are offline'}
       className={classes['offline']}
     >
-      The data shown may be out of date. It updates when the connection is back.
+      The displayed data may be out of date. The page updates the data when the connection is back.
     </Alert>
   );
 }

@@ -57,7 +57,7 @@ export function FirstSteps() {
             </Text>
           ) : (
             <>
-              <Text size="sm">Your system authenticates with the key. It is shown once.</Text>
+              <Text size="sm">Your system authenticates with this key. The key is shown only once.</Text>
               <Button size="xs" onClick={() => setMakesKey(true)}>
                 Create key
               </Button>
@@ -132,7 +132,7 @@ function SampleShipmentsHint() {
   return (
     <Alert color="gray" title="No shipment to send yet?">
       <Stack align="start" gap="xs">
-        <Text size="sm">Sample journeys by sea, air and road show the pages with data.</Text>
+        <Text size="sm">Add sample journeys by sea, air and road to see the pages with data.</Text>
         <CreateSamplesButton />
       </Stack>
     </Alert>
@@ -150,7 +150,10 @@ function FirstShipmentCommand() {
   const mayWrite = useHasPermission('shipments:write');
   return (
     <>
-      <Text size="sm">Run this in a terminal with your key in $KEY. The shipment appears here when it arrives.</Text>
+      <Text size="sm">
+        Run this command in a terminal. $KEY must contain your API key. The shipment appears here as soon as it is
+        stored.
+      </Text>
       <Code block tabIndex={0} aria-label="Command" className={classes['command']}>
         {curl}
       </Code>

@@ -107,7 +107,8 @@ function EmptyShipmentList({ isNarrowed }: { readonly isNarrowed: boolean }) {
   return (
     <Stack maw={760}>
       <Alert title="No shipments yet">
-        Shipments appear here when a system sends them or a user creates them. See the steps below, or go to{' '}
+        Shipments appear here when a system sends them or a user creates them. To begin, follow the steps below or open
+        this page:{' '}
         <Link to="/start" className="link">
           Get started
         </Link>

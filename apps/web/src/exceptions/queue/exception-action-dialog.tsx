@@ -87,7 +87,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
       )}
       <Textarea
         label="Note"
-        description="Added to the shipment history"
+        description="The note is added to the shipment history."
         value={words.note}
         onChange={(event) => setWords({ ...words, note: event.currentTarget.value })}
         maxLength={1_000}
@@ -142,7 +142,7 @@ function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
   return (
     <Autocomplete
       label="Assignee"
-      description="Email address or name of the assignee. Leave empty for unassigned."
+      description="Email address or name of the assignee. Leave the field empty to assign nobody."
       data={[
         { group: 'You', items: [me] },
         { group: 'Other assignees', items: [...others].sort() },

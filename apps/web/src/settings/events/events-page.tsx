@@ -29,7 +29,7 @@ export function EventsPage() {
     <Stack>
       <PageHeader
         title="Events"
-        about="Events as webhooks and the event stream deliver them. Events are kept for 30 days."
+        about="All events of this environment, in the form that clients receive. Events are kept for 30 days."
         beside={<ConnectionBadge />}
       />
       <EventFilters search={search} />

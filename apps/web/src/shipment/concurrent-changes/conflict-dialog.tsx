@@ -72,8 +72,8 @@ function ChangedFieldsTable<Thing>({
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Field</Table.Th>
-            <Table.Th>Before</Table.Th>
-            <Table.Th>Now</Table.Th>
+            <Table.Th>Previous value</Table.Th>
+            <Table.Th>Current value</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

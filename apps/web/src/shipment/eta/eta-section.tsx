@@ -48,9 +48,9 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
       <Table aria-label="ETA history">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Reported</Table.Th>
+            <Table.Th>Report time</Table.Th>
             <Table.Th>Estimated arrival</Table.Th>
-            <Table.Th>Change</Table.Th>
+            <Table.Th>Change of the ETA</Table.Th>
             <Table.Th>Source</Table.Th>
             <Table.Th>Reason</Table.Th>
           </Table.Tr>

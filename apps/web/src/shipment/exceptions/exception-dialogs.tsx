@@ -68,7 +68,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
           <Autocomplete
             {...form.getInputProps('assignee')}
             label="Assignee"
-            description="Email address or name of the assignee. Leave empty for unassigned."
+            description="Email address or name of the assignee. Leave the field empty to assign nobody."
             data={[
               { group: 'You', items: [me] },
               { group: 'Other assignees', items: others },
@@ -89,7 +89,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
         <Textarea
           {...form.getInputProps('note')}
           label="Note"
-          description="Added to the shipment history"
+          description="The note is added to the shipment history."
           autosize
           minRows={2}
           required={kind === 'remark'}
@@ -182,7 +182,11 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'
             allowDeselect={false}
           />
         )}
-        <TextInput {...form.getInputProps('title')} label="Title" description="Defaults to the type" />
+        <TextInput
+          {...form.getInputProps('title')}
+          label="Title"
+          description="The default is the name of the exception type."
+        />
         <Textarea {...form.getInputProps('detail')} label="Description" autosize minRows={2} />
         <Autocomplete {...form.getInputProps('assignee')} label="Assignee" data={[me]} clearable />
         <Group justify="end">

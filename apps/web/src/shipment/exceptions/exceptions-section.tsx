@@ -170,7 +170,7 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
         </Group>
         {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
-          {`Opened ${detected_by === 'system' ? 'by a rule' : 'manually'}, `}
+          {detected_by === 'system' ? 'Opened by a rule, ' : 'Opened manually, '}
           <LocalTime value={opened_at} />.{' '}
           {isOver ? (
             <ExceptionResolution exception={exception} />

@@ -127,6 +127,7 @@ interface ExplainedMilestonesProps {
 
 function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
   const [limit, setLimit] = useState(ROWS_PER_CLICK);
+  const nextCount = Math.min(ROWS_PER_CLICK, milestones.length - limit);
   return (
     <>
       <Table.ScrollContainer minWidth={640}>
@@ -159,7 +160,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
                   {milestone.containers.map((effect) => (
                     <div key={effect.container_number}>
                       <Text size="xs" c="dimmed" span>
-                        {`For ${effect.container_number}: `}
+                        {`Effect for container ${effect.container_number}: `}
                       </Text>
                       <MilestoneEffect effect={effect} />
                     </div>
@@ -173,7 +174,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
       </Table.ScrollContainer>
       {milestones.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_CLICK)}>
-          {`Show ${Math.min(ROWS_PER_CLICK, milestones.length - limit)} more of ${milestones.length}`}
+          {`Show ${nextCount} more milestones of ${milestones.length}`}
         </Button>
       )}
     </>
@@ -252,7 +253,7 @@ function ExplainedExceptionItem({
       )}
       {resolved_by.length > 0 && (
         <Text size="sm" c="dimmed" component="div">
-          {isExpected ? 'Any of these prevents the exception:' : 'Any of these resolves the exception:'}
+          {isExpected ? 'Each of these events prevents the exception:' : 'Each of these events resolves the exception:'}
           <ul>
             {resolved_by.map((way, index) => (
               <li key={index}>

@@ -89,6 +89,7 @@ const ROWS_PER_CLICK = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
   const [limit, setLimit] = useState(ROWS_PER_CLICK);
+  const nextCount = Math.min(ROWS_PER_CLICK, rows.length - limit);
   const places = usePlaces(rows.map(({ location }) => location));
   const { container_numbers } = useShipment();
   const hasContainers = container_numbers.length > 1 || rows.some(({ container }) => container !== null);
@@ -131,7 +132,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
       </Table>
       {rows.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_CLICK)}>
-          {`Show ${Math.min(ROWS_PER_CLICK, rows.length - limit)} more of ${rows.length}`}
+          {`Show ${nextCount} more milestones of ${rows.length}`}
         </Button>
       )}
     </>

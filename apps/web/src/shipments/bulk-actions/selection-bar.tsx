@@ -162,7 +162,12 @@ function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
         allowDeselect={false}
       />
       <Select label="Severity" data={SEVERITY_OPTIONS} allowDeselect={false} {...form.getInputProps('severity')} />
-      <TextInput label="Title" description="Defaults to the type" maxLength={1000} {...form.getInputProps('title')} />
+      <TextInput
+        label="Title"
+        description="The default is the name of the exception type."
+        maxLength={1000}
+        {...form.getInputProps('title')}
+      />
       <Textarea label="Description" maxLength={1000} autosize {...form.getInputProps('detail')} />
       <TextInput label="Assignee" maxLength={1000} {...form.getInputProps('assignee')} />
       <Text size="xs" c="dimmed">

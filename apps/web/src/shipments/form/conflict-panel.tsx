@@ -38,6 +38,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
   const choose = (field: ShipmentField, choice: Choice) => setChoices((now) => ({ ...now, [field]: choice }));
   const chooseAll = (choice: Choice) => setChoices(Object.fromEntries(both.map(({ field }) => [field, choice])));
   const isChosen = both.every(({ field }) => choices[field] !== undefined);
+  const ownLabels = own.map((field) => SHIPMENT_FIELD_LABELS[field]).join(', ');
   const [before, now] = [toShipmentFormValues(base), toShipmentFormValues(conflict.theirs)];
   return (
     <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
@@ -80,7 +81,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
         )}
         {others.length > 0 && (
           <div>
-            <Text size="sm">Changes by others, which are kept:</Text>
+            <Text size="sm">Changes of other users, which are kept:</Text>
             <List size="sm">
               {others.map(({ field, by }) => (
                 <List.Item key={field}>
@@ -91,9 +92,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
             </List>
           </div>
         )}
-        {own.length > 0 && (
-          <Text size="sm">{`Your changes without conflicts: ${own.map((field) => SHIPMENT_FIELD_LABELS[field]).join(', ')}`}</Text>
-        )}
+        {own.length > 0 && <Text size="sm">{`Your changes without conflicts: ${ownLabels}`}</Text>}
         <Group justify="end">
           <Button
             variant="default"

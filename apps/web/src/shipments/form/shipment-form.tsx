@@ -64,7 +64,7 @@ export function ShipmentFormFields({
             <TextInput
               {...form.getInputProps('external_id')}
               label="Your reference"
-              description={isExisting ? 'The reference cannot be changed' : 'Unique, such as PO-1001'}
+              description={isExisting ? 'The reference cannot be changed' : 'Unique reference, such as PO-1001'}
               readOnly={isExisting}
               variant={isExisting ? 'filled' : 'default'}
               data-autofocus={isExisting ? undefined : true}

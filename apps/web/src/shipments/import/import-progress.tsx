@@ -147,6 +147,7 @@ function isActivePhase(phase: Phase): boolean {
 const MAX_SHOWN_ERRORS = 200;
 
 export function RowErrorTable({ errors }: { readonly errors: readonly ImportRowError[] }) {
+  const unlistedCount = (errors.length - MAX_SHOWN_ERRORS).toLocaleString();
   return (
     <div>
       <div className={classes['errors']} tabIndex={0} role="region" aria-label="Errors by row">
@@ -175,7 +176,7 @@ export function RowErrorTable({ errors }: { readonly errors: readonly ImportRowE
       </div>
       {errors.length > MAX_SHOWN_ERRORS && (
         <Text size="sm" c="dimmed">
-          {`And ${(errors.length - MAX_SHOWN_ERRORS).toLocaleString()} more errors`}
+          {`And ${unlistedCount} more errors`}
         </Text>
       )}
     </div>

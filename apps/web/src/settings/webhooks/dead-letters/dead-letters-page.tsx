@@ -194,10 +194,14 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
             disabled={isTooMany}
             loading={replay.isPending}
             onClick={() =>
-              ask('Replay', 'Each delivery gets a new retry schedule, oldest first, with the same event id.', () => {
-                discard.reset();
-                replay.mutate();
-              })
+              ask(
+                'Replay',
+                'The deliveries are sent again, oldest first. Each delivery keeps its event id and gets a new retry schedule.',
+                () => {
+                  discard.reset();
+                  replay.mutate();
+                },
+              )
             }
           >
             Replay {selectionLabel}…

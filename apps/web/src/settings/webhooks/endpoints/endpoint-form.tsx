@@ -80,7 +80,7 @@ export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsPro
       <NativeSelect
         {...form.getInputProps('api_version')}
         label="Payload version"
-        description="Format of the events. Use the newest unless you need an older one."
+        description="Format of the event payloads. Choose the newest version unless your system needs an older one."
         data={[...API_VERSIONS]}
       />
       <TextInput
@@ -114,7 +114,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
       <Stack gap="sm">
         <Switch
           label="All standard types"
-          description="Includes types that later releases add."
+          description="This choice includes event types that later releases add."
           checked={all}
           onChange={(event) => onChange(subscribeToAllStandardTypes(value, event.currentTarget.checked))}
         />
@@ -230,7 +230,7 @@ function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
               size={36}
               variant="subtle"
               color="red"
-              aria-label={`Remove header ${row.name === '' ? index + 1 : row.name}`}
+              aria-label={`Remove header ${row.name || index + 1}`}
               onClick={() => onChange(value.filter(({ key }) => key !== row.key))}
             >
               <IconTrash size={18} />
