@@ -65,7 +65,7 @@ export {
   mergePatchBody,
   ANONYMOUS_JSON_BODY_BYTES,
 } from './server/json-body.ts';
-export { identifyNetwork, requireQuota } from './server/quota.ts';
+export { identifyNetwork, identifySharingNetworks, requireQuota } from './server/quota.ts';
 export { RequestObserver } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
 export { MIB, type RouteBody, formatSize } from './server/route-bodies.ts';

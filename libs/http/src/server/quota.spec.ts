@@ -1,4 +1,4 @@
-import { identifyNetwork } from './quota.ts';
+import { identifyNetwork, identifySharingNetworks } from './quota.ts';
 
 describe('network of an address', () => {
   it.each([
@@ -14,5 +14,18 @@ describe('network of an address', () => {
     ['socket', 'socket'],
   ])('%s belongs to %s', (address, network) => {
     expect(identifyNetwork(address)).toBe(network);
+  });
+});
+
+describe('networks that share work fairly', () => {
+  it.each([
+    ['203.0.113.7', ['203.0.113']],
+    ['::ffff:203.0.113.7', ['203.0.113']],
+    ['2001:db8:1:2345::1', ['2001:db8:1', '2001:db8:1:35']],
+    ['2001:db8:1:23ff::1', ['2001:db8:1', '2001:db8:1:35']],
+    ['2001:db8:1:2::1', ['2001:db8:1', '2001:db8:1:0']],
+    ['socket', ['socket']],
+  ])('%s belongs to %j', (address, networks) => {
+    expect(identifySharingNetworks(address)).toEqual(networks);
   });
 });

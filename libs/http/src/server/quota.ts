@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Quota } from '@tracking/ports';
 import { rateLimited } from '../errors/request-error.ts';
 
@@ -30,4 +30,17 @@ export function identifyNetwork(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
+}
+
+/**
+ * Returns the networks among which work is shared fairly, widest first: for IPv4 the /24; for IPv6 the /48 and the /56,
+ * which are the usual sizes of a provider's and a customer's network.
+ */
+export function identifySharingNetworks(address: string): readonly string[] {
+  const network = identifyNetwork(address);
+  if (isIPv4(network)) return [network.slice(0, network.lastIndexOf('.'))];
+  const [first, second, third, fourth] = network.split(':');
+  if (fourth === undefined) return [network];
+  const wide = [first, second, third].join(':');
+  return [wide, `${wide}:${Number.parseInt(fourth, 16) >> 8}`];
 }

@@ -14,6 +14,7 @@ export { Identity, type IdentityOptions } from './identity.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach, permissionsOf } from './principal.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
+export type { PasswordClient } from './password-queue.ts';
 export { isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
 export type { BegunSession, Sessions } from './sessions.ts';

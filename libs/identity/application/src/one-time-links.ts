@@ -13,7 +13,9 @@ import {
   unknownLink,
 } from './secrets.ts';
 import { checkedName } from './records.ts';
+import type { PasswordPlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
+import { clientOf } from './sign-in.ts';
 import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Finds and uses one-time links. All invalid links get the same error. */
@@ -79,7 +81,8 @@ export class OneTimeLinks {
     const named = name === undefined ? user.name : checkedName(name);
     if (named === null && user.link?.purpose === 'invitation') throw missing('name');
     checkPassword(password, user.email);
-    return { name: named, password_hash: await this.passwords.hash(password) };
+    const hash = (place: PasswordPlace) => this.passwords.hash(password, place);
+    return { name: named, password_hash: await this.passwords.queue(clientOf(user), hash) };
   }
 }
 

@@ -3,59 +3,74 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { DomainError, type FieldErrorCode } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
+import { type PasswordClient, type PasswordPlace, PASSWORDS_ENGINE, PasswordQueue } from './password-queue.ts';
 
 export interface PasswordsOptions {
   /** Cost of new hashes; OWASP's by default. An older hash keeps its cost until the next successful sign-in. */
   readonly cost?: HashCost;
-  /** Maximum number of hashes that wait for the one in progress; 100 by default, which take about 3 s. */
+  /** Maximum number of clients whose passwords wait or are hashed; 100 by default, with about 3 s for one hash each. */
   readonly maxWaiting?: number;
   /** Computes one hash; argon2id by default. */
   readonly derive?: typeof argon2id;
 }
 
-const ENGINE = 'passwords';
-
 /** Returns true if a password was refused because too many waited. Nothing was written: hashes are computed before writes. */
 export function isPasswordsBusy(error: unknown): boolean {
-  return error instanceof Busy && error.engine === ENGINE;
+  return error instanceof Busy && error.engine === PASSWORDS_ENGINE;
 }
 
-/** Hashes passwords, one after another: a client that sends thousands keeps at most one core busy, and fills the queue. */
+/** The client of a hash that no place is taken for: an operator, or the service itself. */
+const OPERATOR: PasswordClient = { shares: [], isKnown: true };
+
+/** Hashes passwords, one after another: clients that send thousands keep at most one core busy. */
 export class Passwords {
   readonly #cost: HashCost;
-  readonly #maxWaiting: number;
+  readonly #queue: PasswordQueue;
   readonly #derive: typeof argon2id;
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor({ cost = HASH_COST, maxWaiting = 100, derive = argon2id }: PasswordsOptions = {}) {
     this.#cost = cost;
-    this.#maxWaiting = maxWaiting;
+    this.#queue = new PasswordQueue(maxWaiting);
     this.#derive = derive;
   }
 
   /**
-   * Returns the text to store for a password: a PHC string.
-   * @throws Busy if too many wait
+   * Takes a place in the queue for the client while `use` runs. Call it before anything else that costs time or memory.
+   * @throws Busy if the queue, or the client's share of it, is full; `use` is not called then
    */
-  async hash(password: string): Promise<string> {
+  async queue<T>(client: PasswordClient, use: (place: PasswordPlace) => Promise<T>): Promise<T> {
+    const place = this.#queue.enter(client);
+    try {
+      return await use(place);
+    } finally {
+      this.#queue.leave(place);
+    }
+  }
+
+  /**
+   * Returns the text to store for a password: a PHC string.
+   * @param place the place of the client; without one, that of an operator
+   * @throws Busy if no place is given and too many wait
+   */
+  async hash(password: string, place?: PasswordPlace): Promise<string> {
     const salt = newSalt();
-    const digest = await this.#compute(password, this.#cost, salt);
+    const digest = await this.#compute({ password, cost: this.#cost, salt }, place);
     return phcOf({ cost: this.#cost, salt, digest });
   }
 
   /**
    * Returns true if it is the stored password. Without a stored one (no user has the e-mail, or the user has no password
    * yet) it does the same work and returns false.
-   * @throws Busy if too many wait
+   * @param place the place of the client; without one, that of an operator
+   * @throws Busy if no place is given and too many wait
    */
-  async verify(password: string, stored: string | null | undefined): Promise<boolean> {
+  async verify(password: string, stored: string | null | undefined, place?: PasswordPlace): Promise<boolean> {
     if (!stored) {
-      await this.#compute(password, this.#cost, newSalt());
+      await this.#compute({ password, cost: this.#cost, salt: newSalt() }, place);
       return false;
     }
     const { cost, salt, digest } = readPhc(stored);
-    const computed = await this.#compute(password, cost, salt);
+    const computed = await this.#compute({ password, cost, salt }, place);
     return computed.length === digest.length && timingSafeEqual(computed, digest) && !isTooLong(password);
   }
 
@@ -65,18 +80,19 @@ export class Passwords {
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
   }
 
-  async #compute(password: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
-    if (this.#waiting >= this.#maxWaiting) throw new Busy(ENGINE, `${this.#waiting} wait to be hashed`);
-    this.#waiting += 1;
+  async #compute(input: HashInput, place: PasswordPlace | undefined): Promise<Uint8Array> {
+    if (!place) return this.queue(OPERATOR, (own) => this.#compute(input, own));
+    const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = isTooLong(password) ? '' : normalizePassword(password);
-    const turn = this.#last.then(() => {
-      this.#waiting -= 1;
-      return this.#derive(text, cost, salt);
-    });
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#queue.compute(place, () => this.#derive(text, cost, salt));
   }
+}
+
+interface HashInput {
+  readonly password: string;
+  readonly cost: HashCost;
+  readonly salt: Uint8Array;
 }
 
 /** Compares code units, before normalisation. A character has at most two. */

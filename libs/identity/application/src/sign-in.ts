@@ -1,5 +1,6 @@
 import { DomainError, type Timestamp, type User } from '@tracking/contracts';
 import { type Changed, type IdentityCommand, noSuch } from './identity-command.ts';
+import type { PasswordClient, PasswordPlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import type { BegunSession, Sessions, SignInOrigin } from './sessions.ts';
 import { publicly, type UserDocument, type UserStore } from './user-store.ts';
@@ -17,6 +18,8 @@ export interface SignInRequest extends SignInOrigin {
   readonly password: string;
   /** Name or id of the workspace, for users who are in several. */
   readonly workspace?: string | undefined;
+  /** The client's share of the queue of password hashes; by default that of a stranger at the address. */
+  readonly client?: PasswordClient | undefined;
 }
 
 interface SignInParts {
@@ -42,12 +45,14 @@ export class SignIn {
    * message whether or not a user has the e-mail address, in any number of workspaces.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
-  async signIn(
-    command: SignInCommand,
-    { email, password, workspace, ...origin }: SignInRequest,
-  ): Promise<BegunSession> {
-    const candidates = await this.#candidates(email, workspace);
-    const user = await this.#userWith(password, candidates, workspace === undefined ? MAX_USERS_TRIED : 1);
+  async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<BegunSession> {
+    const { email, password, workspace, ...origin } = request;
+    const stranger = { shares: [origin.address], isKnown: false };
+    const user = await this.parts.passwords.queue(client ?? stranger, async (place) => {
+      const candidates = await this.#candidates(email, workspace);
+      const hashes = workspace === undefined ? MAX_USERS_TRIED : 1;
+      return this.#userWith({ password, place }, candidates, hashes);
+    });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
     const begun = await this.parts.sessions.begin(command, user, origin);
     // Runs in the background; if it fails, the old hash stays valid.
@@ -66,14 +71,15 @@ export class SignIn {
    * duration does not reveal whether a user has the e-mail.
    */
   async #userWith(
-    password: string,
+    { password, place }: { readonly password: string; readonly place: PasswordPlace },
     candidates: readonly UserDocument[],
     hashes: number,
   ): Promise<UserDocument | undefined> {
+    const { passwords } = this.parts;
     for (const user of candidates) {
-      if (await this.parts.passwords.verify(password, user.password_hash)) return user;
+      if (await passwords.verify(password, user.password_hash, place)) return user;
     }
-    for (let n = candidates.length; n < hashes; n += 1) await this.parts.passwords.verify(password, undefined);
+    for (let n = candidates.length; n < hashes; n += 1) await passwords.verify(password, undefined, place);
     return undefined;
   }
 }
@@ -121,10 +127,17 @@ export class UserPasswords {
   }
 
   async #newHash(user: UserDocument, current: string, next: string): Promise<string> {
-    if (!(await this.passwords.verify(current, user.password_hash))) throw wrongPassword();
-    checkPassword(next, user.email, 'new_password');
-    return this.passwords.hash(next);
+    return this.passwords.queue(clientOf(user), async (place) => {
+      if (!(await this.passwords.verify(current, user.password_hash, place))) throw wrongPassword();
+      checkPassword(next, user.email, 'new_password');
+      return this.passwords.hash(next, place);
+    });
   }
+}
+
+/** Returns the share of a user who has a session, a key or a one-time link. */
+export function clientOf({ id }: Pick<UserDocument, 'id'>): PasswordClient {
+  return { shares: [id], isKnown: true };
 }
 
 function wrongPassword(): DomainError {

@@ -9,7 +9,7 @@ import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
 import { SettingsController } from './settings.controller.ts';
-import { KnownDevices, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownOrigins, SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
 /**
@@ -47,10 +47,10 @@ export class IdentityHttpModule {
         { provide: AUDITED_BY, useFactory: () => auditedByClient(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
-          provide: KnownDevices,
+          provide: KnownOrigins,
           inject: [TokenSealer],
           useFactory: (sealer: TokenSealer) =>
-            new KnownDevices(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
+            new KnownOrigins(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
         },
       ],
       exports: [AuditTrail, AUDITED_BY],

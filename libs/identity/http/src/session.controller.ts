@@ -50,7 +50,7 @@ import {
   SignedInResource,
   SignInDto,
 } from './session.resource.ts';
-import { KnownDevices, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownOrigins, SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
@@ -63,7 +63,7 @@ const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema:
 export class SessionController {
   @Inject(IDENTITY) private readonly identity!: IdentityHttpDependencies['identity'];
   @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
-  @Inject(KnownDevices) private readonly devices!: KnownDevices;
+  @Inject(KnownOrigins) private readonly origins!: KnownOrigins;
   @Inject(SessionCookie) private readonly cookie!: SessionCookie;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(Cursors) private readonly cursors!: Cursors;
@@ -97,7 +97,7 @@ export class SessionController {
     const { request } = reply;
     const environment = readEnvironment(request);
     const { email, password, workspace } = value;
-    const device = this.devices.find(request, email);
+    const { device, client } = this.origins.recognize(request, email);
     await this.throttle.signIn(email, { address: request.ip, device });
     const command = getCommandIdentity(request);
     const from = { address: request.ip, user_agent: request.headers['user-agent'] };
@@ -105,6 +105,7 @@ export class SessionController {
       email,
       password,
       workspace: workspace ?? undefined,
+      client,
       ...from,
     });
     const principal = await this.identity.authenticateSession(begun.token, environment);
@@ -113,7 +114,7 @@ export class SessionController {
     request.principal = principal;
     const holder = await this.holder(principal, reply);
     this.setCookie(reply, begun);
-    reply.header('Set-Cookie', this.devices.remember(email, command));
+    reply.header('Set-Cookie', this.origins.remember(request, email, command));
     return this.responder.respond(reply, warnings, { body: holder });
   }
 

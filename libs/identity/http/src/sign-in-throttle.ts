@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type HttpOnlyCookie, identifyNetwork, requireQuota, type TokenSealer } from '@tracking/http';
+import {
+  type HttpOnlyCookie,
+  identifyNetwork,
+  requireQuota,
+  type TokenSealer,
+  identifySharingNetworks,
+} from '@tracking/http';
+import type { PasswordClient } from '@tracking/identity';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -17,7 +24,7 @@ const REFUSAL = 'Too many attempts per minute. Wait before the next attempt.';
 /** The address and device of a sign-in attempt. */
 interface AttemptOrigin {
   readonly address: string;
-  /** Id of the known device; see {@link KnownDevices}. */
+  /** Id of the known device; see {@link KnownOrigins}. */
   readonly device: string | undefined;
 }
 
@@ -61,34 +68,66 @@ export class SignInThrottle {
 
 /** Time for which a device is known after a sign-in. */
 const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
+/** Maximum number of known addresses of this process, of which each takes about 200 bytes. */
+const MAX_KNOWN_ADDRESSES = 10_000;
+
+/** A sign-in attempt, seen against earlier successful ones. */
+interface RecognizedOrigin {
+  /** Id of the device, if it is known for the e-mail address. */
+  readonly device: string | undefined;
+  /** The share of the queue of password hashes: that of the user if the device or address is known. */
+  readonly client: PasswordClient;
+}
 
 /**
- * Recognizes devices on which the user of an e-mail address signed in before, so that strangers who try passwords do not
- * lock the user out. The sealed value of a cookie holds the id and expiry of the device, and is bound to the e-mail
- * address. Each sign-in replaces the cookie. Nothing is stored.
+ * Recognizes devices and addresses from which the user of an e-mail address signed in before, so that strangers who try
+ * passwords do not lock the user out. Devices have a cookie: its sealed value holds the id and expiry of the device, and
+ * is bound to the e-mail address. Each sign-in replaces the cookie. Addresses are known until this process ends.
  */
-export class KnownDevices {
+export class KnownOrigins {
+  /** E-mail addresses with networks, the latest sign-in last. */
+  private readonly addresses = new Set<string>();
+
   constructor(
     private readonly sealer: TokenSealer,
     private readonly cookie: HttpOnlyCookie,
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the id of the device if it is known for this e-mail address. */
-  find(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
-    const [id, expires = ''] = this.sealer.open(this.cookie.read(request) ?? '', sealOf(email))?.split(' ') ?? [];
-    return this.clock().toISOString() < expires ? id : undefined;
+  recognize(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
+    const device = this.deviceOf(request, email);
+    const isKnown = device !== undefined || this.addresses.has(addressOf(request, email));
+    const shares = isKnown ? [accountOf(email)] : identifySharingNetworks(request.ip);
+    return { device, client: { shares, isKnown } };
   }
 
   /**
-   * Returns the `Set-Cookie` header for a device on which the user has just signed in; the same for a repeat of the
-   * command.
+   * Makes the device and address known after a successful sign-in. Returns the `Set-Cookie` header for the device, the
+   * same for a repeat of the command.
    */
-  remember(email: string, { id, at }: { readonly id: string; readonly at: string }): string {
+  remember(
+    request: Pick<FastifyRequest, 'ip'>,
+    email: string,
+    { id, at }: { readonly id: string; readonly at: string },
+  ): string {
+    const address = addressOf(request, email);
+    this.addresses.delete(address);
+    this.addresses.add(address);
+    const [oldest] = this.addresses;
+    if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${digestOf(id)} ${expires.toISOString()}`;
     return this.cookie.issue(this.sealer.close(text, sealOf(email)), expires);
   }
+
+  private deviceOf(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
+    const [id, expires = ''] = this.sealer.open(this.cookie.read(request) ?? '', sealOf(email))?.split(' ') ?? [];
+    return this.clock().toISOString() < expires ? id : undefined;
+  }
+}
+
+function addressOf({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
+  return `${accountOf(email)} ${identifyNetwork(ip)}`;
 }
 
 function sealOf(email: string) {

@@ -1,0 +1,113 @@
+import { Busy } from '@tracking/ports';
+
+export const PASSWORDS_ENGINE = 'passwords';
+
+/** The client that a password is hashed for, which has a share of the queue. */
+export interface PasswordClient {
+  /** Names of the networks, or of the user, whose share the client takes, widest first. None for operators. */
+  readonly shares: readonly string[];
+  /** True if the client signed in before or has other credentials. Only such clients get reserved places. */
+  readonly isKnown: boolean;
+}
+
+/** A place in the queue, in which a client has its hashes computed one after another. */
+export interface PasswordPlace {
+  readonly client: PasswordClient;
+  /** The clients that take turns with others as one: those with the same first share. */
+  readonly group: PlaceGroup;
+}
+
+/** The places of clients with a share in common. */
+interface PlaceGroup {
+  places: number;
+  /** Round in which the latest hash of the group is computed. */
+  round: number;
+}
+
+interface Job {
+  readonly round: number;
+  readonly isKnown: boolean;
+  readonly run: () => Promise<unknown>;
+}
+
+/**
+ * Queue of password hashes, which are computed one after another. Neither one network nor all strangers together can fill
+ * it. Groups of clients take turns, so a network with many clients waits for itself and not others for it.
+ */
+export class PasswordQueue {
+  readonly #maxPlaces: number;
+  readonly #maxStrangers: number;
+  /** Maximum number of places of one share, by its position among the shares of a client. */
+  readonly #maxOfShare: readonly number[];
+  readonly #groups = new Map<string, PlaceGroup>();
+  #places = 0;
+  #strangers = 0;
+  #jobs: readonly Job[] = [];
+  #round = 0;
+  #isComputing = false;
+
+  constructor(maxPlaces: number) {
+    this.#maxPlaces = maxPlaces;
+    this.#maxStrangers = maxPlaces - Math.floor(maxPlaces / 5);
+    this.#maxOfShare = [Math.ceil(maxPlaces / 5), Math.ceil(maxPlaces / 10)];
+  }
+
+  /** Takes a place until {@link leave}. Costs nothing if it is refused. @throws Busy */
+  enter(client: PasswordClient): PasswordPlace {
+    const { shares, isKnown } = client;
+    const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
+    const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
+    if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} wait to be hashed`);
+    this.#count(isKnown, 1);
+    const groups = shares.map((share) => {
+      const group = this.#groups.get(share) ?? { places: 0, round: -1 };
+      group.places += 1;
+      this.#groups.set(share, group);
+      return group;
+    });
+    return { client, group: groups[0] ?? { places: 1, round: -1 } };
+  }
+
+  /** Gives up a place. Call it once. */
+  leave({ client: { shares, isKnown } }: PasswordPlace): void {
+    this.#count(isKnown, -1);
+    for (const share of shares) {
+      const group = this.#groups.get(share);
+      if (group && (group.places -= 1) === 0) this.#groups.delete(share);
+    }
+  }
+
+  /** Computes a hash when it is the turn of the place. */
+  compute<T>({ client: { isKnown }, group }: PasswordPlace, work: () => Promise<T>): Promise<T> {
+    group.round = Math.max(this.#round, group.round + 1);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const run = () => Promise.resolve().then(work).then(resolve, reject);
+    this.#jobs = [...this.#jobs, { round: group.round, isKnown, run }];
+    void this.#computeAll();
+    return promise;
+  }
+
+  #count(isKnown: boolean, places: 1 | -1): void {
+    this.#places += places;
+    if (!isKnown) this.#strangers += places;
+  }
+
+  async #computeAll(): Promise<void> {
+    if (this.#isComputing) return;
+    this.#isComputing = true;
+    for (let next = this.#next(); next; next = this.#next()) await next.run();
+    this.#isComputing = false;
+  }
+
+  /** Takes the next job: of the earliest round, known clients first. */
+  #next(): Job | undefined {
+    const [first, ...others] = this.#jobs;
+    if (!first) return undefined;
+    const isBefore = (one: Job, other: Job) =>
+      one.round < other.round || (one.round === other.round && one.isKnown && !other.isKnown);
+    const next = others.reduce((found, each) => (isBefore(each, found) ? each : found), first);
+    this.#jobs = this.#jobs.filter((each) => each !== next);
+    this.#round = next.round;
+    return next;
+  }
+}
