@@ -19,7 +19,7 @@ import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '..
 import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
 import { isSignedOutError } from './failures.ts';
-import { createLazyPage } from './lazy.tsx';
+import { loadPage } from './lazy.tsx';
 import { ErrorAlert, PageNotFound } from './page.tsx';
 import { PageShell } from './shell.tsx';
 
@@ -45,13 +45,13 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  component: createLazyPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
+  component: loadPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
   validateSearch: readSignInSearch,
 });
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
-  component: createLazyPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
+  component: loadPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** Parent of all routes that require a session. */
@@ -79,97 +79,90 @@ const homeRoute = createRoute({
 const startRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/start',
-  component: createLazyPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
+  component: loadPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
 });
 const shipmentsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments',
   validateSearch: readShipmentSearch,
-  component: createLazyPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
+  component: loadPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
 const newShipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/new',
-  component: createLazyPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
+  component: loadPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
 const importShipmentsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/import',
-  component: createLazyPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
+  component: loadPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
 const editShipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id/edit',
-  component: createLazyPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
+  component: loadPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
 });
 const shipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id',
-  component: createLazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
+  component: loadPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
 });
 const shipmentOverviewRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/',
-  component: createLazyPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
+  component: loadPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
 });
 const shipmentTimelineRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/timeline',
   validateSearch: readTimelineSearch,
-  component: createLazyPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
+  component: loadPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
 const shipmentExceptionsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/exceptions',
-  component: createLazyPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
+  component: loadPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
 });
 const shipmentDocumentsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/documents',
   validateSearch: readDocumentSearch,
-  component: createLazyPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
+  component: loadPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
 const shipmentHistoryRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/history',
-  component: createLazyPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
+  component: loadPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
 });
 const exceptionsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/exceptions',
   validateSearch: readQueueSearch,
-  component: createLazyPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
+  component: loadPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
 const shipmentEtaRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/eta',
-  component: createLazyPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
+  component: loadPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
 });
 const shipmentExplanationRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/explanation',
-  component: createLazyPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
+  component: loadPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
 const shipmentCallsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/calls',
-  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
+  component: loadPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
 });
 const shipmentSectionRoutes = [
-  ...[
-    shipmentOverviewRoute,
-    shipmentTimelineRoute,
-    shipmentEtaRoute,
-    shipmentExceptionsRoute,
-    shipmentDocumentsRoute,
-    shipmentHistoryRoute,
-  ],
-  ...[shipmentExplanationRoute, shipmentCallsRoute],
+  ...[shipmentOverviewRoute, shipmentTimelineRoute, shipmentEtaRoute, shipmentExceptionsRoute],
+  ...[shipmentDocumentsRoute, shipmentHistoryRoute, shipmentExplanationRoute, shipmentCallsRoute],
 ];
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/settings',
-  component: createLazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  component: loadPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 const settingsHomeRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -181,114 +174,97 @@ const settingsHomeRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/api-keys',
-  component: createLazyPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: loadPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
-  component: createLazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
+  component: loadPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
 });
 const webhookEndpointsRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/',
-  component: createLazyPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+  component: loadPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
 const newWebhookEndpointRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/new',
-  component: createLazyPage(
-    () => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'),
-    'CreateEndpointPage',
-  ),
+  component: loadPage(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
 });
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/$endpointId',
   validateSearch: readEndpointSearch,
-  component: createLazyPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  component: loadPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const webhookDeliveriesRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries',
   validateSearch: readDeliverySearch,
-  component: createLazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: loadPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDeliveryRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries/$deliveryId',
-  component: createLazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: loadPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 const webhookDeadLettersRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/dead-letters',
   validateSearch: readDeadLetterSearch,
-  component: createLazyPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+  component: loadPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const webhookReplaysRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/replays',
-  component: createLazyPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
+  component: loadPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
 });
 const webhookRoutes = [
-  ...([
-    webhookEndpointsRoute,
-    newWebhookEndpointRoute,
-    webhookEndpointRoute,
-    webhookDeliveriesRoute,
-    webhookDeliveryRoute,
-  ] as const),
-  ...([webhookDeadLettersRoute, webhookReplaysRoute] as const),
+  ...([webhookEndpointsRoute, newWebhookEndpointRoute, webhookEndpointRoute] as const),
+  ...([webhookDeliveriesRoute, webhookDeliveryRoute, webhookDeadLettersRoute, webhookReplaysRoute] as const),
 ] as const;
 const serviceAccountsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/service-accounts',
   validateSearch: readAccountSearch,
-  component: createLazyPage(
-    () => import('../settings/service-accounts/service-accounts-page.tsx'),
-    'ServiceAccountsPage',
-  ),
+  component: loadPage(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
 });
 const teamRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/team',
   validateSearch: readTeamSearch,
-  component: createLazyPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
+  component: loadPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
 const auditLogRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit-log',
   validateSearch: readAuditSearch,
-  component: createLazyPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
+  component: loadPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
-  component: createLazyPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
+  component: loadPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
 });
 const exceptionRulesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/exceptions',
-  component: createLazyPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
+  component: loadPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
 });
 const requiredDocumentsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/required-documents',
-  component: createLazyPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
+  component: loadPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
 });
 const eventsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/events',
   validateSearch: readEventSearch,
-  component: createLazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
+  component: loadPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
-const workspaceSettingsRoutes = [
-  serviceAccountsRoute,
-  teamRoute,
-  auditLogRoute,
-  accountRoute,
-  exceptionRulesRoute,
-  requiredDocumentsRoute,
-  eventsRoute,
+const settingsPageRoutes = [
+  ...([settingsHomeRoute, apiKeysRoute, serviceAccountsRoute, teamRoute, auditLogRoute] as const),
+  ...([accountRoute, exceptionRulesRoute, requiredDocumentsRoute, eventsRoute] as const),
 ] as const;
 
 const routeTree = rootRoute.addChildren([
@@ -303,12 +279,7 @@ const routeTree = rootRoute.addChildren([
     editShipmentRoute,
     shipmentRoute.addChildren(shipmentSectionRoutes),
     exceptionsRoute,
-    settingsRoute.addChildren([
-      settingsHomeRoute,
-      apiKeysRoute,
-      webhooksRoute.addChildren(webhookRoutes),
-      ...workspaceSettingsRoutes,
-    ]),
+    settingsRoute.addChildren([...settingsPageRoutes, webhooksRoute.addChildren(webhookRoutes)]),
   ]),
 ]);
 
