@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
-import type { Environment, JsonObject, Permission, Principal, Role, User } from '@tracking/contracts';
+import type { Environment, JsonObject, Permission, Principal, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { Access, OperationId } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
-import type { BegunSession, IdentityCommand } from '@tracking/identity';
+import type { BegunSession, IdentityCommand, KeyReach } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 /**
- * Who may do what, once more: every operation of the description of the API, asked for with every kind of credentials, of
- * every role, in both environments, about what is theirs and what is not. Each answers what the tables here say, which
- * know nothing of those that the product decides by.
+ * Matrix of operations and principals: every operation of the API, called with every kind of credentials of every role
+ * in both environments, for resources of the caller, of another workspace and of the other environment. The tables of
+ * this file state the expected responses independently of the product's own tables. A new operation, role or kind of
+ * principal does not compile without its row.
  */
 
 const READS = ['shipments:read', 'documents:read'] as const;
@@ -188,7 +189,8 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   ready: { access: 'open' },
 };
 
-type Kind = Principal['type'];
+/** Kinds of credentials. A `limited_key` is one of a service account that was promoted after a developer created it. */
+type Kind = Principal['type'] | 'limited_key';
 /** Somebody with credentials, in a workspace of their own. */
 interface Person {
   readonly role: Role;
@@ -201,10 +203,22 @@ const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<stri
   user_key: async (person) => bearer(await keyOf(await userOf(person), person)),
   session: async (person) => {
     const { token } = await signIn(person);
-    return { cookie: `__Host-session=${token}`, environment: person.environment };
+    return cookie(token, person);
+  },
+  limited_key: async ({ role, environment, workspace }) => {
+    const { id } = await accountOf('developer', workspace);
+    const reach: KeyReach = { ...EVERY_KEY, service_accounts: 'all_but_admins' };
+    const request = { name: 'key', environment, owner: { type: 'service_account', id } } as const;
+    const { after } = await api.identity.keys.create(await commandIn(workspace), reach, request);
+    await api.identity.serviceAccounts.change(await commandIn(workspace), id, { role });
+    return bearer(after.key);
   },
 };
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+const cookie = (token: string, { environment }: Pick<Person, 'environment'>): Record<string, string> => ({
+  cookie: `__Host-session=${token}`,
+  environment,
+});
 
 async function commandIn(workspace: string): Promise<IdentityCommand> {
   const actor = { type: 'system', id: 'test' } as const;
@@ -213,14 +227,19 @@ async function commandIn(workspace: string): Promise<IdentityCommand> {
 
 const PASSWORD = 'correct horse battery';
 
+async function accountOf(role: Role, workspace: string): Promise<ServiceAccount> {
+  const { after } = await api.identity.serviceAccounts.create(await commandIn(workspace), { name: 'one', role });
+  return after;
+}
+
 async function userOf({ role, workspace }: Person): Promise<User> {
   const [email, password] = [`${randomUUID()}@example.com`, PASSWORD];
   const { after } = await api.identity.users.create(await commandIn(workspace), { email, role, password });
   return after;
 }
 
-async function signIn(person: Person): Promise<BegunSession> {
-  const { email } = await userOf(person);
+async function signIn(person: Person, user?: User): Promise<BegunSession> {
+  const { email } = user ?? (await userOf(person));
   const from = { address: '203.0.113.7', user_agent: 'test' };
   return api.identity.signIn(await commandIn(person.workspace), { email, password: PASSWORD, ...from });
 }
@@ -229,6 +248,35 @@ async function keyOf({ id }: User, { environment, workspace }: Person): Promise<
   const request = { name: 'key', environment, owner: { type: 'user', id } } as const;
   const { after } = await api.identity.keys.create(await commandIn(workspace), EVERY_KEY, request);
   return after.key;
+}
+
+/** Returns credentials of admins that have ended, by the reason. */
+async function endCredentials(): Promise<Readonly<Record<string, Record<string, string>>>> {
+  const admin: Person = { role: 'admin', environment: 'live', workspace: 'mine' };
+  const { keys, serviceAccounts, users } = api.identity;
+  const command = () => commandIn('mine');
+  const createAccountKey = async () => {
+    const owner = { type: 'service_account', id: (await accountOf('admin', 'mine')).id } as const;
+    return (await keys.create(await command(), EVERY_KEY, { name: 'key', environment: 'live', owner })).after;
+  };
+  const [revoked, rotated, keyOfDeactivatedAccount] = await Promise.all([1, 2, 3].map(createAccountKey));
+  await keys.revoke(await command(), EVERY_KEY, revoked!.id);
+  await keys.rotate(await command(), EVERY_KEY, rotated!.id, 0);
+  await serviceAccounts.deactivate(await command(), keyOfDeactivatedAccount!.owner.id);
+  const deactivated = await userOf(admin);
+  const keyOfDeactivatedUser = await keyOf(deactivated, admin);
+  const [sessionOfDeactivatedUser, signedOut] = [await signIn(admin, deactivated), await signIn(admin)];
+  await users.deactivate(await command(), deactivated.id);
+  const headers = { ...cookie(signedOut.token, admin), 'x-requested-with': 'test' };
+  expect((await api.call('DELETE', '/v1/session', { headers })).status).toBe(200);
+  return {
+    'a revoked key': bearer(revoked!.key),
+    'a rotated key': bearer(rotated!.key),
+    'a key of a deactivated service account': bearer(keyOfDeactivatedAccount!.key),
+    'a key of a deactivated user': bearer(keyOfDeactivatedUser),
+    'a session of a deactivated user': cookie(sessionOfDeactivatedUser.token, admin),
+    'a session that was signed out': cookie(signedOut.token, admin),
+  };
 }
 
 const CONTAINER = 'CSQU3054383';
@@ -253,6 +301,7 @@ interface Route {
 let api: Api;
 let receiver: ClientReceiver;
 let callers: readonly Caller[];
+let endedCredentials: Awaited<ReturnType<typeof endCredentials>>;
 let things: Readonly<Record<Environment, Things>>;
 const routes = new Map<string, Route>();
 
@@ -271,6 +320,7 @@ beforeAll(async () => {
       KINDS.map(async (kind) => ({ ...person, kind, headers: await CREDENTIALS[kind](person) })),
     ),
   );
+  endedCredentials = await endCredentials();
   things = { live: await thingsIn('live'), test: await thingsIn('test') };
   const { paths } = (await api.call('GET', '/openapi.json')).body as unknown as {
     paths: Record<string, Record<string, Described>>;
@@ -357,13 +407,14 @@ const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = 
 };
 const reachesBoth = ({ kind, environment }: Caller): boolean => kind === 'session' || environment === 'live';
 
-function isAllowed({ role, environment }: Person, permission: string): boolean {
-  return (MAY[role][environment] as readonly string[]).includes(permission);
+function isAllowed({ role, environment, kind }: Pick<Caller, 'role' | 'environment' | 'kind'>, permission: string) {
+  const roles = kind === 'limited_key' ? [role, 'developer' as const] : [role];
+  return roles.every((one) => (MAY[one][environment] as readonly string[]).includes(permission));
 }
 
 /** What the tables say. */
 function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
-  const isUser = caller.kind !== 'service_account_key';
+  const isUser = caller.kind === 'user_key' || caller.kind === 'session';
   const may = (permission: string) => isAllowed(caller, permission);
   const allowed = of === undefined || (SHOWN[of] ?? isOwn)({ caller, whose }) ? 'allowed' : '404 not_found';
   if (access === 'open' || access === 'authenticated') return allowed;
@@ -442,6 +493,14 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sample) => {
     );
     const expected = cells.map((cell) => [nameOf(cell), expectedOf(sample, cell)] as const);
     expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('refuses credentials that have ended', async () => {
+    const expected = sample.access === 'open' ? 'allowed' : expect.stringMatching(/^401 /);
+    for (const [reason, headers] of Object.entries(endedCredentials)) {
+      const response = await answered(routeOf(operation), sample, headers, 'live');
+      expect([reason, response]).toEqual([reason, expected]);
+    }
   });
 
   it('asks for credentials', async () => {
