@@ -226,7 +226,7 @@ export class Download {
   /** Number of bytes in the response; undefined if unknown. */
   readonly size: number | undefined;
   readonly contentType: string;
-  /** File name given at the upload. Check it before you use it as a path. */
+  /** File name given at the upload, with an extension of the content type. Check it before you use it as a path. */
   readonly fileName: string | undefined;
   readonly etag: string | undefined;
   /** Range of bytes in the response and size of the whole file; undefined for a whole file. */

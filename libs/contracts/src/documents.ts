@@ -111,3 +111,32 @@ export function documentResource(
   const download_url = isDocumentPresent(record) ? `${baseUrl}/v1/documents/${record.id}/download` : null;
   return { ...record, download_url };
 }
+
+/** Extensions that files of each type may have. The first is added to names with another one. */
+const EXTENSIONS: Readonly<Record<DocumentContentType, readonly [string, ...string[]]>> = {
+  'application/pdf': ['.pdf'],
+  'image/png': ['.png'],
+  'image/jpeg': ['.jpg', '.jpeg'],
+  'image/tiff': ['.tif', '.tiff'],
+  'text/csv': ['.csv'],
+  'text/plain': ['.txt'],
+  'application/xml': ['.xml'],
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': ['.docx'],
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': ['.xlsx'],
+};
+
+/**
+ * Returns the name under which a document is saved: its file name with an extension of its detected type, because a
+ * system opens a file by its extension. `page.html` of type `text/plain` is saved as `page.html.txt`.
+ */
+export function downloadName({ file_name, content_type }: Pick<DocumentRecord, 'file_name' | 'content_type'>): string {
+  const extensions = EXTENSIONS[content_type];
+  // Windows removes dots and spaces at the end of a name.
+  const name = file_name.replace(/[. ]+$/, '');
+  const lower = name.toLowerCase();
+  if (extensions.some((extension) => lower.endsWith(extension) && name.length > extension.length)) return name;
+  const characters = Array.from(name).slice(0, MAX_FILE_NAME_CHARS - extensions[0].length);
+  return `${characters.join('') || 'document'}${extensions[0]}`;
+}
+
+const MAX_FILE_NAME_CHARS = 255;

@@ -1,13 +1,20 @@
 /** Pattern of cells that a spreadsheet would evaluate as formulas. */
-const FORMULA_PATTERN = /^[=+\-@\t\r\n]/;
-const ESCAPED_FORMULA_PATTERN = /^'(?=[=+\-@\t\r\n])/;
+const FORMULA_PATTERN = /^[=+\-@＝＋－＠\t\r\n]/;
+/**
+ * Pattern of semicolons and line breaks before a formula. A spreadsheet that separates cells by semicolons would evaluate
+ * it.
+ */
+const INNER_FORMULA_PATTERN = /([;\r\n])(?=[ "]*[=+\-@＝＋－＠\t])/g;
+const ESCAPED_FORMULA_PATTERN = /^'(?=[=+\-@＝＋－＠\t\r\n])/;
+const ESCAPED_INNER_FORMULA_PATTERN = /([;\r\n])'(?=[ "]*[=+\-@＝＋－＠\t])/g;
 
 /** Byte order mark at the start of a file. It makes spreadsheets read the file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Creates a function that converts rows to CSV text, part by part. The first part starts with the byte order mark. A
- * cell that looks like a formula starts with an apostrophe.
+ * cell that looks like a formula starts with an apostrophe. In a cell, a formula after a semicolon or a line break does
+ * too.
  */
 export async function createCsvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
   const { unparse } = (await import('papaparse')).default;
@@ -15,7 +22,8 @@ export async function createCsvWriter(): Promise<(rows: readonly (readonly strin
   return (rows) => {
     const begin = isFirst ? BYTE_ORDER_MARK : '';
     isFirst = false;
-    return `${begin}${unparse(rows as string[][], { escapeFormulae: FORMULA_PATTERN, newline: '\r\n' })}\r\n`;
+    const escaped = rows.map((row) => row.map((cell) => cell.replaceAll(INNER_FORMULA_PATTERN, "$1'")));
+    return `${begin}${unparse(escaped, { escapeFormulae: FORMULA_PATTERN, newline: '\r\n' })}\r\n`;
   };
 }
 
@@ -25,9 +33,9 @@ export async function writeCsv(headers: readonly string[], rows: readonly (reado
   return write([headers, ...rows]);
 }
 
-/** Removes the apostrophe that `createCsvWriter` adds in front of a formula. */
+/** Removes the apostrophes that `createCsvWriter` adds in front of formulas. */
 export function unescapeCell(cell: string): string {
-  return cell.replace(ESCAPED_FORMULA_PATTERN, '');
+  return cell.replace(ESCAPED_FORMULA_PATTERN, '').replaceAll(ESCAPED_INNER_FORMULA_PATTERN, '$1');
 }
 
 const SIZE_UNITS = ['bytes', 'kB', 'MB', 'GB'] as const;
@@ -39,12 +47,12 @@ export function formatFileSize(bytes: number): string {
   return `${format.format(bytes / 1_000 ** power)} ${SIZE_UNITS[power] ?? ''}`;
 }
 
-/** Downloads a blob as a file with the given name. */
-export function downloadBlob(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
+/** Downloads a file with its name. */
+export function downloadFile(file: File): void {
+  const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
-  link.download = name;
+  link.download = file.name;
   link.click();
   URL.revokeObjectURL(url);
 }

@@ -256,7 +256,7 @@ export interface paths {
         };
         /**
          * Download the file of a document
-         * @description Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.
+         * @description Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.
          *
          *     Needs the permission `documents:read`.
          */

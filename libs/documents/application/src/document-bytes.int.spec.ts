@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ObjectStore, Unavailable } from '@tracking/ports';
+import { Unavailable } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
 import { docx, inPieces, pdf, png, tiff } from '../test/files.ts';
 import { shipmentOf, StoredObjects, tokenOf } from '../test/objects.ts';
@@ -100,6 +100,50 @@ describe('the bytes of a document', () => {
     expect(metrics.value('document_bytes_stored_total')).toBe(0);
   });
 
+  it.each([
+    ['attachedTemplate', 'http://host.example/a.dotm', false],
+    ['attachedTemplate', '&#x68;ttps://host.example/a.dotm', false],
+    ['attachedTemplate', '\\\\host\\a.dotm', false],
+    ['attachedTemplate', 'file://host/a.dotm', false],
+    ['attachedTemplate', 'file:///\\\\host\\a.dotm', false],
+    ['oleObject', 'https://host.example/a.xlsx', false],
+    ['externalLinkPath', '//host/a.xlsx', false],
+    ['attachedTemplate', 'file:///C:\\Templates\\a.dotx', true],
+    ['attachedTemplate', 'file:///Users/ann/a.dotx', true],
+    ['externalLinkPath', 'rates 2026.xlsx', true],
+    ['hyperlink', 'https://example.com/', true],
+    ['hyperlink', 'mailto:ann@example.com', true],
+    ['image', '../media/image1.png', true],
+  ])('are refused if an archive loads content from another host: %s %s', async (kind, target, isAccepted) => {
+    const type = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/${kind}`;
+    for (const isStored of [true, false]) {
+      const content = `<?xml version="1.0"?><r:Relationships><r:Relationship Target='${target}' TargetMode="External" Type="${type}"/></r:Relationships>`;
+      const stored = store(inPieces(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
+      if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
+      else await expect(stored).rejects.toThrow('it loads a template or other content from another host');
+    }
+    expect(await objects.names()).toHaveLength(isAccepted ? 2 : 0);
+  });
+
+  it.each([
+    [
+      'is larger than its directory says',
+      { content: Buffer.alloc(2 ** 20), claimedBytes: 1_000 },
+      'it inflates too much',
+    ],
+    ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'it is a damaged archive'],
+    ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'it is a damaged archive'],
+  ])('are refused if a part of an archive %s', async (_name, part, why) => {
+    await expect(store(inPieces(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
+    expect(await objects.names()).toHaveLength(0);
+  });
+
+  it('are refused if the relationships of an archive have a document type', async () => {
+    const content = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a/>';
+    const stored = store(inPieces(docx({ name: 'word/_rels/settings.xml.rels', content })));
+    await expect(stored).rejects.toThrow('its relationships have a document type');
+  });
+
   it('leave nothing behind if their sender disconnects', async () => {
     async function* brokenOff() {
       yield* inPieces(pdf());
@@ -111,8 +155,8 @@ describe('the bytes of a document', () => {
 
   it('are not refused if the engine does not respond', async () => {
     const unavailable = new Unavailable('object store', 'away');
-    const away: Pick<ObjectStore, 'put'> = { put: () => Promise.reject(unavailable) };
-    const failing = new DocumentBytes({ objects: away, metrics });
+    const fail = () => Promise.reject(unavailable);
+    const failing = new DocumentBytes({ objects: { put: fail, get: fail, delete: fail }, metrics });
     const bytes = { shipmentId: shipmentOf('s'), source: inPieces(pdf()), limitBytes: MIB };
     await expect(failing.store(bytes)).rejects.toBe(unavailable);
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DocumentContentType } from '@tracking/contracts';
-import type { Counter, Metrics, ObjectStore } from '@tracking/ports';
+import { type Counter, type Metrics, type ObjectStore, Unavailable } from '@tracking/ports';
+import { checkArchiveParts } from './content/archive-parts.ts';
 import { Judgement } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
 import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
@@ -26,7 +27,7 @@ export interface BytesToStore {
 }
 
 export interface DocumentBytesDependencies {
-  readonly objects: Pick<ObjectStore, 'put'>;
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
   readonly metrics: Metrics;
   readonly random?: (bytes: number) => Uint8Array;
 }
@@ -55,12 +56,29 @@ export class DocumentBytes {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
       if (declaredBytes === 0) throw new EmptyDocument();
       const id = freshObjectId(shipmentId, this.parts.random ?? randomBytes);
-      const passing = new Passing(source, limitBytes, new Judgement(hint));
+      const judgement = new Judgement(hint);
+      const passing = new Passing(source, limitBytes, judgement);
       const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.bytes());
+      await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.judged() };
     } catch (error) {
       if (isDocumentRefusal(error)) this.refused.add(1, { why: error.name });
+      throw error;
+    }
+  }
+
+  /** Checks the parts of a stored archive, as its directory lists them, and deletes the archive if it is refused. */
+  private async checkArchive(id: string, { archiveParts }: Judgement): Promise<void> {
+    if (archiveParts.length === 0) return;
+    const { objects } = this.parts;
+    try {
+      const content = await objects.get(id);
+      if (content === undefined) throw new Unavailable('object store', `object ${id} is missing after it was stored`);
+      await checkArchiveParts(archiveParts, content.bytes);
+    } catch (error) {
+      // If this fails, the sweep of orphans deletes the file.
+      await objects.delete(id).catch(() => undefined);
       throw error;
     }
   }

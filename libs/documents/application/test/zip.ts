@@ -4,7 +4,7 @@ export interface Part {
   readonly name: string;
   readonly content: string | Buffer;
   readonly isStored?: boolean;
-  /** Declared number of parts, in place of the real one. */
+  /** Declared size of the content, in place of the real one. */
   readonly claimedBytes?: number;
   /** True for a part that is only in the directory: its bytes are those of the previous part. */
   readonly isShared?: boolean;

@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent } from '@tracking/contracts';
+import {
+  DOCUMENT_CONTENT_TYPES,
+  DOCUMENT_LIMITS,
+  type DocumentRecord,
+  downloadName,
+  isDocumentPresent,
+} from '@tracking/contracts';
 import {
   getCommandIdentity,
   FILE_BODY_KIND,
@@ -47,7 +53,7 @@ export class DocumentBytesController {
   @Operation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
-      'Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
+      'Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -191,13 +197,14 @@ const CONTENT_HEADERS = [
 ];
 
 function headersOf(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
-  const { content_type, size_bytes, file_name, checksum_sha256 } = document;
+  const { content_type, size_bytes, checksum_sha256 } = document;
+  const name = downloadName(document);
   const { start, end } = range ?? { start: 0, end: size_bytes };
   return {
     ETag: `"${checksum_sha256}"`,
     'Content-Type': content_type,
     'Content-Length': String(end - start),
-    'Content-Disposition': contentDisposition(file_name, { type: 'attachment', fallback: plain(file_name) }),
+    'Content-Disposition': contentDisposition(name, { type: 'attachment', fallback: plain(name) }),
     'Accept-Ranges': 'bytes',
     ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${size_bytes}` }),
   };

@@ -38,6 +38,21 @@ it('is an attachment with its file name in any script', async () => {
   });
 });
 
+it.each([
+  ['page.html', 'page.html.txt'],
+  ['run.BAT. .', 'run.BAT.txt'],
+  ['Notes.TXT', 'Notes.TXT'],
+  ['notes', 'notes.txt'],
+  ['.txt', '.txt.txt'],
+  [`${'n'.repeat(251)}.exe`, `${'n'.repeat(251)}.txt`],
+])('is named by its type: %s', async (fileName, saved) => {
+  const parts = [DOCUMENT_TYPE_PART, filePart(Buffer.from('a text'), fileName)];
+  const { id, file_name } = await calls.uploadDocument(await calls.createShipment(), parts);
+  expect(file_name).toBe(fileName);
+  const { headers } = await calls.get(`/v1/documents/${String(id)}/download`);
+  expect(headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
+});
+
 it('returns every single range exactly', async () => {
   const last = SMALL_PDF.length - 1;
   const ranges: readonly (readonly [string, number, number])[] = [

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { formatFileSize, downloadBlob } from '../../values/files.ts';
+import { downloadFile, formatFileSize } from '../../values/files.ts';
 import { LocalTime } from '../../values/time.tsx';
 import { useActorName } from '../history/history-sentences.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
@@ -150,7 +150,7 @@ function DocumentMenu({
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
   const download = useApiWrite({
-    write: async () => downloadBlob(await queries.fetchQuery(documentContentQuery(environment, id)), file_name),
+    write: async () => downloadFile(await queries.fetchQuery(documentContentQuery(environment, id))),
   });
   const canReplace =
     mayWrite && !isContentMissing(document) && status !== 'pending_upload' && replaced_by_document_id === null;

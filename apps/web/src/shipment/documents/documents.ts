@@ -60,7 +60,12 @@ export function getPreviewKind({ content_type }: Pick<ShipmentDocument, 'content
 export function documentContentQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['document-content', environment, id],
-    queryFn: async ({ signal }) => (await getApiClient(environment).documents.download(id, { signal })).blob(),
+    queryFn: async ({ signal }) => {
+      const download = await getApiClient(environment).documents.download(id, { signal });
+      const blob = await download.blob();
+      // The service chooses a name whose extension matches the content.
+      return new File([blob], download.fileName ?? id, { type: blob.type });
+    },
     staleTime: Infinity,
     gcTime: 0,
   });

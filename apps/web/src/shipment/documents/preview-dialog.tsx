@@ -8,7 +8,7 @@ import { createLazyComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { formatFileSize, downloadBlob } from '../../values/files.ts';
+import { downloadFile, formatFileSize } from '../../values/files.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
 import { documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
@@ -54,7 +54,7 @@ function DocumentPreview({
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
   const download = useApiWrite({
-    write: async () => downloadBlob(content.data ?? (await queries.fetchQuery(query)), name),
+    write: async () => downloadFile(content.data ?? (await queries.fetchQuery(query))),
   });
   return (
     <Stack>

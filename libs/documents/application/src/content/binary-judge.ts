@@ -1,6 +1,7 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
 import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
+import type { ArchivePart } from './archive-parts.ts';
 
 const END_OF_ARCHIVE = 'PK\x05\x06';
 const DIRECTORY_ENTRY = 0x02014b50;
@@ -47,22 +48,26 @@ function isLastRecord(tail: Buffer, at: number): boolean {
 
 /** Maximum size of an archive's directory: room for about 5,000 parts. */
 const MAX_DIRECTORY_BYTES = 512 * 1_024;
-/** A part an archive to more than both limits is refused. */
-const MAX_INFLATED_BYTES = 100 * 2 ** 20;
-const MAX_INFLATION_RATIO = 200;
+/** Maximum size of all parts together, as a multiple of the size of the file and in bytes. */
+const MAX_INFLATION_RATIO = 100;
+const MAX_INFLATED_BYTES = 512 * 2 ** 20;
 
 const MAIN_PARTS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^word\/document[^/]*\.xml$/, DOCX],
   [/^xl\/workbook[^/]*\.xml$/, XLSX],
 ];
 /** Names of macros and of files that make an archive a program. */
-const PROGRAM_NAME = /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:class|dex|jar|exe|dll|scr|msi)$/;
+const PROGRAM_NAME =
+  /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:bat|class|cmd|com|dex|dll|exe|hta|jar|js|jse|lnk|msi|pif|ps1|reg|scr|url|vbe|vbs|wsf)$/;
 
 /**
- * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Nothing is inflated. An archive is
+ * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Inflates nothing. An archive is
  * refused if its beginning contradicts its directory, or if it contains more than the directory lists.
  */
 export class ArchiveJudge {
+  /** The parts in the directory; known after the end. */
+  parts: readonly ArchivePart[] = [];
+
   private readonly tail = new Tail(MAX_DIRECTORY_BYTES);
 
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
@@ -77,6 +82,7 @@ export class ArchiveJudge {
     const directory = new Directory(this.tail.total);
     for await (const entry of this.entries()) directory.add(entry);
     const contentType = directory.contentType();
+    this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
       throw new UnsupportedDocumentType('its beginning contradicts its directory');
     return contentType;
@@ -94,6 +100,7 @@ export class ArchiveJudge {
 
 /** Collects the entries of an archive's directory. */
 class Directory {
+  readonly parts: ArchivePart[] = [];
   private readonly names = new Set<string>();
   private beginsFile = false;
   private compressed = 0;
@@ -108,10 +115,17 @@ class Directory {
     if (PROGRAM_NAME.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
+    this.parts.push({
+      name,
+      offset: entry.relativeOffsetOfLocalHeader,
+      compressedBytes: entry.compressedSize,
+      inflatedBytes: entry.uncompressedSize,
+      method: entry.compressionMethod,
+    });
     this.compressed += entry.compressedSize;
     this.inflated += entry.uncompressedSize;
     // Parts that share bytes let small files inflate the most.
-    const isBomb = this.inflated > MAX_INFLATED_BYTES && this.inflated > MAX_INFLATION_RATIO * this.fileBytes;
+    const isBomb = this.inflated > Math.min(MAX_INFLATED_BYTES, MAX_INFLATION_RATIO * this.fileBytes);
     if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('it inflates too much');
   }
 

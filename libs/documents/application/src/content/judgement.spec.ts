@@ -43,6 +43,10 @@ const NOTHING_KNOWN = 'it is neither of an accepted type nor text';
 const PAGE = 'it begins with HTML markup';
 const NO_OFFICE = 'it is an archive, but neither DOCX nor XLSX';
 const hasMarkup = (found: string) => `it contains HTML markup: ${JSON.stringify(found)}`;
+const SUBSET = 'its document type has an internal subset';
+const STYLED = hasMarkup('<?xml-stylesheet');
+const LONG_NAME = 'a name in it is longer than 256 characters';
+const SVG_NAME = hasMarkup('http://www.w3.org/2000/svg');
 const xmlOf = (inside: string) => `<?xml version="1.0"?><Invoice>${inside}</Invoice>`;
 
 const TAKEN: readonly (readonly [string, Content, string])[] = [
@@ -76,10 +80,40 @@ const TAKEN: readonly (readonly [string, Content, string])[] = [
   ['XML without a declaration, behind blanks', '\ufeff\n <n:Invoice xmlns:n="urn:n"/>\n', 'application/xml'],
   ['XML in Latin-1', Buffer.from('<?xml version="1.0" encoding=\'ISO-8859-1\'?><a>é</a>', 'latin1'), 'application/xml'],
   [
-    'XML with a document type and a stylesheet elsewhere',
-    '<?xml version="1.0"?><?xml-stylesheet href="f.xsl"?><!DOCTYPE a SYSTEM "a.dtd"><a/>',
+    'XML with a document type, comments and sections',
+    '<?xml version="1.0"?><!-- <svg> --><!DOCTYPE a SYSTEM "[a.dtd"><a><![CDATA[<script >]]><?x <svg ?></a>',
     'application/xml',
   ],
+  [
+    'an invoice in UBL',
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!-- example --><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2" ' +
+      'xmlns:cbc="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2" ' +
+      'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="urn:a http://example.com/UBL-Invoice-2.1.xsd">' +
+      '<cbc:ID>TOSL108</cbc:ID><cbc:Note>a &lt;script&gt; &amp; more</cbc:Note>' +
+      '<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/></Invoice>\n',
+    'application/xml',
+  ],
+  [
+    'an order in cXML',
+    '<?xml version="1.0"?><!DOCTYPE cXML SYSTEM "http://xml.cxml.org/schemas/cXML/1.2.014/cXML.dtd"><cXML/>',
+    'application/xml',
+  ],
+  [
+    'EDIFACT',
+    "UNA:+.? 'UNB+UNOC:3+SENDER+RECEIVER+260101:1200+1'UNH+1+IFTMIN:D:96A:UN'BGM+340+A<B>C+9'UNT+3+1'UNZ+1+1'",
+    'text/plain',
+  ],
+  [
+    'X12',
+    'ISA*00*          *00*          *ZZ*A              *ZZ*B              *260101*1200*<*00401*1*0*P*>~',
+    'text/plain',
+  ],
+  [
+    'an e-mail',
+    'From: Ann <ann@example.com>\nWeight < 5 t, <10 pallets, a<b and c>d, <3\n<- back, x <y only once\nand href, src',
+    'text/plain',
+  ],
+  ['text with tags that do nothing', 'see <b>x</b> <https://example.com/?a=1> <x y="1"> </> <!x> <?x>', 'text/plain'],
 ];
 
 const REFUSED: readonly (readonly [string, Content, string])[] = [
@@ -102,13 +136,78 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     xmlOf('<s:s xmlns:s="http://www.w3.org/1999/XSL/Transform"/>'),
     hasMarkup('http://www.w3.org/1999/XSL/Transform'),
   ],
-  ['XML that grows', '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;&b;</a>', hasMarkup('<!ENTITY')],
+  ['XML that grows', '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;&b;</a>', SUBSET],
+  [
+    'XML whose document type makes it a page',
+    '<?xml version="1.0"?><!DOCTYPE a [<!ATTLIST a xmlns CDATA "http://www.w3.org/1999/xhtml">]><a onclick="x"/>',
+    SUBSET,
+  ],
+  ['XML with a stylesheet elsewhere', '<?xml version="1.0"?><?xml-stylesheet href="f.xsl"?><a/>', STYLED],
+  [
+    'XML with a stylesheet behind a comment',
+    '<?xml version="1.0"?><!-- x --><?xml-stylesheet\nhref="f.xsl"?><a/>',
+    STYLED,
+  ],
+  [
+    'XML that opens in Word',
+    '<?xml version="1.0"?><?mso-application progid="Word.Document"?><a/>',
+    hasMarkup('<?mso-application'),
+  ],
+  [
+    'XML with an encoded namespace of pages',
+    xmlOf('<x:img xmlns:x=" http://www.w3.org/1999&#x2F;xht&#0000109;l" onerror="x"/>'),
+    hasMarkup('http://www.w3.org/1999/xhtml'),
+  ],
+  [
+    'XML with a script behind a long prefix',
+    xmlOf(`<${'p'.repeat(200)}:script xmlns:p="u">`),
+    hasMarkup(`<${'p'.repeat(39)}`),
+  ],
+  ['XML with a longer prefix', xmlOf(`<${'p'.repeat(300)}:b>`), LONG_NAME],
+  ['XML with an attribute of a longer prefix', xmlOf(`<a xmlns:${'p'.repeat(300)}='u'>`), LONG_NAME],
+  ['XML with a long namespace', xmlOf(`<a xmlns:p="${' '.repeat(2_000)}">`), 'the name of a namespace is too long'],
+  ['XML with a namespace behind a false end', xmlOf('<a b=">" xmlns="http://www.w3.org/2000/svg"/>'), SVG_NAME],
   ['XML in another encoding', '<?xml version="1.0" encoding="UTF-7"?><a/>', 'XML must be UTF-8 or Latin-1'],
+  [
+    'XML with the namespace of formulas',
+    xmlOf('<m:math xmlns:m="http://www.w3.org/1998/Math/MathML" href="javascript:x"/>'),
+    hasMarkup('http://www.w3.org/1998/Math/MathML'),
+  ],
+  [
+    'XML with a comment that ends like one of HTML',
+    xmlOf('<!-- --!> <a b="--> <c/> "/>'),
+    'it has a comment that XML does not allow',
+  ],
+  [
+    'XML with a page behind 100 kB of blanks',
+    `<?xml version="1.0"?>${' '.repeat(100_000)}<h:html/>`,
+    hasMarkup('<h:html/'),
+  ],
+  ['XML with a long instruction', xmlOf(`<?x ${'y'.repeat(2_000)}?>`), 'a processing instruction in it is too long'],
   ['XML that was cut off', '<?xml version="1.0"?><a>x', 'it begins like XML but is not complete XML'],
   ['what begins as a declaration alone', '<!ELEMENT a ANY>', PAGE],
   ['text with a page far inside', `${'x'.repeat(200_000)}<Script >`, hasMarkup('<Script')],
   ['text with the end of a page', 'x</body>', hasMarkup('</body>')],
   ['text with PHP', 'x <?php phpinfo();', hasMarkup('<?php')],
+  ['text with an event handler', 'x <img src onerror\n= alert(1)>', hasMarkup('onerror=')],
+  [
+    'text with an event handler on any element',
+    'x <anything/onFocus=alert(1) autofocus tabindex=1>',
+    hasMarkup('onFocus='),
+  ],
+  ['text with a link', 'x <a title=">" href="javascript:alert(1)">', hasMarkup('href=')],
+  ['text with a picture', 'x <img alt="<" src=//example.com/x>', hasMarkup('src=')],
+  ['text with a comment', 'x <!-- <a b=" --><img src=x>', hasMarkup('<!--')],
+  ['text with an element of raw text', 'x <textarea><a b="</textarea><img src=x>', hasMarkup('<textarea>')],
+  ['text with markup behind bogus comments', 'x </ "> <! "> <? "> <img src=x>', hasMarkup('src=')],
+  ['text with markup behind a CDATA section', 'x <![CDATA[ "> <img src=x> ]]>', hasMarkup('<![CDATA[')],
+  ['text with an incomplete CDATA section', 'x <![CDATA[ "> ', hasMarkup('<![CDATA[')],
+  ['text with attributes in a closing tag', `x </b a="> <c d=' "> <img onerror=x> '>`, hasMarkup('</b')],
+  ['text with an incomplete tag at its end', 'x <img src=y', hasMarkup('src=')],
+  ['text with a page behind 100 kB of blanks', `${' '.repeat(100_000)}<html>`, hasMarkup('<html>')],
+  ['text with a byte order mark and markup', '\ufeffx <img src=x>', hasMarkup('src=')],
+  ['text in UTF-16 without a mark', Buffer.from('x <script>', 'utf16le'), NOTHING_KNOWN],
+  ['text with an encoded address of a script', 'x <a href="&#106;avascript:alert(1)">', hasMarkup('href=')],
   ['CSV with a page in a cell', 'a;b\n1;"<iframe src=x>"', hasMarkup('<iframe')],
   ['text with NUL', 'abc\0', NOTHING_KNOWN],
   ['text with NUL far behind', `${'x'.repeat(200_000)}\0`, NOTHING_KNOWN],
@@ -299,12 +398,12 @@ describe('type detection', () => {
     const zeros = Buffer.alloc(30 * 2 ** 20);
     const TOO_MUCH = refusal('it inflates too much');
 
-    it('an archive an archive too much is refused', async () => {
+    it('with parts that are too large together is refused', async () => {
       const parts = [1, 2, 3, 4].map((n) => ({ name: `word/media/${n}.bmp`, content: zeros }));
       expect(await judge(docx(...parts))).toBe(TOO_MUCH);
     });
 
-    it('an archive too much because its parts share bytes is refused', async () => {
+    it('with parts that share bytes is refused', async () => {
       const content = randomBytes(10_000);
       const shared = Array.from({ length: 3 }, (_, n) => ({ name: `word/${n}.bin`, content, isShared: true }));
       expect(await judge(docx({ name: 'word/a.bin', content }, ...shared))).toBe(TOO_MUCH);
@@ -314,13 +413,16 @@ describe('type detection', () => {
       expect(await judge(docx({ name: 'word/a.xml', content: 'x', claimedBytes: 0xfffffff0 }))).toBe(TOO_MUCH);
     });
 
-    it('is not inflated further than the detection needs', async () => {
+    it('is refused even if only the part for the detection inflates', async () => {
       const bomb = { name: '[Content_Types].xml', content: zeros };
-      expect(await judge(zip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(DOCX);
+      expect(await judge(zip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(TOO_MUCH);
     });
 
-    it('of pictures and tables is accepted', async () => {
-      expect(await judge(xlsx({ name: 'xl/worksheets/sheet1.xml', content: zeros }))).toBe(XLSX);
+    it('is accepted if its parts inflate to less than 100 times its size', async () => {
+      const sheet = { name: 'xl/worksheets/sheet1.xml', content: zeros.subarray(0, 5 * 2 ** 20) };
+      const picture = (bytes: number) => ({ name: 'xl/media/1.png', content: randomBytes(bytes), isStored: true });
+      expect(await judge(xlsx(sheet, picture(60_000)))).toBe(XLSX);
+      expect(await judge(xlsx(sheet, picture(40_000)))).toBe(TOO_MUCH);
     });
   });
 });

@@ -1,6 +1,7 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { fileTypeFromBuffer } from 'file-type';
 import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
+import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
 import { type ContentHint, PAGE_BEGINNING, TextJudge } from './text-judge.ts';
 
@@ -36,6 +37,11 @@ export class Judgement {
   /** Call after the last byte, if there was at least one. @throws UnsupportedDocumentType */
   async end(): Promise<DocumentContentType> {
     return (this.judge ?? (await this.begin())).end();
+  }
+
+  /** The parts of an archive, which must be checked after the end. Empty for other types. */
+  get archiveParts(): readonly ArchivePart[] {
+    return this.judge instanceof ArchiveJudge ? this.judge.parts : [];
   }
 
   private async begin(): Promise<Judge> {

@@ -1,5 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { UnsupportedDocumentType } from '../refusals.ts';
+import { PageScanner, XmlScanner } from './markup-scanner.ts';
 
 type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml'>;
 
@@ -27,8 +28,7 @@ const ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows
  */
 export class TextJudge {
   private readonly contentType: TextType;
-  private readonly markup: RegExp;
-  private carried = '';
+  private readonly markup: PageScanner | XmlScanner;
   private last = '';
 
   /**
@@ -42,23 +42,20 @@ export class TextJudge {
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
     this.contentType = isMarkup ? 'application/xml' : isCsv(hint) ? 'text/csv' : 'text/plain';
-    this.markup = isMarkup ? XML_MARKUP : PAGE_MARKUP;
+    this.markup = isMarkup ? new XmlScanner() : new PageScanner();
   }
 
   /** @throws UnsupportedDocumentType */
   take(bytes: Buffer): void {
     const text = bytes.toString('latin1');
     if (BINARY.test(text)) throw new UnsupportedDocumentType('it is neither of an accepted type nor text');
-    // Text that begins in one chunk may end in the next.
-    const looked = this.carried + text;
-    const found = this.markup.exec(looked);
-    if (found !== null) throw new UnsupportedDocumentType(`it contains HTML markup: ${printable(found[0])}`);
-    this.carried = looked.slice(-(MAX_MARKUP_CHARS - 1));
+    this.markup.take(text);
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
 
   /** @throws UnsupportedDocumentType */
   end(): TextType {
+    this.markup.end();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
     if (isCutOff) throw new UnsupportedDocumentType('it begins like XML but is not complete XML');
     return this.contentType;
@@ -74,12 +71,16 @@ function refuseOtherBeginnings(start: string): void {
 function refuseUnlessXml(opening: string): void {
   const declaration = XML_DECLARATION.exec(opening)?.[0];
   if (declaration !== undefined) {
-    const encoding = DECLARED_ENCODING.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
-    if (!ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
-    return;
+    return refuseOtherEncodings(declaration);
   }
   if (HTML_BEGINNING.test(opening) || !XML_ELEMENT.test(opening))
     throw new UnsupportedDocumentType('it begins with HTML markup');
+}
+
+/** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentType */
+export function refuseOtherEncodings(declaration: string): void {
+  const encoding = DECLARED_ENCODING.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
 }
 
 /** Returns the declared type if it is a text type; otherwise the type by the file name's ending. */
@@ -89,17 +90,7 @@ function isCsv({ contentType, fileName }: ContentHint): boolean {
   return declared !== 'text/plain' && /\.csv$/i.test(fileName ?? '');
 }
 
-function printable(text: string): string {
-  return JSON.stringify(text.trim().slice(0, 40));
-}
-
-/** HTML elements that make a page or load code. */
-const PAGE_ELEMENTS =
-  'html|head|body|title|base|link|meta|style|script|noscript|template|iframe|frame|frameset|object|embed|applet|form|svg|math';
 const TAG_ENDS = '[\\t\\n\\f\\r />]';
-
-/** Matches HTML markup anywhere in a text that is not XML, even if the page's outer elements are missing. */
-const PAGE_MARKUP = new RegExp(`<(?:/?(?:${PAGE_ELEMENTS})${TAG_ENDS}|!doctype|\\?php)`, 'i');
 
 /**
  * Matches the beginning of HTML in otherwise binary content. Closing tags are excluded: PDF has names after a slash, as
@@ -109,20 +100,6 @@ export const PAGE_BEGINNING = new RegExp(
   `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_ENDS})`,
   'i',
 );
-
-/**
- * Matches markup that makes XML a web page or executable: elements that only pages have, with any prefix; namespaces of
- * pages, pictures and stylesheets; and entities, which also let a few bytes grow to any size. Names such as `body` and
- * `object` are common in XML.
- */
-const XML_MARKUP = new RegExp(
-  `<(?:(?:[^\\s<>&/:="']{1,64}:)?(?:html|svg|script|iframe|embed|applet)${TAG_ENDS}|!entity)` +
-    '|http://www\\.w3\\.org/(?:1999/xhtml|2000/svg|1999/XSL/Transform)',
-  'i',
-);
-
-/** Longest possible match of page or XML markup, in characters. */
-const MAX_MARKUP_CHARS = 96;
 
 /** Matches beginnings by which a reader treats a text without a declared type as HTML (WHATWG MIME Sniffing, 7.1). */
 const HTML_BEGINNING = new RegExp(

@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createInflateRaw } from 'node:zlib';
+import { Parser } from 'htmlparser2';
+import { UnsupportedDocumentType } from '../refusals.ts';
+import { refuseOtherEncodings } from './text-judge.ts';
+
+/** A part of an archive, as its directory describes it. */
+export interface ArchivePart {
+  /** Name in lower case. */
+  readonly name: string;
+  /** Offset of its local header. */
+  readonly offset: number;
+  readonly compressedBytes: number;
+  readonly inflatedBytes: number;
+  /** 0 if the part is stored, 8 if it is deflated. */
+  readonly method: number;
+}
+
+const LOCAL_HEADER = 0x04034b50;
+const LOCAL_HEADER_BYTES = 30;
+/** Maximum size of all parts together that list relationships. */
+const MAX_RELATIONSHIPS_BYTES = 4 * 2 ** 20;
+
+/**
+ * Inflates the parts of a stored archive one after another, and keeps nothing. Refuses the archive if a part is larger
+ * than the directory says, or has a relationship with another host that programs load when they open the file. The
+ * directory was checked before, and limits the work.
+ * @param bytes all bytes of the archive; read once
+ * @throws UnsupportedDocumentType; errors of `bytes`
+ */
+export async function checkArchiveParts(
+  parts: readonly ArchivePart[],
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const lists = parts.filter(listsRelationships);
+  if (lists.reduce((sum, { inflatedBytes }) => sum + inflatedBytes, 0) > MAX_RELATIONSHIPS_BYTES)
+    throw new UnsupportedDocumentType('it has too many relationships');
+  const archive = new SequentialReader(bytes);
+  try {
+    for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
+      await archive.skipTo(part.offset);
+      const header = await archive.read(LOCAL_HEADER_BYTES);
+      if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damaged();
+      await archive.skipTo(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
+      await checkPart(part, archive);
+    }
+  } finally {
+    await archive.close();
+  }
+}
+
+function listsRelationships({ name }: ArchivePart): boolean {
+  return name.endsWith('.rels');
+}
+
+async function checkPart(part: ArchivePart, archive: SequentialReader): Promise<void> {
+  const relationships = listsRelationships(part) ? new RelationshipReader() : undefined;
+  const end = archive.position + part.compressedBytes;
+  let size = 0;
+  const check = async (content: AsyncIterable<Uint8Array>) => {
+    for await (const bytes of content) {
+      size += bytes.length;
+      if (size > part.inflatedBytes) throw new UnsupportedDocumentType('it inflates too much');
+      relationships?.take(bytes);
+    }
+  };
+  if (part.method === 0) await check(archive.content(end));
+  else if (part.method === 8) await inflate(archive.content(end), check);
+  else throw damaged();
+  if (archive.position !== end || size !== part.inflatedBytes) throw damaged();
+  relationships?.end();
+}
+
+async function inflate(
+  content: AsyncIterable<Uint8Array>,
+  check: (content: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  try {
+    await pipeline(Readable.from(content), createInflateRaw({ chunkSize: 65_536 }), check);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code?.startsWith('Z_') === true ? damaged() : error;
+  }
+}
+
+function damaged(): UnsupportedDocumentType {
+  return new UnsupportedDocumentType('it is a damaged archive');
+}
+
+/** Reads bytes in order and skips others. */
+class SequentialReader {
+  position = 0;
+  private readonly iterator: AsyncIterator<Uint8Array>;
+  private current: Buffer = Buffer.alloc(0);
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.iterator = bytes[Symbol.asyncIterator]();
+  }
+
+  async skipTo(position: number): Promise<void> {
+    // Overlapping parts would let a small file inflate many times.
+    if (position < this.position) throw damaged();
+    const skipped = this.content(position);
+    while ((await skipped.next()).done !== true) continue;
+  }
+
+  async read(count: number): Promise<Buffer> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.content(this.position + count)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /** Iterates over the bytes before the position. */
+  async *content(end: number): AsyncGenerator<Uint8Array> {
+    while (this.position < end) {
+      if (this.current.length === 0) {
+        const { done, value } = await this.iterator.next();
+        if (done === true) throw damaged();
+        this.current = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      }
+      const piece = this.current.subarray(0, end - this.position);
+      this.current = this.current.subarray(piece.length);
+      this.position += piece.length;
+      yield piece;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.iterator.return?.();
+  }
+}
+
+/** Reads a part that lists relationships, which is XML in UTF-8. */
+class RelationshipReader {
+  private readonly parser = new Parser(
+    {
+      onopentag(_name, { Type = '', Target = '' }) {
+        if (!/\/hyperlink$/i.test(Type.trim()) && isRemote(Target.trim()))
+          throw new UnsupportedDocumentType('it loads a template or other content from another host');
+      },
+      onprocessinginstruction(name, text) {
+        if (name.startsWith('!')) throw new UnsupportedDocumentType('its relationships have a document type');
+        if (name === '?xml') refuseOtherEncodings(text);
+      },
+    },
+    { xmlMode: true },
+  );
+
+  take(bytes: Uint8Array): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    if (text.includes('\0')) throw new UnsupportedDocumentType('its relationships are not in UTF-8');
+    this.parser.write(text);
+  }
+
+  end(): void {
+    this.parser.end();
+  }
+}
+
+/** Returns true unless the target is a path in the archive, or a path on a drive of the reader's system. */
+function isRemote(target: string): boolean {
+  const path = target.replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
+  return /^(?:[\\/]{2}|[a-z][a-z0-9+.-]+:)/i.test(path);
+}
