@@ -131,7 +131,7 @@ describe('places', () => {
 
     it.each([
       ['another separator', ',AD;ALV;Andorra', 'line 1 has 2 columns; expected 12, separated by commas'],
-      ['a cut line', `${LIST}\r\n,"DE","BER","Berl`, 'line 8 has an unclosed quote, or is not text'],
+      ['a cut line', `${LIST}\r\n,"DE","BER","Berl`, 'line 8 has an unclosed quote, or is not encoded as text'],
       [
         'a missing column',
         `${LIST}\r\n"DE","BER","Berlin",,,,,,,,`,

@@ -50,8 +50,8 @@ describe('readCsv', () => {
   });
 
   it('refuses bytes that are not text', () => {
-    expect(() => records('PK\u0003\u0004\0\0\n')).toThrow('line 1 is not text');
-    expect(() => records('x'.repeat(200_000))).toThrow('line 1 has an unclosed quote, or is not text');
+    expect(() => records('PK\u0003\u0004\0\0\n')).toThrow('line 1 is not encoded as text');
+    expect(() => records('x'.repeat(200_000))).toThrow('line 1 has an unclosed quote, or is not encoded as text');
   });
 
   it('counts lines inside quoted fields', () => {
