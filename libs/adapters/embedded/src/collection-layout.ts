@@ -3,7 +3,7 @@ import type { Database } from './sqlite-database.ts';
 import type { SqlValue } from './storage-threads.ts';
 
 const COLLECTION_NAME = /^[a-z0-9_.-]+$/;
-/** Lower case only, because SQLite's names are case-insensitive. */
+/** The pattern accepts only lower case, because SQLite's names are case-insensitive. */
 const FIELD_NAME = /^[a-z0-9_]+$/;
 export const ID_FIELD = 'id';
 /**
@@ -13,7 +13,7 @@ export const ID_FIELD = 'id';
 const ENCODED_NULL = Uint8Array.of(0);
 const ENCODED_FALSE = Uint8Array.of(1);
 const ENCODED_TRUE = Uint8Array.of(2);
-/** Tag of objects and arrays: they exist, but equal nothing. */
+/** Type tag of objects and arrays: the field exists, but equals no value. */
 const ENCODED_OTHER_TYPE = Uint8Array.of(3);
 /** Placeholder for an absent field in an index key. It equals no value and lies outside every range. */
 const ABSENT_VALUE_KEY = new Uint8Array(0);
@@ -73,7 +73,10 @@ export function quoteName(name: string): string {
   return `"${name}"`;
 }
 
-/** Returns the column of an indexed field. Prefixed, because a field can have a name such as `json` or `rowid`. */
+/**
+ * Returns the column of an indexed field. The name has a prefix, because a field can have a name such as `json` or
+ * `rowid`.
+ */
 export function columnName(field: string): string {
   return field === ID_FIELD ? ID_FIELD : quoteName(`f_${field}`);
 }
@@ -111,7 +114,10 @@ export function createTableStatements(layout: CollectionLayout): string[] {
   return [...own, ...layout.arrays.map(createArrayTableStatement)];
 }
 
-/** One tree in the order of the index's fields, so that each posting is written once and found by its whole key. */
+/**
+ * Returns the statement that creates the table of an array index. The table is one B-tree in the order of the index's
+ * fields, so that each posting is written once and found by its whole key.
+ */
 function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
   const columns = fields.map(columnName);
   const key = unique ? [...columns.filter((name) => name !== ID_FIELD), 'apart'] : columns;
@@ -146,7 +152,7 @@ export interface IndexedValues {
   readonly arrays: readonly (string | null)[];
 }
 
-/** Writes the postings of one array index, and only those that changed. */
+/** Writes the postings of one array index. Unchanged postings are not written again. */
 export class ArrayPostings {
   private readonly database: Database;
   private readonly table: ArrayTable;
@@ -184,7 +190,7 @@ export class ArrayPostings {
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
     const old = this.encodeElements(before);
     const now = this.encodeElements(after);
-    // Removed postings first, because added ones may reuse their keys.
+    // Postings are removed first, because added postings may reuse their keys.
     for (const element of old) if (moved || !now.has(element)) this.run(this.removeText, before, element);
     for (const element of now) if (moved || !old.has(element)) this.run(this.addText, after, element);
   }
@@ -225,7 +231,9 @@ export function encodeJsonSql(type: string, value: string): string {
   WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
 }
 
-/** Returns SQL literals that bound all values of the type of `value`: inclusive from, exclusive below. */
+/**
+ * Returns SQL literals that bound all values of the same type: an inclusive lower bound and an exclusive upper bound.
+ */
 export function findTypeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };

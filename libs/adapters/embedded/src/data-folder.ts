@@ -25,7 +25,7 @@ export class DataFolderTooNew extends Error {
   }
 }
 
-/** The data folder contains less than was acknowledged, or is unreadable. It was not changed. */
+/** The data folder contains less data than was acknowledged, or is unreadable. The program did not change it. */
 export class DataFolderDamaged extends Error {
   override readonly name = 'DataFolderDamaged';
   constructor(

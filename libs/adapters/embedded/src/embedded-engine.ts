@@ -23,15 +23,15 @@ import { SqliteReaderPool, type SqliteStorage } from './sqlite-reader-pool.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface EmbeddedLimits {
-  /** Maximum number of events and documents waiting for a commit; further writes throw `Busy`. Defaults to 20,000. */
+  /** Maximum number of events and documents that wait for a commit. Further writes throw `Busy`. Defaults to 20,000. */
   readonly waitingWrites?: number;
-  /** Maximum number of lists and scans waiting for a reader; further reads throw `Busy`. Defaults to 1,000. */
+  /** Maximum number of lists and scans that wait for a reader thread. Further reads throw `Busy`. Defaults to 1,000. */
   readonly waitingReads?: number;
   /** Number of threads for lists, scans and old events. Defaults to 2; with 0 the calling thread reads. */
   readonly readerThreads?: number;
   /**
-   * Limits of the newest events, and separately messages, in memory for live readers. Default to 2,000 items and 8 M
-   * characters each.
+   * Limits of the newest events in memory for live readers. The newest messages have the same limits. Default to 2,000
+   * items and 8 M characters.
    */
   readonly live?: Partial<LiveTailLimits>;
   /** Maximum bytes of data and metadata of one append. Defaults to `MAX_APPEND_BYTES`. */
@@ -105,15 +105,15 @@ export class EmbeddedEngine {
   }
 
   private async closeAll(): Promise<void> {
-    // Closed first, because message handlers use the other parts.
+    // The message broker is closed first, because message handlers use the other ports.
     await this.messageBroker.close();
-    // Refuses new work while running work finishes.
+    // Refuses new work while running work completes.
     const drained = this.storage.writer.drain();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
     await this.storage.readers.close();
     this.storage.database.close();
-    // Closed last: the last connection checkpoints the log and deletes it.
+    // The writer is closed last: the last connection checkpoints the log and deletes it.
     await this.storage.writer.close();
     this.folder.unlock();
   }

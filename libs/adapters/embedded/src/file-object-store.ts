@@ -12,7 +12,7 @@ import {
 } from '@tracking/ports';
 
 const ENGINE = 'object store';
-/** Name suffix of incomplete files. Ids contain no dot. */
+/** Suffix of the names of incomplete files. Object ids contain no dot. */
 const UNFINISHED_FILE_SUFFIX = '.part';
 
 /**
@@ -21,7 +21,7 @@ const UNFINISHED_FILE_SUFFIX = '.part';
  * but never a partial object.
  */
 export class FileObjectStore implements ObjectStore {
-  /** Ids of objects that are being stored. */
+  /** Ids of objects whose upload is running. */
   private readonly beingStored = new Set<string>();
 
   private constructor(private readonly folder: string) {}
@@ -32,7 +32,9 @@ export class FileObjectStore implements ObjectStore {
     return new FileObjectStore(folder);
   }
 
-  /** Reason why objects can neither be stored nor read; undefined if they can. Checks the folder at each call. */
+  /**
+   * Returns the reason why objects can neither be stored nor read; undefined if they can. Each call checks the folder.
+   */
   get failure(): string | undefined {
     try {
       accessSync(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -57,7 +59,7 @@ export class FileObjectStore implements ObjectStore {
       await withDiskErrors(syncFolder(this.folder));
       return stored;
     } catch (error) {
-      // If this fails too, a later cleanup removes the file.
+      // If this deletion fails too, a later cleanup removes the file.
       await rm(part, { force: true }).catch(() => undefined);
       throw error;
     } finally {
@@ -89,7 +91,7 @@ export class FileObjectStore implements ObjectStore {
     const isPart = (name: string) =>
       name.endsWith(UNFINISHED_FILE_SUFFIX) && !this.beingStored.has(name.slice(0, -UNFINISHED_FILE_SUFFIX.length));
     for await (const { name, at } of this.listFiles(isPart)) {
-      // An upload of the same id started meanwhile and uses the file.
+      // Another upload of the same id started meanwhile and uses the file.
       if (at < before && isPart(name)) await withDiskErrors(rm(join(this.folder, name), { force: true }));
     }
   }
@@ -112,9 +114,9 @@ export class FileObjectStore implements ObjectStore {
   }
 }
 
-/** Resolves when the complete content is on disk. */
+/** Resolves when the complete content of the file is on disk. */
 async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
-  // An existing file is left from a crash.
+  // A file that already exists is left from a crash.
   const handle: FileHandle = await withDiskErrors(open(file, 'w', 0o600));
   try {
     const hash = createHash('sha256');
@@ -131,7 +133,7 @@ async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<S
   }
 }
 
-/** Reads a range of the file. @param end offset of the byte after the last */
+/** Reads a range of the file. @param end offset after the last byte of the range */
 async function* read(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
   try {

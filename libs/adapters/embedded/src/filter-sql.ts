@@ -12,10 +12,10 @@ import {
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
-/** Key part of an absent field in a posting. In a document's row the field is NULL. */
+/** Key of an absent field in a posting. In the row of a document, an absent field is NULL. */
 const ABSENT_VALUE_KEY_SQL = `x''`;
 
-/** Builder of SQL text, with the values of its `?` in order. */
+/** Builds SQL text and collects the values of its `?` in order. */
 export class SqlBuilder {
   text = '';
   readonly values: SqlValue[] = [];
@@ -63,7 +63,7 @@ export function addPostingCondition(sql: SqlBuilder, field: string, condition: F
   addCondition(sql, `a.${columnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
 }
 
-/** @param absent key of an absent field */
+/** @param absent key that postings use for an absent field */
 function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
   if (isScalar(condition)) sql.add(`${key} = ?`, encodeValue(condition));
   else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
@@ -73,7 +73,7 @@ function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, 
   else addBounds(sql, key, condition);
 }
 
-/** Single conditions, which must all match. */
+/** Separate conditions, all of which must match. */
 function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
   sql.add('(TRUE');
   for (const one of conditions) {
@@ -83,9 +83,9 @@ function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generat
   sql.add(')');
 }
 
-/** Compares only values of one type: a missing bound is replaced by the end of the type. */
+/** Compares only values of one type: the end of the type replaces a missing bound. */
 function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
-  // The unary `+` keeps the planner from starting at the end of the type, because the page starts later.
+  // The unary `+` keeps the planner from starting at the end of the type, because the page starts at a later entry.
   const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
@@ -115,7 +115,7 @@ interface ElementLookup {
 }
 
 /**
- * Looks up the posting by its complete key. For bounds instead of one value, the document's own elements are searched,
+ * Looks up the posting by its complete key. A condition with bounds searches the elements of the document instead,
  * because they are fewer than the index entries.
  */
 function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: FilterCondition): void {

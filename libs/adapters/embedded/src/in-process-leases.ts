@@ -1,6 +1,6 @@
 import { Unavailable, type Lease, type Leases } from '@tracking/ports';
 
-/** Number of epochs per start of the process, more than one start can use. */
+/** Number of epochs reserved for each start of the process. One start never uses all of them. */
 const EPOCHS_PER_START = 2 ** 32;
 
 /** Leases for a single process: held until released, and granted in order of arrival. */
@@ -26,7 +26,7 @@ export class InProcessLeases implements Leases {
   }
 
   async close(): Promise<void> {
-    // Waiting callers are rejected first, so that none of them gets a released lease.
+    // Waiting callers are rejected before the leases end, so that no caller gets a released lease.
     this.closing.abort(new Unavailable('leases', 'closed'));
     for (const lease of this.given) await lease.release();
   }

@@ -1,7 +1,7 @@
 export interface LiveTailLimits {
-  /** Minimum number of newest items kept, unless they are large; up to twice as many are kept. */
+  /** Minimum number of newest items to keep, unless the items are large. The tail keeps at most twice as many. */
   readonly items: number;
-  /** Total characters of the kept texts; up to twice as many are kept. */
+  /** Number of characters of text to keep. The tail keeps at most twice as many. */
   readonly characters: number;
 }
 
@@ -37,7 +37,7 @@ export class LiveTail<T> {
     }
     this.head += entries.length;
     const { items, characters } = this.limits;
-    // Drops many items at once, because each removal moves the remaining ones.
+    // The tail drops many items at once, because each removal moves the remaining items in memory.
     if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldest();
     this.signal.notify();
   }

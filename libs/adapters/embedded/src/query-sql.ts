@@ -15,7 +15,7 @@ import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
 const MAX_POINT_DOCUMENTS = 10;
-/** Maximum number of documents if they are adjacent in an index. */
+/** Maximum number of documents in such a lookup if they are adjacent in an index. */
 const MAX_ADJACENT_DOCUMENTS = 50;
 
 export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): SqlStatement {
@@ -40,7 +40,10 @@ export function countSql(layout: CollectionLayout, filter: Filter, { atMost, ind
   return sql.add(')');
 }
 
-/** Returns true if an index leads to a few documents without sorting, which is cheap enough for the calling thread. */
+/**
+ * Returns true if an index leads to a few documents without sorting. Such a query is cheap enough for the calling
+ * thread.
+ */
 export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
   const pinned = (field: string) => {
     const condition = filter[field];
@@ -69,13 +72,13 @@ interface AccessPath {
   readonly repeats: boolean;
   /** `INDEXED BY` clause for the documents' table, if the query names an index. */
   readonly hint: string;
-  /** True if documents are only counted, and read only if the filter needs more than postings. */
+  /** True if the query only counts documents. It then reads a document only if the filter needs more than postings. */
   readonly isCounted?: boolean;
 }
 
 /**
- * Chooses the named index; otherwise the array index with the most fields compared by value, unless the filter names
- * documents.
+ * Chooses the index that the query names. Otherwise it chooses the array index with the most fields compared by value,
+ * unless the filter specifies document ids.
  */
 function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? chooseArrayIndex(layout, filter) : findArrayTableByIndex(layout, index);
@@ -104,7 +107,7 @@ function chooseArrayIndex({ arrays }: CollectionLayout, filter: Filter): ArrayTa
   return array;
 }
 
-/** Returns the elements by which an index can be searched; undefined for a negative condition. */
+/** Returns the elements by which an index can be searched; undefined for a negated condition. */
 function findLeadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
   if (condition === undefined || isScalar(condition)) return condition;
   if ('all' in condition) return condition.all[0];
@@ -112,7 +115,7 @@ function findLeadingCondition(condition: FilterCondition | undefined): FilterCon
 }
 
 /**
- * A filter in three parts: conditions on the postings, conditions decided by other postings, and conditions on the
+ * Filter split into three parts: conditions on postings, conditions that other postings decide, and conditions on the
  * document.
  */
 interface SplitFilter {
@@ -229,7 +232,8 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
 }
 
 /**
- * Adds the bounds of the scanned range. Open bounds end with their type; a continued scan starts after its last entry.
+ * Adds the bounds of the scanned range. A range without a bound ends at the end of the value type; a continued scan
+ * starts after its last entry.
  */
 function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
@@ -244,7 +248,7 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
   if (after !== undefined) sql.add(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
 }
 
-/** A comparison operator and value, without the key. */
+/** Comparison operator and value of a bound, without the sort key. */
 type Bound = SqlStatement;
 
 function toRange({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {

@@ -6,8 +6,8 @@ import type { SqlValue } from './storage-threads.ts';
 export const PAGE_BYTES = 4_096;
 const MAX_STATEMENTS = 500;
 /**
- * A bound limit. SQLite uses the value of a plain `LIMIT ?` in its plan and would plan again for each value; it does
- * not evaluate an expression.
+ * Limit clause with a parameter. SQLite plans a plain `LIMIT ?` for its value and plans again for each value; it does
+ * not evaluate the expression while planning.
  */
 export const LIMIT_SQL = 'LIMIT (? + 0)';
 /** SQLite's result codes (https://sqlite.org/rescode.html). */
@@ -73,7 +73,7 @@ export class Database {
     return this.prepare(text).all(...values) as unknown as readonly (readonly SqlValue[])[];
   }
 
-  /** Iterates over rows, so that the caller can stop early. */
+  /** Iterates over rows. The caller can stop early. */
   iterateRows(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
     return this.prepare(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
   }

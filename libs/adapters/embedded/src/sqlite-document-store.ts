@@ -31,7 +31,7 @@ import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE } from './sqlite-writer.ts';
 import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 
-/** Share of time that a drop uses. Other writes use the rest. */
+/** Share of the writer's time that dropping a collection may use. Other writes use the rest. */
 const DROP_TIME_SHARE = 0.25;
 /** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
 const MAX_LOCAL_READS = 250;
@@ -109,7 +109,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     private readonly storage: SqliteStorage,
   ) {
     const { durability = 'durable' } = layout.spec;
-    // One write-ahead log orders the writes of all ports: an unflushed write is lost only together with all later ones.
+    // One write-ahead log orders the writes of all ports: a crash that loses a write also loses all later writes.
     this.commitClass = durability === 'durable' ? 'durable' : 'soon';
     this.getSql = `SELECT json FROM ${quoteName(layout.table)} WHERE id = ?`;
     this.getManySql = `SELECT json FROM ${quoteName(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;

@@ -29,7 +29,7 @@ import type {
 
 /** Milliseconds of one transaction that deletes documents of a dropped collection. Other writes wait for it. */
 const DROP_SLICE_MS = 5;
-/** Documents can be large, so a batch is small to keep the transaction short. */
+/** Documents can be large, so one transaction deletes only a few. */
 const DELETE_BATCH_SIZE = 20;
 const ALWAYS_TRUE_SQL: SqlStatement = { text: 'TRUE', values: [] };
 
@@ -43,7 +43,7 @@ export class SqliteDocuments {
     this.reloadTables();
   }
 
-  /** Call it after a rollback, which may have undone a collection. */
+  /** Reloads the collections. Call it after a rollback, which may have undone the creation of a collection. */
   reloadTables(): void {
     this.tables.clear();
     for (const [name, spec] of this.database.readRows('SELECT name, spec FROM collections')) {
@@ -63,8 +63,8 @@ export class SqliteDocuments {
   }
 
   /**
-   * Deletes documents for a short time, and drops the collection when it is empty, because dropping a full one takes as
-   * long as it is large.
+   * Deletes documents for a short time, and drops the collection when it is empty. Dropping a full collection at once
+   * would take long.
    */
   dropCollection(name: string): CollectionDroppedOutcome {
     const table = this.tables.get(name);
@@ -122,7 +122,7 @@ export class SqliteDocuments {
     this.database.run('DROP TABLE moved');
   }
 
-  /** If only one statement can be refused, SQLite undoes it alone. */
+  /** If the operation has only one statement that can be refused, SQLite undoes this statement itself. */
   private writeAtomically(table: DocumentTable, work: () => unknown): string | null {
     return table.mayLeaveHalf ? this.runAtomically(table, work) : this.catchRefusal(table, work);
   }
@@ -137,7 +137,7 @@ export class SqliteDocuments {
     }
   }
 
-  /** Runs the work atomically. Returns the unique index that refused it. */
+  /** Runs the work atomically. Returns the unique index that refused the work, if any. */
   private runAtomically(table: DocumentTable, work: () => unknown): string | null {
     this.database.run('SAVEPOINT whole');
     try {
@@ -183,8 +183,8 @@ function createDocumentWrite(
 }
 
 /**
- * Documents of one collection in the writer thread. Only changed indexed columns are written, because each index entry
- * costs a page of the write-ahead log and most updates change few.
+ * Documents of one collection in the writer thread. An update writes only indexed columns that changed, because each
+ * index entry costs a page of the write-ahead log and most updates change few.
  */
 export class DocumentTable {
   readonly layout: CollectionLayout;
@@ -246,8 +246,8 @@ export class DocumentTable {
   }
 
   /**
-   * Skipped if the id exists, because a repeated document also collides with itself in unique indexes, which is not an
-   * error.
+   * The check is skipped if the id exists, because a repeated document also collides with itself in unique indexes,
+   * which is not an error.
    */
   private insert(write: DocumentWrite): boolean {
     const { id, json, columns } = write;

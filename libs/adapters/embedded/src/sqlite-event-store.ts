@@ -23,7 +23,9 @@ import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
-/** Number of a stream's events parsed at once, which takes about a millisecond of the calling thread. */
+/**
+ * Maximum number of events of a stream that are parsed at once, which takes about a millisecond of the calling thread.
+ */
 const READ_BATCH_SIZE = 200;
 const DEFAULT_BATCH_SIZE = 1_000;
 const READ_SQL = `SELECT position, revision, id, type, data, metadata FROM events
@@ -122,13 +124,13 @@ export class SqliteEventStore implements EventStore {
     return Promise.resolve(this.tail.last === 0 ? undefined : toPosition(this.tail.last));
   }
 
-  /** Ends the catch-ups. The engine, which other ports share, is closed separately. */
+  /** Ends the catch-ups. The engine is shared with other ports and is closed separately. */
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
   }
 
-  /** Runs in commit order, so that the tail has the events in the order of their positions. */
+  /** The callback runs in commit order, so that the tail contains the events in the order of their positions. */
   private toAppendResult(
     { stream, expected, cells }: AppendOperation,
     events: readonly NewEvent[],
@@ -170,7 +172,7 @@ export class SqliteEventStore implements EventStore {
     return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
   }
 
-  /** Retries until a reader returns; undefined if stopped before. */
+  /** Retries until a reader thread returns; undefined if the signal stops the retries first. */
   private readStoredBatch(
     after: number,
     options: CatchUpOptions,
@@ -192,7 +194,7 @@ export class SqliteEventStore implements EventStore {
     const { json, position, head } = await this.storage.readers.read(request);
     const events: StoredEvent[] = [];
     for (const part of json) {
-      // Yields, so that other work on the thread can run in between.
+      // Yields to the event loop, so that other work on the thread can run in between.
       if (events.length > 0) await setImmediate();
       const rows = JSON.parse(part) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
       for (const { at, ...event } of rows) events.push({ ...event, position: toPosition(at) });
@@ -209,7 +211,7 @@ function toExpectedRevision(revision: number): ExpectedRevision {
   return revision < 0 ? 'no_stream' : revision;
 }
 
-/** 16 hexadecimal digits, so that positions sort as strings. */
+/** Formats the position as 16 hexadecimal digits, so that positions sort as strings. */
 function toPosition(number: number): Position {
   return number.toString(16).padStart(16, '0');
 }

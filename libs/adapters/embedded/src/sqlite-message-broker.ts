@@ -20,11 +20,14 @@ import { ENGINE } from './sqlite-writer.ts';
 const READ_SQL = `SELECT position, key, value, headers FROM messages
   WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT_SQL}`;
 const OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
-/** Counts waiting messages per partition after its offset, without reading handled ones. */
+/** Counts waiting messages per partition after the group's offset, without reading handled messages. */
 const LAG_SQL = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
-/** An offset can be after the last message, if a message was handled before it was stored and then lost in a crash. */
+/**
+ * An offset can exceed the last message's position: a message may have been handled before it was stored, and then lost
+ * in a crash.
+ */
 const HEAD_SQL = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const TOPICS_SQL = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_INTERVAL_MS = 60_000;
@@ -89,7 +92,8 @@ export class SqliteMessageBroker implements MessageBroker {
     const touched = new Set(placed.map(({ partition }) => partition));
     this.wakeGroups(topic, touched);
     await stored;
-    // Notifies again, for groups so far behind that they read the file, which has the messages only now.
+    // Notifies the readers again, because groups that are far behind read the file, which contains the messages only
+    // now.
     this.wakeGroups(topic, touched);
   }
 
@@ -147,7 +151,7 @@ export class SqliteMessageBroker implements MessageBroker {
     }
   }
 
-  /** Deletes a part at a time, so that other writes run in between. */
+  /** Deletes some messages at a time, so that other writes run in between. */
   private async trimPartition(topic: string, partition: number, before: number): Promise<void> {
     const operation = { kind: 'trim', topic, partition, before } as const;
     let isMore = true;
@@ -213,12 +217,12 @@ function choosePartition(key: string, partitions: number): number {
   return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
 
-/** The log that a group reads and commits to. */
+/** Topic log from which a consumer group reads messages and to which it commits offsets. */
 interface TopicLog {
   /** Returns the stored position of the last handled message; 0 before the first. */
   committed(partition: number): number;
   read(partition: number, after: number, limit: number): ReceivedMessage[];
-  /** Stores the current end of the event log. Need not be awaited. */
+  /** Stores the current end of the event log. The caller need not await it. */
   commit(partition: number, position: number): void;
 }
 
@@ -257,7 +261,7 @@ class ConsumerGroup {
     for (const partition of partitions) this.signals[partition]?.notify();
   }
 
-  /** Takes part until the signal aborts or the group closes, and its current batches are finished. */
+  /** Handles messages until the signal aborts or the group closes, and the member's current batches are finished. */
   async join(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
     const member: ConsumerGroupMember = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
@@ -278,14 +282,15 @@ class ConsumerGroup {
   }
 
   private async consumePartition(partition: number, changes: ChangeSignal): Promise<void> {
-    // Starts at the stored position, then uses memory, because no other process handles this partition for the group.
+    // The loop starts at the stored position and then keeps the position in memory, because no other process handles
+    // this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
       handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
     };
     const onFailure = (error: unknown, tries: number) => this.reportFailure(partition, error, tries);
     while (!this.closing.signal.aborted) {
-      // A new retry for each batch, so that pauses grow only if nothing is committed in between.
+      // Each batch uses a new retry, so that pauses grow only while nothing is committed.
       const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
       await retry(handleNext, options).catch(() => undefined);
     }

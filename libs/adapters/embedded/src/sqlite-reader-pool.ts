@@ -10,15 +10,15 @@ interface PendingRead {
   reject(error: Error): void;
 }
 
-/** A thread that answers its requests in order. */
+/** Thread that answers its requests in order. */
 interface ReaderThread {
   readonly worker: Worker;
   readonly pending: PendingRead[];
 }
 
 /**
- * Threads for lists, scans and old events. They start with the first request; a dead thread is replaced at the next
- * one. Without threads, the calling thread reads.
+ * Pool of threads for lists, scans and old events. The threads start with the first request, and a dead thread is
+ * replaced at the next request. If the pool has no threads, the calling thread reads.
  */
 export class SqliteReaderPool {
   private readonly readers: ReaderThread[] = [];
@@ -61,7 +61,7 @@ export class SqliteReaderPool {
     const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const { worker } of this.readers) worker.postMessage(null);
     await Promise.all(exits);
-    // Earlier reads on the calling thread are answered first, in order as in a thread.
+    // Earlier reads on the calling thread are answered first, in order, like in a thread.
     while (this.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
     this.ownDatabase?.close();
   }
@@ -101,7 +101,7 @@ export class SqliteReaderPool {
   }
 }
 
-/** Access of the ports to the SQLite file of the process. */
+/** The storage of a process, through which the ports access the SQLite file. */
 export interface SqliteStorage {
   /** Writer of the file, in its own thread. */
   readonly writer: SqliteWriter;

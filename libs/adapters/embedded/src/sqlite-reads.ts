@@ -11,13 +11,14 @@ import type {
 } from './storage-threads.ts';
 
 /**
- * Limits of one request: events visited, characters of JSON returned, and characters that the caller parses at once.
+ * Limits of one request: number of events visited, characters of JSON returned, and characters that the caller parses
+ * at once.
  */
 const MAX_VISITED_EVENTS = 20_000;
 const MAX_ANSWER_CHARACTERS = 1_000_000;
 const JSON_CHUNK_CHARACTERS = 250_000;
 
-/** Streams of a prefix: from the prefix to the last code point after it. */
+/** Event streams with a prefix range from the prefix to the last code point after it. */
 const LAST_CODE_POINT = '\u{10FFFF}';
 
 function readEvents(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
@@ -42,7 +43,7 @@ function readEvents(database: Database, { after, prefixes, limit }: EventsReques
     if (characters >= MAX_ANSWER_CHARACTERS) break;
   }
   const complete = count < limit && characters < MAX_ANSWER_CHARACTERS;
-  // An event larger than a part leaves the following parts empty.
+  // An event that is larger than one part of the answer leaves the following parts empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };
 }
@@ -81,7 +82,7 @@ class BoundedJsonArray {
   private readonly maxBytes: number;
   isCut = false;
 
-  // No parameter property, because worker threads run this file with types stripped.
+  // The class has no parameter property, because worker threads run this file with types stripped.
   constructor(maxBytes = Infinity) {
     this.maxBytes = maxBytes;
   }

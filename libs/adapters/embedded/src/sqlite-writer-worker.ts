@@ -33,12 +33,12 @@ const EVENT_CELLS = 4;
 const INSERT_MESSAGE_SQL =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const DEFINE_TOPIC_SQL = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-/** An offset never decreases, because a repeated batch may commit again. */
+/** An offset never decreases, because a repeated batch may commit an earlier offset again. */
 const COMMIT_OFFSET_SQL = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
 /**
- * Positions grow with time, so the oldest messages are first and no others are read. Messages that a consumer group has
- * not handled are kept, so that a stopped process or a clock jump loses none.
+ * Positions grow with time, so the oldest messages come first. Messages that a consumer group has not handled are kept,
+ * so that a stopped process or a clock jump loses no message.
  */
 const TRIM_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
   (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
@@ -65,7 +65,7 @@ class SqliteAppends {
     return this.position;
   }
 
-  /** Call it after a rollback. */
+  /** Discards cached state. Call it after a rollback. */
   reload(): void {
     this.position = Number(this.database.readValue('SELECT max(position) FROM events') ?? 0);
   }
@@ -116,7 +116,8 @@ class SqliteMessages {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + MESSAGE_CELLS);
           insert.run(position++, topic, partition, at, key, value, headers);
         }
-        // Stored separately from messages, because a sequence that restarted after a trim would reuse positions.
+        // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse
+        // positions.
         this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
         return DONE_OUTCOME;
       }
@@ -171,7 +172,7 @@ class WriterThread {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
     const answer = this.runInTransaction(batch, (operation) => this.perform(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
-    // Checked after the commit: acknowledged data was written to files that still exist.
+    // The writer checks the files after the commit, so that acknowledged data is in files that still exist.
     const { fault } = this.files;
     return fault === null ? answer : { kind: 'fatal', message: fault };
   }
@@ -205,7 +206,7 @@ class WriterThread {
     }
   }
 
-  /** Call it after the answer was sent. */
+  /** Checkpoints the log if needed. Call it after the answer was sent. */
   recordCommit(): void {
     this.checkpointer.onCommit();
   }
@@ -217,8 +218,8 @@ class WriterThread {
   }
 
   /**
-   * FULL: each commit ends with an fsync of the write-ahead log, which covers all earlier commits. NORMAL: fsyncs only
-   * at checkpoints; a power failure can lose the last commits, never earlier ones.
+   * Synchronous mode of the next commit. FULL: the commit ends with an fsync of the write-ahead log, which covers all
+   * earlier commits. NORMAL: only checkpoints call fsync, and a power failure can lose the last commits.
    */
   private synchronize(durable: boolean): void {
     if (durable === this.synchronous) return;
@@ -226,7 +227,7 @@ class WriterThread {
     this.synchronous = this.database.readValue('PRAGMA synchronous') === 2;
   }
 
-  /** Undoes only this operation if it caused the error. An engine failure ends the whole batch. */
+  /** Undoes only the operation that caused the error. An engine failure ends the whole batch. */
   private readonly performInSavepoint = (operation: StorageOperation): OperationOutcome => {
     this.database.run('SAVEPOINT operation');
     try {

@@ -24,11 +24,11 @@ import {
 } from './storage-threads.ts';
 
 export const ENGINE = 'storage';
-/** Maximum number of events and documents in one transaction, which limits the wait of the next ones. */
+/** Maximum number of events and documents in one transaction, which limits how long the next operations wait. */
 const MAX_BATCH_ITEMS = 2_000;
-/** Maximum milliseconds that a `later` operation waits for a commit caused by others. */
+/** Maximum milliseconds that a `later` operation waits for another operation's commit. */
 const MAX_COMMIT_DELAY_MS = 20;
-/** Milliseconds between checks, while idle, that the files exist and are writable. */
+/** Milliseconds between two checks of an idle writer that the files exist and are writable. */
 const PROBE_INTERVAL_MS = 1_000;
 
 /**
@@ -61,7 +61,7 @@ interface PendingWrite extends WaitingCaller {
 /** Placeholder of a batch without operations. */
 const EMPTY_PROBE_BATCH: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
 
-/** Group commit as the calling thread sees it: operations that arrive during a commit form the next one. */
+/** Group commit for the calling thread: operations that arrive during a commit form the next commit. */
 export class SqliteWriter {
   private queue: PendingWrite[] = [];
   /** Number of events and documents in `queue`. */
@@ -134,7 +134,7 @@ export class SqliteWriter {
   }
 
   /**
-   * Queues an operation for the next commit. @throws Busy if the queue is full, WritesRefused while writing is
+   * Checks that the writer accepts another operation. @throws Busy if the queue is full, WritesRefused while writing is
    * impossible
    */
   throwIfNotWritable(): void {
@@ -177,7 +177,7 @@ export class SqliteWriter {
     });
   }
 
-  /** Admits no further operations; resolves when the admitted ones are finished. */
+  /** Refuses further operations; resolves when the accepted ones are finished. */
   async drain(): Promise<void> {
     this.draining = true;
     clearInterval(this.probing);
@@ -185,7 +185,7 @@ export class SqliteWriter {
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
 
-  /** Drains the queue, then ends the thread. */
+  /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
     await this.drain();
     this.state.close();
@@ -199,7 +199,7 @@ export class SqliteWriter {
     else this.next ??= setImmediate(() => this.commitNext());
   }
 
-  /** A batch without operations, which writes only if writing failed before. */
+  /** Commits a batch without operations, which writes to the disk only if writing failed before. */
   private probeDisk(): void {
     void this.state.measureFreeSpace();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
@@ -243,7 +243,7 @@ export class SqliteWriter {
     if (answer.kind === 'fatal') return this.fail(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
     if (answer.kind === 'committed') this.state.resume();
-    // Starts the next commit first, so that the thread works while callers are notified.
+    // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaiting();
     if (answer.kind === 'committed') {
       if (batch !== EMPTY_PROBE_BATCH)

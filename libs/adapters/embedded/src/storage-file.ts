@@ -17,7 +17,7 @@ import { canCheckpointBesideWriter, maxWalBytes } from './wal.ts';
  */
 const MAX_FULLY_CHECKED_BYTES = 4 * 2 ** 30;
 const RESTORE_ADVICE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
-/** Version of the tables below. Files of a later version are refused. */
+/** Schema version of the tables below. The program refuses files of a later version. */
 const SCHEMA_VERSION = 2;
 /** Application id that identifies the file (`file` and `PRAGMA application_id` show it): "frtk". */
 const APPLICATION_ID = 0x6672746b;
@@ -55,11 +55,11 @@ export function checkStorage(file: string): void {
     }
     const wasClosed = walBytes === 0;
     if (wasClosed || fileBytes > MAX_FULLY_CHECKED_BYTES) return;
-    // Without a number, an operator may have deleted it to accept a loss. The log may then end early and contain older
-    // pages than the file.
+    // If the number is missing, an operator may have deleted it to accept a loss. The log may then end early and
+    // contain older pages than the file.
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
-    // Perhaps another program wrote the file.
+    // Another program may have written the file.
     const isDamage = isMalformedError(error) || (noted > 0 && isNoDatabaseError(error));
     if (!isDamage) throw error;
     throw new DamagedStorageError(`${basename(file)}: ${errorMessage(error)}. ${RESTORE_ADVICE}`);
@@ -106,7 +106,7 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
     throw new Error('the file system of the data folder does not support shared memory; use a local disk');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
-  // With a `WalCheckpointer`, SQLite's own checkpoint at a commit is only a fallback in case it ended.
+  // If a `WalCheckpointer` runs, SQLite's own checkpoint at a commit is only a fallback in case the checkpointer ended.
   const automaticBytes = canCheckpointBesideWriter(database) ? 2 * maxWalBytes(checkpointBytes) : checkpointBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${maxWalBytes(checkpointBytes)}`);
@@ -160,12 +160,12 @@ export class CommitCount {
     this.descriptor = openSync(commitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** Increments the number. Call it in the transaction. */
+  /** Increments the number of commits. Call it in the transaction. */
   add(): void {
     this.database.run('UPDATE commits SET number = ?', [this.count + 1]);
   }
 
-  /** Writes the number to the file. Call it when the transaction is on disk, before it is acknowledged. */
+  /** Writes the number of commits to the file. Call it when the transaction is on disk, before it is acknowledged. */
   note(): void {
     this.count += 1;
     try {
@@ -180,12 +180,12 @@ export class CommitCount {
   }
 }
 
-/** Returns the path of the number's file, next to the database file. */
+/** Returns the path of the file with the number of commits, next to the database file. */
 function commitCountPath(file: string): string {
   return join(dirname(file), 'commits');
 }
 
-/** Returns the recorded number; 0 if it is missing or incomplete. */
+/** Returns the number of commits recorded in the file; 0 if the file is missing or incomplete. */
 function readRecordedCommitCount(file: string): number {
   try {
     const note = readFileSync(commitCountPath(file), 'latin1');
@@ -196,7 +196,7 @@ function readRecordedCommitCount(file: string): number {
   }
 }
 
-/** Returns the number in the database; 0 before the tables exist. */
+/** Returns the number of commits stored in the database; 0 before the tables exist. */
 function readStoredCommitCount(database: Database): number {
   const isCounted = database.readValue("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
   return isCounted ? Number(database.readValue('SELECT number FROM commits') ?? 0) : 0;
@@ -206,7 +206,7 @@ function readStoredCommitCount(database: Database): number {
 interface OpenFile {
   readonly path: string;
   readonly descriptor: number;
-  /** File status when last checked. */
+  /** Status of the file at the last check. */
   seen: Stats;
 }
 
@@ -232,8 +232,8 @@ export class OpenFiles {
   }
 
   /**
-   * Call it only after SQLite closed the files: closing a descriptor releases all locks of the process on the file
-   * (POSIX).
+   * Closes the descriptors. Call it only after SQLite closed the files: closing a descriptor releases all locks of the
+   * process on the file (POSIX).
    */
   close(): void {
     for (const { descriptor } of this.held) closeSync(descriptor);

@@ -4,7 +4,7 @@ import type { Logger, Metrics } from '@tracking/ports';
 /** Free bytes on the disk below which a warning is reported before writes fail. */
 const LOW_SPACE_BYTES = 4 * 2 ** 20;
 
-/** State of the storage for callers and operators: whether it can be written to. */
+/** State of the storage for callers and operators: whether the disk accepts writes. */
 export class StorageState {
   private endedBy: string | undefined;
   private refusedBy: string | undefined;
@@ -29,7 +29,7 @@ export class StorageState {
     return this.refusedBy;
   }
 
-  /** Problem for operators; undefined without one. */
+  /** Description of the storage problem for operators; undefined if there is no problem. */
   get failure(): string | undefined {
     return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
@@ -56,7 +56,7 @@ export class StorageState {
     this.refusedBy = undefined;
   }
 
-  /** Unknown if the file system does not report free space. */
+  /** Measures the free space, which stays unknown if the file system does not report it. */
   async measureFreeSpace(): Promise<void> {
     const disk = await statfs(this.folder).catch(() => undefined);
     this.freeBytes = disk === undefined || disk.blocks === 0 ? undefined : disk.bavail * disk.bsize;

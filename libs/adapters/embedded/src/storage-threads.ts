@@ -83,7 +83,7 @@ interface DropCollectionOperation {
 
 export interface CollectionDroppedOutcome {
   readonly kind: 'dropped';
-  /** True if documents are left. */
+  /** True if the collection still has documents. */
   readonly more: boolean;
 }
 
@@ -92,7 +92,7 @@ interface PublishOperation {
   readonly topic: string;
   /** Time in epoch milliseconds. */
   readonly at: number;
-  /** Position of the first message, greater than all before. */
+  /** Position of the first message, which exceeds the positions of all earlier messages. */
   readonly first: number;
   /** Cells of each message: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
@@ -128,7 +128,7 @@ export interface DoneOutcome {
   readonly kind: 'done';
   readonly duplicate: string | null;
 }
-/** The operation itself failed and had no effect. The rest of its batch was applied. */
+/** Outcome of an operation that failed and had no effect. The other operations of its batch were applied. */
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly message: string;
@@ -155,10 +155,13 @@ interface OutcomeByKind {
 export type OutcomeOf<O extends StorageOperation> = OutcomeByKind[O['kind']];
 export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOutcome;
 
-/** One transaction. Without operations, it checks that the files exist and, if `durable`, that they are writable. */
+/**
+ * Batch of operations that are committed in one transaction. A batch without operations checks that the files exist
+ * and, if `durable`, that they are writable.
+ */
 export interface CommitBatch {
   readonly operations: readonly StorageOperation[];
-  /** True if the transaction must be on disk before it is answered. */
+  /** True if the transaction must be on disk before the batch is answered. */
   readonly durable: boolean;
 }
 export type BatchAnswer =
@@ -171,7 +174,7 @@ export type BatchAnswer =
   /** `out_of_space`: it may be tried again later. `fatal`: nothing may. */
   | { readonly kind: 'failed' | 'out_of_space' | 'fatal'; readonly message: string };
 
-/** First message of the writer thread. */
+/** First message that the writer thread sends. */
 export type WriterStart =
   | { readonly kind: 'ready'; readonly head: number; readonly incarnation: number }
   | { readonly kind: 'newer_schema' | 'damaged' | 'failed'; readonly message: string };
@@ -188,14 +191,14 @@ export interface EventsAnswer {
   readonly json: readonly string[];
   /** Last visited position. */
   readonly position: number;
-  /** Last position in the store at the time of the read. */
+  /** Position of the last event in the store at the time of the read. */
   readonly head: number;
 }
-/** First column of every row, joined to a JSON array. */
+/** JSON array of the first columns of all rows. */
 export interface RowsRequest {
   readonly kind: 'rows';
   readonly sql: SqlStatement;
-  /** Maximum size of the result. It ends before the row that exceeds the size, but has at least one row. */
+  /** Maximum size of the result. The result ends before the row that exceeds the size, but has at least one row. */
   readonly maxBytes?: number | undefined;
 }
 export interface RowsAnswer {
@@ -203,21 +206,24 @@ export interface RowsAnswer {
   readonly isCut: boolean;
 }
 /**
- * Statement that selects, per row, the document's JSON or null if it does not match, then the sort values. Ends at the
- * limit of the statement or of documents.
+ * Statement that selects, for each row, the document's JSON (null if the document does not match) and then the sort
+ * values. It stops at its own limit or at the limit of documents.
  */
 export interface ScanRequest {
   readonly kind: 'scan';
   readonly sql: SqlStatement;
   readonly visit: number;
   readonly limit: number;
-  /** Maximum size of the result. It ends before the document that exceeds the size, but has at least one. */
+  /**
+   * Maximum size of the result. The result ends before the document that exceeds the size, but has at least one
+   * document.
+   */
   readonly maxBytes?: number | undefined;
 }
 export interface ScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
-  /** Sort values of the last visited row; null at the end of the range. */
+  /** Sort values of the last visited row; null if the scan reached the end of the range. */
   readonly next: readonly SqlValue[] | null;
   readonly isCut: boolean;
 }

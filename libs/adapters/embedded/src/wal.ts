@@ -19,22 +19,23 @@ const MAX_CHECKPOINT_PASSES = 4;
 export class WalCheckpointer {
   /** Reason why the file is no longer reliable; null if it is. */
   failure: string | null = null;
-  /** True if the thread works or will start when needed; false if SQLite checkpoints instead. */
+  /** True if the checkpointer thread works or will start when needed; false if SQLite checkpoints instead. */
   isAlive: boolean;
   private readonly database: Database;
   private readonly checkpointBytes: number;
   /**
-   * Closed after every connection, because closing a descriptor of a file releases the process's locks on it (POSIX).
+   * The file is closed after every connection, because closing a descriptor of a file releases the process's locks on
+   * it (POSIX).
    */
   private readonly descriptor: number;
   private readonly task: CheckpointTask;
-  /** Started at the first checkpoint, because many folders never need one. */
+  /** The thread starts at the first checkpoint, because many folders never need one. */
   private worker: Worker | undefined;
   private exited: Promise<void> = Promise.resolve();
   private commits = 0;
   private isBusy = false;
 
-  /** @param checkpointBytes bytes of the log that are copied at once */
+  /** @param checkpointBytes bytes of the log at which the thread copies it */
   constructor(database: Database, file: string, checkpointBytes: number) {
     this.database = database;
     this.checkpointBytes = checkpointBytes;
@@ -43,7 +44,7 @@ export class WalCheckpointer {
     this.isAlive = canCheckpointBesideWriter(database);
   }
 
-  /** Call it after each commit. */
+  /** Checks the size of the log. Call it after each commit. */
   onCommit(): void {
     this.commits += 1;
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_CHECKS !== 0) return;
@@ -54,8 +55,8 @@ export class WalCheckpointer {
   }
 
   /**
-   * Ends the thread, then closes the writer's connection. It is the last one, so SQLite checkpoints and deletes the
-   * log.
+   * Ends the thread, then closes the writer's connection. The writer's connection is the last one, so SQLite
+   * checkpoints and deletes the log.
    */
   async close(): Promise<void> {
     this.worker?.postMessage(null);
@@ -67,7 +68,7 @@ export class WalCheckpointer {
   private startWorker(): Worker {
     const worker = startThread('wal-checkpoint-worker', this.task);
     worker.on('message', (state: WalState) => this.onCheckpointResult(state));
-    // After any end of the thread, SQLite checkpoints.
+    // If the thread ends for any reason, SQLite checkpoints during commits.
     worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
     void this.exited.then(() => (this.isAlive = false));
@@ -92,16 +93,16 @@ export interface CheckpointTask {
 /** Sizes of the write-ahead log (https://sqlite.org/wal.html), in bytes. */
 export interface WalState {
   readonly total: number;
-  /** Bytes that are not in the database file yet. */
+  /** Bytes of the log that are not in the database file yet. */
   readonly outstanding: number;
   /**
-   * Reason why the file is no longer reliable, if any. Other failures, such as a full disk, also appear at the next
+   * Reason why the file is no longer reliable, if any. Other failures, such as a full disk, also occur at the next
    * commit.
    */
   readonly failure: string | null;
 }
 
-/** A checkpoint copies the log into the database file. Several run before the log restarts. */
+/** A checkpoint copies the log into the database file. Several passes run before the log restarts. */
 export function maxWalBytes(checkpointBytes: number): number {
   return 4 * checkpointBytes;
 }
@@ -132,7 +133,8 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
 }
 
 /**
- * Checkpoints while the writer continues. When the log has its full length, repeats until little is left.
+ * Checkpoints while the writer continues. If the log has its maximum length, the checkpoint is repeated until little is
+ * left.
  * @param checkpoint runs one pass
  * @returns the log's state after the last pass
  */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface ChildProcessHandle {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
-  /** Lines that the process wrote, and its error output when it ended. */
+  /** Lines that the process wrote to standard output, and its error output when it ended. */
   readonly lines: readonly string[];
   readonly errors: readonly string[];
   /** Resolves with the exit code; null if a signal ended the process. */

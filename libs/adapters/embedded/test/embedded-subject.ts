@@ -29,10 +29,14 @@ export function embeddedSubject<P>(
       await opened.pop()?.close();
       return openAgain();
     },
-    /** Continues with copies of the files while the engine has them open, which is what a killed process leaves. */
+    /**
+     * The subject continues with copies of the files while the engine has them open. A killed process leaves files in
+     * the same state.
+     */
     async crash() {
       const left = `${dataDir}-left`;
-      // Copied by a separate process, because closing the source in this one would release SQLite's locks on it.
+      // A separate process copies the files, because closing the source in this process would release SQLite's locks on
+      // it.
       execFileSync('cp', ['-r', dataDir, left]);
       dataDir = left;
       return openAgain();

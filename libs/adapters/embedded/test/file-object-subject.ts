@@ -15,7 +15,7 @@ export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
       return openAgain();
     },
     reopen: openAgain,
-    /** Moves the folder away during uploads, which leaves the state of a killed process. */
+    /** The test moves the folder away during uploads, which leaves the state of a killed process. */
     async crash() {
       const left = `${objects}-left`;
       await rename(objects, left);

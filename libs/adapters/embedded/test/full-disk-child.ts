@@ -4,8 +4,8 @@ import { EmbeddedEngine } from '../src/index.ts';
 import { silentTelemetry } from './writing-child-protocol.ts';
 
 /**
- * Appends until an append is refused, and reports the error; then until an append succeeds, and reports the number of
- * acknowledged events. Argument: folder.
+ * Appends events until an append is refused, and reports the error. Then appends until an append succeeds, and reports
+ * the number of acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
 const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });

@@ -38,7 +38,7 @@ export class VisitedRows {
     });
   }
 
-  /** Documents that a unique index refuses are skipped. */
+  /** The copy skips documents that a unique index refuses. */
   store(documents: Iterable<Document>): void {
     this.connection.exec('BEGIN');
     for (const document of documents) {
@@ -63,7 +63,7 @@ export class VisitedRows {
     return this.countVisits(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
   }
 
-  /** Runs to the end of the range or the requested number of documents. */
+  /** Scans to the end of the range or until the requested number of documents is found. */
   scan(query: Scan): VisitResult {
     return this.countVisits(scanSql(this.layout, query), (rows) => {
       let answered = 0;
@@ -100,7 +100,8 @@ export class VisitedRows {
       { table: own, by: hint, of: 'rowid' },
       ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: columnName(arrayField) })),
     ].map((source) => ({ ...source, table: quoteName(source.table) }));
-    // Called for each row before other conditions, because SQLite merges such a view into the statement.
+    // The function is called for each row before other conditions, because SQLite merges such a view into the
+    // statement.
     for (const { table, by, of } of sources) {
       this.connection.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table}${by} WHERE visited(${of})`);
     }

@@ -15,16 +15,16 @@ import { SqliteCollection } from '../src/sqlite-document-store.ts';
 import { VisitedRows } from './visited-rows.ts';
 
 /**
- * Records each kind of query that a suite runs, and reports queries that read more than they return. Each is repeated
- * on many documents, of which some match and others match except for one field: it may visit a few rows per returned
- * document, and none of the others.
+ * Records each kind of query that a suite runs, and reports queries that visit more rows than they return. Each
+ * recorded query is repeated on many documents that match and many that match except for one field. It may visit a few
+ * rows per returned document, and no row of other documents.
  */
 
-/** Filter fields that may exclude visited documents, with the reason why that is cheap. */
+/** Fields that a filter may check in visited documents, with the reason why that is cheap. */
 interface AllowedFilter {
   readonly collection: string;
   readonly fields: readonly string[];
-  /** Field that the filter must also contain. */
+  /** Field that the filter must contain as well. */
   readonly beside: string;
   readonly why: string;
 }
@@ -57,7 +57,7 @@ const ALLOWED_FILTERS: readonly AllowedFilter[] = [
 
 /** Maximum page size in the repeated query. Its cost is proportional to the page. */
 const MAX_REPEATED_LIMIT = 5;
-/** Visited rows per document or list value: its entry in one table, its row in another, and one at the end. */
+/** Maximum visited rows per document or list value: the entry in one table, the row in another, and one at the end. */
 const MAX_VISITS_PER_RESULT = 3;
 
 interface WatchedQuery {
@@ -65,7 +65,7 @@ interface WatchedQuery {
   readonly query: Query | Scan;
 }
 
-/** Kinds that passed, shared by all suites of one process, so that they are not checked again. */
+/** Kinds of queries that passed. All suites of a process share them, so that no kind is checked twice. */
 const efficientQueryKeys = new Set<string>();
 const watchedQueries = new Map<string, WatchedQuery>();
 
@@ -84,7 +84,7 @@ function findListLengths(condition: FilterCondition): readonly number[] {
 
 function recordQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
   if (matchesNothing(query.filter)) return;
-  // All generations of a read model count as one collection.
+  // The recorder treats all generations of a read model as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
   const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${describeCondition(condition)}`);
@@ -192,12 +192,12 @@ Object.assign(SqliteCollection.prototype, {
   },
 });
 
-/** Resets the record before a suite, because other suites of the process may run any query. */
+/** Resets the recorded queries before a suite, because other suites of the process may run any query. */
 export function resetWatchedQueries(): void {
   watchedQueries.clear();
 }
 
-/** Returns the inefficiencies of the queries recorded since. */
+/** Returns the inefficiencies of all queries since the last reset. */
 export function findInefficientQueries(): readonly string[] {
   return [...watchedQueries].flatMap(([title, one]) => {
     const key = toCheckKey(title, one);

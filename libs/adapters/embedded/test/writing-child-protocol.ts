@@ -27,5 +27,5 @@ const metrics: Metrics = {
   gauge: () => ({ set: doNothing }),
   histogram: () => ({ observe: doNothing }),
 };
-/** Copied from the testing library, which processes outside Jest cannot load. */
+/** The child has its own copy of the silent logger, because processes outside Jest cannot load the testing library. */
 export const silentTelemetry = { logger, metrics };

@@ -4,8 +4,7 @@ import { EmbeddedEngine } from '../src/index.ts';
 import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument, type WriteReport } from './writing-child-protocol.ts';
 
 /**
- * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, number of the run,
- * output file.
+ * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, run number, output file.
  */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
@@ -15,7 +14,7 @@ function writeReport(said: WriteReport): void {
   writeSync(outputFile, `${JSON.stringify(said)}\n`);
 }
 
-/** Appends one to four events at once, each with their number. */
+/** Appends one to four events at once. Each event contains its number. */
 async function appendForever(stream: string): Promise<void> {
   for (let revision = -1; ;) {
     const append = randomUUID();

@@ -94,7 +94,7 @@ export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPol
 }
 
 function addressKind(address: string): string | undefined {
-  // A zone id names a network interface of this machine, so the address is never public.
+  // An address with a zone id names a network interface of this machine, so it is never public.
   if (address.includes('%')) return 'link-local';
   switch (isIP(address)) {
     case 4:
@@ -110,8 +110,8 @@ function addressKind(address: string): string | undefined {
 }
 
 /**
- * Creates a block list for one address family. A list with both would also match IPv4 addresses embedded in IPv6
- * addresses, and the reverse.
+ * Creates a block list for one address family. A list for both families would also match IPv4 addresses embedded in
+ * IPv6 addresses, and the reverse.
  */
 function createBlockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();

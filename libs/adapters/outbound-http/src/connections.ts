@@ -3,9 +3,12 @@ import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
 
 export interface ConnectionTimeouts {
-  /** Maximum number of open connections to one origin. Further requests wait. */
+  /** Maximum number of open connections to one origin. Further requests wait for a connection. */
   readonly maxConnectionsPerOrigin: number;
-  /** Maximum number of idle connections of all origins together. If exceeded, the one idle longest is closed. */
+  /**
+   * Maximum number of idle connections of all origins together. If the limit is exceeded, the connection that was idle
+   * longest is closed.
+   */
   readonly maxIdleConnections: number;
   /** Time for which an idle connection is kept, in milliseconds. A receiver's own `Keep-Alive` can only shorten it. */
   readonly keepAliveMs: number;

@@ -30,8 +30,8 @@ const MAX_SLICE_BYTES = 16 * 1_048_576;
 /** Maximum number of log entries that a reader reads ahead. */
 const MAX_READ_AHEAD = 64;
 /**
- * Milliseconds without events after which a subscription has probably sent all stored ones. The node does not report
- * that.
+ * Milliseconds without events after which a reader assumes that a subscription has sent all stored events. The node
+ * does not report when it has sent the last one.
  */
 const QUIET_PERIOD_MS = 200;
 
@@ -52,8 +52,9 @@ interface LogReader {
 }
 
 /**
- * Reads the log after a position, from the buffer of the newest events if it reaches back far enough, otherwise from
- * the node until it does. A slow reader falls out of the buffer and returns to it when it has caught up.
+ * Reads the log after a position. A reader uses the buffer of the newest events while the buffer contains its next
+ * events, and reads from the node otherwise. A slow reader falls out of the buffer, and returns to the buffer when it
+ * has caught up.
  */
 export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
@@ -105,7 +106,8 @@ async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogRead
 
 /**
  * Yields stored events: first a page of the whole log, which is sufficient after a short absence, then the matching
- * events that the node finds. The node does not report the end; the next page does.
+ * events that the node finds. The node does not report the end of the matching events, so a final page of the whole log
+ * follows.
  */
 async function* readStoredSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
   const { source, pages, buffer, prefixes, maxBatch, stop } = reader;

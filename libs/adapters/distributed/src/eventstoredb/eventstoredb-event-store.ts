@@ -54,7 +54,7 @@ import {
 
 /** Pattern of event ids that the client supports. Other ids cause an uncaught error that ends the process. */
 const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Maximum number of events per read of a stream; fewer after a timeout. */
+/** Maximum number of events in one read of a stream. After a timeout, the store requests fewer events. */
 const READ_BATCH_SIZE = 1_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
@@ -72,7 +72,7 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly closing = new AbortController();
   private closed: Promise<void> | undefined;
 
-  /** Connects with the first operation. @throws TypeError if the URL is invalid */
+  /** Creates the store, which connects with its first operation. @throws TypeError if the URL is invalid */
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
@@ -133,7 +133,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
-    // Fails immediately for a position of another store.
+    // Rejects a position of another store immediately, before any event is read.
     decodePosition(options.after ?? START_POSITION);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
@@ -162,7 +162,7 @@ export class EventStoreDbEventStore implements EventStore {
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
-      // Limits the time here, because the client's own deadline starts only when it is connected.
+      // The store limits the duration here, because the client's own deadline starts only when it is connected.
       const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, createTimeoutError);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: encodePosition(position) };
@@ -203,7 +203,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** Throws for events that would cause uncaught errors in the client. */
+/** Throws an error for events that would cause uncaught errors in the client. */
 function throwIfUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {

@@ -36,7 +36,9 @@ export class LiveSubscription {
 
   constructor(private readonly options: LiveSubscriptionOptions) {}
 
-  /** Starts the subscription at the head of the log as soon as a node is available. Called for the first reader. */
+  /**
+   * Starts the subscription at the head of the log as soon as a node is available. The first reader calls this method.
+   */
   open(): Promise<LiveEventBuffer> {
     return (this.buffer ??= this.startBuffering());
   }
@@ -50,13 +52,13 @@ export class LiveSubscription {
   }
 
   /**
-   * Renews the subscription after failures, which the client does not do. After a confirmed subscription, pauses are
-   * short again.
+   * Renews the subscription after failures, because the client does not. The pauses between attempts start from the
+   * shortest again after a confirmed subscription.
    */
   private async fillBuffer(buffer: LiveEventBuffer): Promise<void> {
     const { closing } = this.options;
     while (!closing.aborted) {
-      // Rejects only if `closing` aborts.
+      // The promise rejects only if `closing` aborts.
       await retry(() => this.subscribe(buffer), { ...RETRY_PAUSES, signal: closing }).catch(() => undefined);
       await pause(RETRY_PAUSES.firstPauseMs, closing);
     }
@@ -95,13 +97,13 @@ export class LiveSubscription {
 /** The newest events of the log in memory, so that all live readers of the process share one subscription. */
 export class LiveEventBuffer {
   private events: StoredEvent[] = [];
-  /** Size of each buffered event, in the same order. */
+  /** Size in bytes of each buffered event, in the order of the buffer. */
   private sizes: number[] = [];
   private bytes = 0;
   private end: Position;
   private wake!: () => void;
   private isWaking = false;
-  /** Resolves when an entry was added or `notify` was called. */
+  /** Resolves when an entry is added or `notify` is called. */
   changed!: Promise<void>;
 
   /**
@@ -128,7 +130,7 @@ export class LiveEventBuffer {
     if (position <= this.end) return;
     this.end = position;
     if (event !== undefined) this.add(event);
-    // Readers are woken once for all entries that arrive together.
+    // The buffer wakes its readers once for all entries that arrive together.
     if (!this.isWaking) setImmediate(() => this.notify());
     this.isWaking = true;
   }
@@ -162,7 +164,7 @@ export class LiveEventBuffer {
     this.sizes.push(size);
     this.bytes += size;
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
-    // Removes many events at once, because each removal moves the remaining ones.
+    // The buffer removes many events at once, because each removal moves the remaining events in memory.
     let surplus = Math.max(0, this.events.length - this.capacity);
     let left = this.bytes - sum(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
@@ -190,7 +192,7 @@ function sum(numbers: readonly number[]): number {
 interface LogFollower {
   readonly after: Position;
   readonly stop: AbortSignal;
-  /** Called when the node has confirmed the subscription. */
+  /** Callback that runs when the node has confirmed the subscription. */
   onConfirmed(): void;
   onEntry(entry: LogEntry): void;
 }

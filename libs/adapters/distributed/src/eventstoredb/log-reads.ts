@@ -27,7 +27,7 @@ export function encodePosition({ commit, prepare }: LogPosition): Position {
   );
 }
 
-/** Converts a position to the client's form, after which a read starts. */
+/** Converts a position to the client's type. A read starts after this position. */
 export function decodePosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === START_POSITION) return 'start';
@@ -59,10 +59,10 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
   };
 }
 
-/** One entry of the whole log, as a reader sees it. */
+/** Entry of the whole log as a reader receives it. */
 export interface LogEntry {
   readonly position: Position;
-  /** The event; absent for entries of the node itself, such as statistics. */
+  /** The event of the entry; absent for entries of the node itself, such as statistics. */
   readonly event?: StoredEvent;
 }
 
@@ -84,7 +84,8 @@ export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string
 }
 
 /**
- * Returns the position of the last entry of `$all`, including the node's own entries; undefined if the log is empty.
+ * Returns the position of the last entry of the whole log, including the node's own entries; undefined if the log is
+ * empty.
  */
 export async function readHead({ client, callOptions }: NodeClient, timeoutMs: number): Promise<Position | undefined> {
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
@@ -102,7 +103,7 @@ interface LogPage {
 export class LogPageReader {
   private count = MAX_PAGE_ENTRIES;
 
-  /** @param silenceMs timeout between two items of a response */
+  /** @param silenceMs maximum milliseconds between two items of a response */
   constructor(
     private readonly node: NodeClient,
     private readonly silenceMs: number,
@@ -139,15 +140,15 @@ export function halveCount(count: number): number {
 
 export interface CollectResult<T> {
   readonly found: readonly T[];
-  /** True if the call ended by itself, so that the response is complete. */
+  /** True if the node ended the call, which means that the response is complete. */
   readonly isWhole: boolean;
-  /** Reason of another end; undefined if `isEnough` ended the call. */
+  /** The reason why the call ended early; undefined if `isEnough` ended it. */
   readonly failure?: unknown;
 }
 
 interface CollectOptions<R, T> {
   readonly toItem: (answer: R) => T;
-  /** Called for each item. If it returns true, the call ends after the item. */
+  /** Callback for each item. If it returns true, the call ends after this item. */
   readonly isEnough?: (item: T) => boolean;
 }
 
@@ -188,7 +189,7 @@ export async function collect<R, T>(
     .on('error', (failure) => finish({ isWhole: false, failure }));
   let timer = setTimeout(throwIfSilent, silenceMs);
   async function throwIfSilent(): Promise<void> {
-    // In a busy process, items may have arrived that are not handled yet.
+    // A busy process may have received items that it has not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();

@@ -9,7 +9,7 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
   maxAppends: 10_000,
   liveEvents: 2_000,
 };
-/** Parts of a connection string: protocol, user, password and rest, parsed like the client does. */
+/** Matches the parts of a connection string like the client does: protocol, user, password and rest. */
 const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 /** Name of the engine for operators. */
 export const ENGINE = 'event store';
@@ -22,7 +22,7 @@ export interface EventStoreDbOptions {
    * `esdb+discover://` for a cluster. TLS and its certificates are options in the URL.
    */
   readonly url: string;
-  /** Credentials that replace those in the URL. They are not sent to a node without TLS. */
+  /** Credentials that replace the ones in the URL. The client does not send them to a node without TLS. */
   readonly credentials?: EventStoreDbCredentials;
   readonly limits?: Partial<EventStoreDbLimits>;
 }
@@ -34,8 +34,8 @@ interface EventStoreDbCredentials {
 
 export interface EventStoreDbLimits {
   /**
-   * Milliseconds from the call of an operation to `Unavailable`. Until then it is retried. A read may take longer if
-   * the node sends something at least this often.
+   * Milliseconds after which an operation fails with `Unavailable`. Until then the store retries the operation. A read
+   * may take longer while the node keeps sending data within this interval.
    */
   readonly operationTimeoutMs: number;
   /** Maximum number of concurrent appends. Further appends throw `Busy`. */
@@ -50,9 +50,9 @@ interface ClientInternals {
   readonly getChannel: () => Promise<Channel>;
 }
 
-/** Options of every call. */
+/** Options that every call receives. */
 interface CallOptions {
-  /** Requires the leader, because only it has all acknowledged events. A follower may lag behind. */
+  /** Calls go to the leader, because only the leader has all acknowledged events. A follower may lag behind. */
   readonly requiresLeader: true;
   readonly credentials?: EventStoreDbCredentials;
 }
@@ -87,7 +87,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
     callOptions: { requiresLeader: true, ...(login && { credentials: login }) },
     async close() {
       await client.dispose();
-      // Not awaited, because it does not settle while no node is found.
+      // The code does not await the promise, because it does not settle while no node is found.
       getChannel().then(
         (channel) => channel.close(),
         () => undefined,
@@ -125,14 +125,16 @@ function patchClient(client: EventStoreDBClient): ClientInternals {
   return internals;
 }
 
-/** Error of the client or of gRPC. Some have a `type`, others only a `code`. */
+/** Error of the client or of gRPC. Client errors have a `type`; gRPC errors have a `code`. */
 interface ClientError {
   readonly type?: unknown;
   readonly code?: unknown;
   readonly name?: unknown;
 }
 
-/** The failure as one word, such as `unavailable`: messages of the client contain addresses and names. */
+/**
+ * Returns the failure as one word, such as `unavailable`, because messages of the client contain addresses and names.
+ */
 export function describeReason(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   const { type, code, name }: ClientError = error ?? { type: 'ended' };
@@ -193,12 +195,12 @@ export async function retryUntilStopped<T>(
     countRetry('catching up');
     logger.warn({ reason: describeReason(error) }, 'event store: a read for a catch-up failed; retrying');
   };
-  // Without a deadline it rejects only if `stop` aborts.
+  // The promise has no deadline and rejects only if `stop` aborts.
   const answer = retry(() => resolveUnlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
   return answer.catch(() => undefined);
 }
 
-/** Resolves as the promise does, or with undefined if `stop` aborts first. */
+/** Settles like the promise, or resolves with undefined if `stop` aborts first. */
 export async function resolveUnlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const stopped = Promise.withResolvers<undefined>();
   const giveUp = () => stopped.resolve(undefined);

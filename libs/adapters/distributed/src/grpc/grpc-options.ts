@@ -11,7 +11,7 @@ export const DEFAULT_LIMITS: GrpcLimits = {
   connectionAgeMs: 60_000,
   closeTimeoutMs: 15_000,
 };
-/** Additional bytes for the envelope of a request or response and for JSON escapes. */
+/** Bytes that a message may need for its envelope and for JSON escapes, in addition to the size limit. */
 const MAX_ENVELOPE_BYTES = 65_536;
 /** Creates metadata with the caller's token and the ids of the client request that the call serves. */
 const AUTHORIZATION_KEY = 'authorization';
@@ -20,13 +20,13 @@ const TRACEPARENT_KEY = 'traceparent';
 
 /** Certificates and keys of a connection, as PEM texts. */
 export interface GrpcClientTls {
-  /** Certificate authority of the peer. Without it, a channel trusts the authorities of the system. */
+  /** Certificate authority of the peer. If it is absent, a channel trusts the certificate authorities of the system. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Server certificate and key. With `ca`, callers need a certificate signed by it. */
+/** Server certificate and its private key. If `ca` is set, callers need a certificate signed by this authority. */
 export interface GrpcServerTls extends GrpcClientTls {
   readonly cert: string;
   readonly key: string;
@@ -58,7 +58,10 @@ export interface GrpcLimits {
   readonly closeTimeoutMs: number;
 }
 
-/** Size limits of gRPC itself, slightly above those of this code, whose errors have messages. */
+/**
+ * Size limits of gRPC itself. They slightly exceed the limits that this package checks, so that callers get the more
+ * specific errors of this package.
+ */
 export function messageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + MAX_ENVELOPE_BYTES, reply: maxAnswerBytes + MAX_ENVELOPE_BYTES };
 }
@@ -73,7 +76,10 @@ export function setToken(metadata: Metadata, token: string): void {
   metadata.set(AUTHORIZATION_KEY, formatBearer(token));
 }
 
-/** Refuses callers without the token before their request is read, for all operations and for reflection. */
+/**
+ * Refuses callers without the token before the server reads their request. This applies to all operations and to
+ * reflection.
+ */
 export function requiresToken(token: string): ServerInterceptor {
   const authorization = computeDigest(formatBearer(token));
   return (_method, call) =>
@@ -98,7 +104,7 @@ export function setOrigin(metadata: Metadata, { request_id, traceparent }: Reque
   metadata.set(TRACEPARENT_KEY, traceparent);
 }
 
-/** Reads the request's ids that the caller sent, if any. */
+/** Reads the ids of the client request that the caller sent as metadata, if any. */
 export function readOrigin(metadata: Metadata): Partial<RequestOrigin> {
   const [request_id] = metadata.get(REQUEST_ID_KEY);
   const [traceparent] = metadata.get(TRACEPARENT_KEY);
@@ -108,7 +114,10 @@ export function readOrigin(metadata: Metadata): Partial<RequestOrigin> {
   };
 }
 
-/** Compares digests, because they have the same length for every text, so that the duration reveals neither text. */
+/**
+ * Computes a digest. Digests have the same length for every text, so the duration of a comparison does not depend on
+ * either text.
+ */
 function computeDigest(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }

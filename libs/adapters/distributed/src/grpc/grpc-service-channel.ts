@@ -44,11 +44,12 @@ const MAX_RETRY_PAUSE_MS = 500;
 const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 export interface GrpcServiceChannelOptions {
-  /** Address of each service, as `dns:///host:port`. Its replicas are all addresses of that name. */
+  /** Address of each service, as `dns:///host:port`. All addresses of this host name are replicas of the service. */
   readonly services: Readonly<Record<string, string>>;
   readonly token: string;
   /**
-   * TLS settings; `true` trusts the certificate authorities of the system. Without them, connections are plain text.
+   * TLS settings; `true` trusts the certificate authorities of the system. If they are absent, connections are plain
+   * text.
    */
   readonly tls?: true | GrpcClientTls;
   /** Returns the request that a call serves. The log lines of the called service contain its ids. */
@@ -62,7 +63,7 @@ export interface GrpcServiceChannelOptions {
 type ServiceClient = Readonly<
   Record<
     string,
-    /** Calls the method. @param options deadline: epoch milliseconds */
+    /** Calls the method. @param options `deadline` in epoch milliseconds */
     (request: RequestMessage, metadata: Metadata, options: { readonly deadline: number }) => Observable<AnswerMessage>
   >
 >;
@@ -209,7 +210,7 @@ export class GrpcServiceChannel {
     return metadata;
   }
 
-  /** Logs the reason once instead of for every call. */
+  /** Logs the reason only once while the service is unavailable, instead of for every call. */
   private createUnavailable(service: string, message: string, reason: string): Unavailable {
     if (!this.silent.has(service))
       this.options.logger.warn({ called: service, reason }, 'command channel: the service does not respond; retrying');
@@ -243,7 +244,8 @@ function createClient(
         'grpc.max_reconnect_backoff_ms': 2_000,
         // gRPC's own retries are disabled, because only this class retries.
         'grpc.enable_retries': 0,
-        // Ignores proxy environment variables, which apply to requests to the outside and not to calls between services.
+        // The channel ignores proxy environment variables, which apply to requests to other networks and not to calls
+        // between services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
       },

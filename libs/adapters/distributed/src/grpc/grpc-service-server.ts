@@ -50,7 +50,7 @@ export interface GrpcServiceServerOptions {
   readonly address: string;
   /** Token that callers must send. */
   readonly token: string;
-  /** TLS settings. Without them, connections are plain text. */
+  /** TLS settings. If they are absent, connections are plain text. */
   readonly tls?: GrpcServerTls;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -63,7 +63,10 @@ export class GrpcServiceServer {
   private readonly loaded: LoadedProto;
   private readonly operations: OperationRegistry;
   private app: INestMicroservice | undefined;
-  /** The gRPC server inside the microservice, which itself waits for calls without a time limit. */
+  /**
+   * The gRPC server inside the microservice. The shutdown of the microservice itself would wait for calls without a
+   * time limit.
+   */
   private transport: Server | undefined;
 
   constructor(private readonly options: GrpcServiceServerOptions) {
@@ -85,7 +88,7 @@ export class GrpcServiceServer {
   /** Starts to listen. @throws Error if the address is not available */
   async listen(): Promise<void> {
     const { address, token, tls, logger, proto } = this.options;
-    // Logs messages of the driver, which would print them otherwise.
+    // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = messageSizeOptions(this.limits);
     const module = { module: OperationsModule, controllers: [createController(this.loaded, this.operations)] };
@@ -136,7 +139,10 @@ export class GrpcServiceServer {
     };
   }
 
-  /** Also waits for calls whose deadline has passed, which the transport no longer knows but which may still run. */
+  /**
+   * Waits for all calls, including calls whose deadline has passed: the transport no longer knows them, but they may
+   * still run.
+   */
   private async closeAndWait(): Promise<void> {
     await this.app?.close();
     await this.operations.waitUntilIdle();
@@ -189,9 +195,9 @@ function createHandler(name: string, operations: OperationRegistry) {
 type Operation = (request: object) => Promise<unknown>;
 type ByName<T> = Readonly<Record<string, T | undefined>>;
 
-/** Operations of this process with their running calls. */
+/** Registry of the operations of this process and their running calls. */
 class OperationRegistry {
-  /** Values by the name of their rpc. */
+  /** Registered values by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
   private readonly underWay = new Set<Promise<unknown>>();
 
@@ -205,7 +211,9 @@ class OperationRegistry {
     return this.underWay.size;
   }
 
-  /** Registers the operations. @throws Error if the .proto file declares an operation that is missing */
+  /**
+   * Registers the operations of this process. @throws Error if the .proto file declares an operation that is missing
+   */
   add<T extends Parts<T>>(parts: T): void {
     const served = parts as unknown as ByName<ByName<Operation>>;
     for (const { name, rpcs } of this.loaded.parts) {

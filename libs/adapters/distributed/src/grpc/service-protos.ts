@@ -51,14 +51,14 @@ export interface Rpc {
   /** True if the request has a command id. Other operations only read, or their writes are idempotent. */
   readonly isCommand: boolean;
 }
-/** Fields of a request's message: texts, and messages of texts. */
+/** Field types of a request's message: text, or a message of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 
 /** Loads a .proto file. @throws Error if it is invalid */
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
   const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedServicePart[] => {
-    // An entry with a format is a message, not a service.
+    // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
@@ -71,7 +71,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
   return { proto, definition, parts };
 }
 
-/** Returns the names of the operations in the .proto file, by part and in order. */
+/** Returns the names of the operations in the .proto file, grouped by service part, in the order of the file. */
 export function listOperations(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
@@ -143,9 +143,9 @@ function isTextMessage(value: unknown, fields: ReadonlySet<string>): boolean {
   return Object.entries(value).every(([name, text]) => isWellFormedText(text) && fields.has(name));
 }
 
-/** Reads the request from its message. @throws SyntaxError if `json` is invalid */
+/** Reads the request from its gRPC message. @throws SyntaxError if `json` is invalid */
 export function parseRequest({ json, ...fields }: RequestMessage): object {
-  // gRPC sets `json` to an empty text if it was not sent.
+  // gRPC sets `json` to an empty text if the sender left the field out.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
 }
 
@@ -153,7 +153,7 @@ export function toAnswerMessage(answer: unknown): AnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
-/** Returns the error message for the caller; undefined if its details must not leave the service. */
+/** Returns the error message for the caller; undefined if the service must not reveal its details. */
 export function toErrorMessage(error: unknown): AnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
@@ -165,7 +165,10 @@ export function toErrorMessage(error: unknown): AnswerMessage | undefined {
   return error instanceof Busy ? { busy: absence } : { unavailable: absence };
 }
 
-/** Unpacks an answer. @throws the error of the service; a plain Error if its details stay there */
+/**
+ * Returns the result in an answer. @throws the error that the service sent, or a plain Error if the service keeps its
+ * details private
+ */
 export function parseAnswer({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw toDomainError(refused);

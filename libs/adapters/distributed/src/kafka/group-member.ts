@@ -22,17 +22,22 @@ import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
 const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
-/** Maximum milliseconds until a resumed partition is fetched again. Heartbeats are sent as often. */
+/**
+ * Maximum milliseconds until a resumed partition is fetched again. The consumer sends heartbeats at the same interval.
+ */
 const FETCH_WAIT_MS = 250;
-/** Maximum milliseconds for a LeaveGroup request. Without it, the group waits until the session times out. */
+/**
+ * Maximum milliseconds that a LeaveGroup request may take. If the request fails, the group waits until the session
+ * times out.
+ */
 const LEAVE_TIMEOUT_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
-/** The error of a member that the group removed. */
+/** Type of the error that a member gets after the group removed it. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
 const CHECK_INTERVAL_MS = 1_000;
 
 interface Membership {
-  /** Name of the topic for the caller, and its name in the cluster. */
+  /** Name of the topic that the caller uses. The prefixed name is used in the cluster. */
   readonly topic: string;
   readonly clusterTopic: string;
   readonly clusterGroup: string;
@@ -62,7 +67,7 @@ export class GroupMember {
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
-  /** Identity of the current consumer. */
+  /** Group identity that the current consumer uses. */
   private identity: MemberIdentity = { id: '', leaves: false };
   /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
@@ -87,23 +92,24 @@ export class GroupMember {
     return this.heartbeats.isOutOfGroup;
   }
 
-  /** Runs until `leaving` aborts and started batches are done. Replaces crashed consumers. */
+  /** Runs until `leaving` aborts and started batches are done. A crashed consumer is replaced. */
   async run(): Promise<void> {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
-      // Rejects only if `leaving` aborts. When a consumer had partitions, the next pauses are short again.
+      // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
+      // consumer had partitions.
       await retry(() => this.runConsumer(), { ...RETRY_PAUSES, signal: leaving }).catch(() => undefined);
       await pause(RETRY_PAUSES.firstPauseMs, leaving);
     }
     await this.finish();
   }
 
-  /** Leaves immediately, without waiting for started batches. */
+  /** Leaves the group immediately, without waiting for started batches. */
   destroy(): void {
     this.client?.destroy();
   }
 
-  /** Runs one consumer. @throws the reason why it crashed before it had partitions */
+  /** Runs one consumer until it ends. @throws the reason why the consumer crashed before it had partitions */
   private async runConsumer(): Promise<void> {
     const client = this.options.openClient();
     this.client = client;
@@ -123,13 +129,13 @@ export class GroupMember {
   private async joinGroup({ kafka, destroyed }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
-    // Uses a new object, because the previous consumer may still change its own.
+    // Each consumer gets a new object, because the previous consumer may still change its own object.
     const identity: MemberIdentity = { id: this.identity.id, leaves: false };
     this.identity = identity;
     const consumer = kafka.consumer({
       groupId: clusterGroup,
       sessionTimeout: sessionTimeoutMs,
-      // A rebalance waits for a member at most until its session times out.
+      // During a rebalance, the group waits for a member until the member's session times out.
       rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
       maxWaitTimeInMs: FETCH_WAIT_MS,
@@ -140,7 +146,7 @@ export class GroupMember {
           return PartitionAssigners.roundRobin(config);
         },
       ],
-      // kafkajs would restart a consumer only after some errors. `run` replaces it after any error.
+      // kafkajs would restart a consumer only after some errors. `run` replaces the consumer after any error.
       retry: { ...UNLIMITED_RETRY_OPTIONS, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
@@ -192,7 +198,7 @@ export class GroupMember {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
-    // Messages that are not handled are fetched again after the current work. None of them is marked as read.
+    // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const commit = async (of: number, offset: string) => {
       const { assignedAs } = this;
@@ -204,7 +210,8 @@ export class GroupMember {
       });
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
-    // Does not use `seek`, which would outlive the assignment and skip messages of fenced work.
+    // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
+    // longer handle.
     const { countRetry } = this;
     const { logger } = this.options;
     const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
@@ -272,7 +279,7 @@ class HeartbeatMonitor {
     private readonly pingBroker: () => Promise<unknown>,
   ) {}
 
-  /** Call it when the group accepts a heartbeat or a join. */
+  /** Records the current time. Call it when the group accepts a heartbeat or a join. */
   recordHeartbeat(): void {
     this.lastHeartbeatAt = performance.now();
   }
@@ -283,8 +290,8 @@ class HeartbeatMonitor {
   }
 
   /**
-   * Watches a consumer that starts now.
-   * @param onSilence called if its heartbeats stop
+   * Watches the heartbeats of a consumer that starts now.
+   * @param onSilence called if the heartbeats stop
    * @returns a function that ends the watch
    */
   watch(onSilence: () => void): () => void {

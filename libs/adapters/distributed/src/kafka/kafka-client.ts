@@ -23,7 +23,7 @@ export const DEFAULT_LIMITS: KafkaLimits = {
   closeTimeoutMs: 15_000,
 };
 const CONNECTION_TIMEOUT_MS = 3_000;
-/** Message of the errors in a destroyed client. */
+/** Message of errors thrown after the client was destroyed. */
 const CLIENT_DESTROYED_MESSAGE = 'the Kafka client is destroyed';
 const KEEP_ALIVE_MS = 60_000;
 /**
@@ -49,7 +49,7 @@ const LOST_RESPONSES_WINDOW_MS = 10_000;
 const LOST_RESPONSES_THRESHOLD = 3;
 const REPEATED_LOG_INTERVAL_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
-/** Milliseconds of failures before a warning. A broker restarts within this time on most machines. */
+/** Milliseconds of continuous failures before the log gets a warning. Most brokers restart within this time. */
 const FAILURE_WARNING_DELAY_MS = 60_000;
 export const ENGINE = 'message broker';
 
@@ -66,21 +66,21 @@ export interface KafkaOptions {
   readonly brokers: readonly string[];
   /** Name of this process in the brokers' logs and quotas. */
   readonly clientId?: string;
-  /** Prefix of all topics and groups, for a shared cluster. */
+  /** Prefix of the names of all topics and groups, which separates systems in a shared cluster. */
   readonly topicPrefix?: string;
   /** TLS settings as PEM texts; `true` trusts the certificate authorities of the system. */
   readonly tls?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly sasl?: KafkaSasl;
   /**
-   * Number of replicas of created topics; by default that of the cluster. All but one must store a message to
-   * acknowledge it.
+   * Number of replicas of created topics; the default of the cluster if absent. A message is acknowledged when all
+   * replicas but one have stored it.
    */
   readonly replicationFactor?: number;
   readonly limits?: Partial<KafkaLimits>;
 }
 
 export interface KafkaLimits {
-  /** Milliseconds from the call of `publish` to `Unavailable`. */
+  /** Milliseconds after which an unacknowledged `publish` fails with `Unavailable`. */
   readonly publishTimeoutMs: number;
   /** Maximum number of unacknowledged messages of a topic. Further calls of `publish` throw `Busy`. */
   readonly maxWaiting: number;
@@ -91,11 +91,13 @@ export interface KafkaLimits {
    * default.
    */
   readonly sessionTimeoutMs: number;
-  /** Milliseconds in a handler after which its partition is paused, so that the other partitions are served. */
+  /**
+   * Milliseconds that a handler may take before its partition is paused, so that kafkajs serves the other partitions.
+   */
   readonly pausePartitionAfterMs: number;
   /** Milliseconds allowed for creating topics and for reading the lag. */
   readonly adminTimeoutMs: number;
-  /** Milliseconds from `close` until unfinished work is abandoned. */
+  /** Milliseconds after `close` until unfinished work is abandoned. */
   readonly closeTimeoutMs: number;
 }
 
@@ -140,7 +142,7 @@ export class KafkaClient {
     this.kafka = new Kafka(config);
   }
 
-  /** Aborts when the client is destroyed. */
+  /** Signal that aborts when the client is destroyed. */
   get destroyed(): AbortSignal {
     return this.#destroyed.signal;
   }
@@ -155,8 +157,8 @@ export class KafkaClient {
   }
 
   /**
-   * Endless retries of kafkajs cannot be stopped. But each first requests the brokers, which never resolves after
-   * `destroy`.
+   * Lists the brokers, or never resolves once the client is destroyed. kafkajs cannot stop endless retries, but each
+   * retry requests the brokers first.
    */
   private listBrokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
     return this.destroyed.aborted ? new Promise(() => undefined) : Promise.resolve(brokers);
@@ -195,8 +197,9 @@ export class LostResponseCounter {
 }
 
 /**
- * Logs messages of kafkajs without their details (stacks, requests, members), each at most once in 30 s, because
- * kafkajs repeats them at every attempt. All of it is retried, and `RetryReporter` reports the result.
+ * Creates a logger for kafkajs that omits details such as stacks, requests and members. It logs each message at most
+ * once in 30 s, because kafkajs repeats its messages at every attempt. `RetryReporter` reports the outcome of the
+ * retries.
  */
 export function createKafkaLogCreator(logger: Logger): logCreator {
   const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: REPEATED_LOG_INTERVAL_MS });
@@ -217,7 +220,7 @@ export class RetryReporter {
   private since: number | undefined;
   private hasWarned = false;
 
-  /** @param what description of the retry, for example `messages are sent again` */
+  /** @param what log message that describes the retry, for example `messages are sent again` */
   constructor(
     private readonly what: string,
     private readonly fields: object,
@@ -264,7 +267,7 @@ export function describeReason(error: unknown): string {
 }
 
 /**
- * Settles as `work` does, if it does so in time and before the signal aborts. Later results are ignored.
+ * Settles like `work` if `work` settles in time and before the signal aborts. A later result is ignored.
  * @throws Unavailable
  */
 export async function withTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {

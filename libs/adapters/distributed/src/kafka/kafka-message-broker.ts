@@ -39,7 +39,7 @@ interface KafkaMessageBrokerOptions extends KafkaOptions {
 export class KafkaMessageBroker implements MessageBroker {
   private readonly limits: KafkaLimits;
   private readonly prefix: string;
-  /** Shared by all clients, so that a failure of a broker is not logged repeatedly. */
+  /** All clients share this logger, so that a failure of a broker is logged only once. */
   private readonly logs: logCreator;
   private readonly lost = new LostResponseCounter();
   private readonly topics: KafkaTopics;
@@ -147,7 +147,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 }
 
-/** Creates topics and reads lags, by their names in the cluster. */
+/** Creates topics and reads lags. Topic names include the prefix. */
 class KafkaTopics {
   private connection: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
 
@@ -181,7 +181,8 @@ class KafkaTopics {
         admin.fetchOffsets({ groupId, topics: [topic] }),
       ]);
       const offsets = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-      // Without an offset (-1), or if retention has deleted its message, the group continues at the earliest message.
+      // A group without an offset (-1), or whose next message was deleted by retention, continues at the earliest
+      // message.
       return ends.reduce((sum, { partition, low, high }) => {
         return sum + Number(high) - Math.max(offsets.get(partition) ?? -1, Number(low));
       }, 0);

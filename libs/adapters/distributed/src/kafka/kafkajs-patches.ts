@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { retry } from '@tracking/resilience';
 
 const LENGTH_PREFIX_BYTES = 4;
-/** Event of a broken socket, with the number of its lost responses. */
+/** Name of the event that a broken socket emits with the number of its lost responses. */
 export const RESPONSES_LOST_EVENT = 'responses lost';
-/** Events of a socket that kafkajs listens to. */
+/** Names of the socket events that kafkajs listens to. */
 const SOCKET_EVENTS = ['data', 'end', 'error', 'timeout'] as const;
 const MAX_JOIN_ATTEMPTS = 5;
 const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
-/** A connection of kafkajs 2.2.4 to a broker, over one socket after another. */
+/** Connection of kafkajs 2.2.4 to a broker. It uses a new socket after the previous one broke. */
 interface KafkaJsConnection {
   socket?: Socket;
   /** Received parts of an incomplete response, and the number of bytes needed to read it. */
@@ -58,7 +58,7 @@ export function patchConnections(): void {
   };
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
-    // Keeps a socket that another caller is opening.
+    // The patch keeps a socket that another caller is opening.
     if (!opening.has(this)) reset(this);
     return Promise.resolve(true);
   };
@@ -86,7 +86,7 @@ function reset(connection: KafkaJsConnection): void {
   socket.on('error', () => undefined).destroy();
 }
 
-/** The consumer group of kafkajs 2.2.4, which is the membership of one consumer. */
+/** Consumer group of kafkajs 2.2.4: the membership of one consumer in a group. */
 interface KafkaJsConsumerGroup {
   readonly cluster: object;
   memberId: string | null;
@@ -94,7 +94,7 @@ interface KafkaJsConsumerGroup {
   leave(): Promise<void>;
 }
 
-/** A membership that consecutive consumers share. */
+/** Group membership that one consumer takes over from the previous one. */
 export interface MemberIdentity {
   /** Member id assigned by the group; empty before the first join. */
   id: string;

@@ -22,7 +22,7 @@ interface RetriedStep {
   readonly metric: string;
   readonly logLine: string;
   readonly maxPauseMs: number;
-  /** Returns true if the failure is not a temporary outage of an engine. */
+  /** Returns true if the failure is a fault and not a temporary outage of an engine. */
   isFault(error: unknown): boolean;
 }
 
@@ -31,7 +31,7 @@ interface PartitionWorkOptions {
   readonly messages: readonly ReceivedMessage[];
   readonly handler: BatchHandler;
   readonly maxBatch: number;
-  /** Signal after which no further message may be started. */
+  /** Signal that stops the start of further messages. */
   readonly leaving: AbortSignal;
   /** Lets kafkajs fetch messages again. @param next offset of the first unhandled message */
   commit(partition: number, next: string): Promise<void>;
@@ -95,7 +95,7 @@ export class PartitionWork {
     });
   }
 
-  /** Repeats a step until it succeeds. Returns false if the work must stop before. */
+  /** Repeats a step until it succeeds. Returns false if the work must stop first. */
   private async retryUntilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
     const { leaving, countRetry, logger } = this.options;
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);

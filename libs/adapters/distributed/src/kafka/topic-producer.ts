@@ -18,7 +18,7 @@ const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Error types of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
-/** One call of `publish`. */
+/** A call of `publish` that waits for its acknowledgement. */
 interface PendingPublish {
   /** Monotonic time in milliseconds. */
   readonly deadline: number;
@@ -38,9 +38,9 @@ interface MessageChunk {
 }
 
 interface TopicProducerOptions {
-  /** Name of the topic for the caller. */
+  /** Name of the topic that callers use. */
   readonly topic: string;
-  /** Name of the topic in the cluster. */
+  /** Name of the topic in the cluster, with its prefix. */
   readonly clusterTopic: string;
   openClient(): KafkaClient;
   readonly limits: KafkaLimits;
@@ -101,7 +101,7 @@ export class TopicProducer {
       const failure = await this.sendUntilAcknowledged(batch);
       if (failure === undefined) for (const chunk of batch) acknowledgeChunk(chunk);
       else if (failure instanceof Unavailable) {
-        // Waiting messages must not overtake messages that their caller may repeat.
+        // Waiting messages must not overtake failed messages that their caller may publish again.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
       } else this.rejectChunks(batch, failure);
     }
@@ -130,7 +130,10 @@ export class TopicProducer {
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  /** Returns the reason why a batch is not acknowledged: a text if the broker never accepts it. */
+  /**
+   * Sends a batch and returns the reason why it is not acknowledged. The reason is a text if the broker never accepts
+   * the batch.
+   */
   private async sendUntilAcknowledged(batch: readonly MessageChunk[]): Promise<Unavailable | string | undefined> {
     const { signal } = this.closing;
     const deadline = batch[0]?.call.deadline ?? 0;

@@ -13,7 +13,7 @@ import { ENGINE, ID_INDEX, type MongoConnection, findViolatedIndex } from './mon
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
 const FILE_PAGE_SIZE = 500;
-/** Building an index takes long in a large collection. */
+/** Milliseconds allowed for building an index, which takes long in a large collection. */
 const INDEX_BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
   files: 'objects.files',
@@ -47,7 +47,7 @@ export class GridfsObjectStore implements ObjectStore {
         n += 1;
       }
     } catch (error) {
-      // An engine that did not respond may still store a chunk after this cleanup; a later cleanup removes it.
+      // An engine that did not respond may still store a chunk after this cleanup. A later cleanup removes the chunk.
       if (!(error instanceof Unavailable)) await this.deleteParts(id).catch(() => undefined);
       throw error;
     }
@@ -98,11 +98,12 @@ export class GridfsObjectStore implements ObjectStore {
       const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());
       if (page.length === 0) return;
       for (const { _id } of page) {
-        // From here on, an upload that is still running cannot complete the object.
+        // From this point on, an upload that is still running cannot complete the object.
         const sweep = { $set: { isGivenUp: true } };
         const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne({ _id, at }, sweep));
         if (matchedCount === 0) continue;
-        // The object may be complete except for the deletion of this record, or its deletion will be requested again.
+        // The object is either complete except for the deletion of this record, or its deletion will be requested
+        // again.
         const isWhole = (await this.file(_id)) !== undefined;
         if (isWhole) await this.run(({ unfinished }) => unfinished.deleteOne({ _id }));
         else await this.deleteParts(_id);
@@ -134,7 +135,7 @@ export class GridfsObjectStore implements ObjectStore {
       throw new Unavailable(ENGINE, 'the upload took too long and was canceled; repeat it with a new id');
     }
     await this.run(({ files }) => files.insertOne(file));
-    // If this fails, a later cleanup finds that the object is complete.
+    // If the deletion of this record fails, a later cleanup finds that the object is complete.
     await this.run(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
   }
 
@@ -148,7 +149,7 @@ export class GridfsObjectStore implements ObjectStore {
     return (await this.run(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
-  /** Reads a range of the object. @param end offset of the byte after the last */
+  /** Reads a range of the object. @param end offset after the last byte of the range */
   private async *read({ _id, chunkSize }: FileRecord, start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end;) {
       const n = Math.floor(at / chunkSize);
@@ -187,7 +188,7 @@ function throwIfInvalidId(id: string): void {
   if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
 }
 
-/** Record of a complete object, in the fields of GridFS. */
+/** Record of a complete object, with the fields that GridFS defines. */
 interface FileRecord {
   readonly _id: string;
   /** Size in bytes. */
@@ -199,7 +200,7 @@ interface FileRecord {
   readonly metadata: { readonly sha256: string };
 }
 
-/** Chunk in the fields of GridFS. Its own id is not used. */
+/** Record of a chunk, with the fields that GridFS defines. Its own id is not used. */
 interface ChunkRecord {
   readonly files_id: string;
   /** Number of the chunk, from 0. */
@@ -213,7 +214,7 @@ interface UnfinishedRecord {
   readonly _id: string;
   /** Time when the operation started or was last known to run. */
   readonly at: Date;
-  /** True if the object must not be completed: it is being deleted, or its upload counts as abandoned. */
+  /** True if the object must not be completed, because it is being deleted or its upload was abandoned. */
   readonly isGivenUp: boolean;
 }
 
@@ -242,8 +243,8 @@ export class GridfsRecords {
 }
 
 /**
- * Splits bytes into chunks of one size, except the last; none for empty input. Each chunk is a copy, because sources
- * may reuse their memory.
+ * Splits bytes into chunks of the same size; the last one may be smaller. Empty input has no chunk. Each chunk is a
+ * copy, because sources may reuse their memory.
  */
 export async function* splitIntoChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(size);

@@ -1,26 +1,26 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
 
-/** Interval of renewals, as a fraction of the time to live. */
+/** Interval between renewals of a lease, as a fraction of its time to live. */
 const RENEWAL_INTERVAL_FRACTION = 1 / 3;
-/** Pause after a failed renewal, as a fraction of the time to live. */
+/** Pause after a failed renewal, as a fraction of the lease's time to live. */
 const RETRY_INTERVAL_FRACTION = 1 / 18;
 /**
- * Fraction of the time to live without a renewal after which the holder stops, long before others take the lease after
- * the full time.
+ * Fraction of the time to live after which a holder without a renewal stops. Other processes acquire the lease only
+ * after the full time to live.
  */
 const RELIABLE_DURATION_FRACTION = 2 / 3;
 
 interface HeldLeaseOptions {
   readonly records: LeaseRecords;
-  /** Record as this process wrote it. */
+  /** Lease record as this process last wrote it. */
   readonly record: LeaseRecord;
   /** Monotonic time when this process sent the write that acquired the lease. */
   readonly sentAt: number;
   readonly ttlMs: number;
-  /** Called for every failed renewal. */
+  /** Callback for every failed renewal. */
   onFailure(): void;
-  /** Called once, when the lease was released or lost. */
+  /** Callback that runs once, when the lease is released or lost. */
   onEnd(lease: HeldLease): void;
 }
 
@@ -45,7 +45,7 @@ export class HeldLease implements Lease {
     void this.renewUntilEnded();
   }
 
-  /** Compares the clock, because after a pause of the process a timer may run late, after other events. */
+  /** The code compares the clock, because timers may run late after a pause of the process. */
   isHeld(): boolean {
     if (performance.now() >= this.reliableUntil) this.loseLease();
     return !this.lost.aborted;
@@ -61,14 +61,17 @@ export class HeldLease implements Lease {
     try {
       await this.write(null);
     } catch (error) {
-      // Other processes can take the lease when its time to live ends.
+      // Other processes can acquire the lease when its time to live ends.
       if (!(error instanceof Unavailable)) throw error;
     } finally {
       this.options.onEnd(this);
     }
   }
 
-  /** No retry with backoff, because all leases of the process are renewed at the same time and share a write. */
+  /**
+   * Renewals do not use retries with backoff, because all leases of the process are renewed at the same time and share
+   * one write.
+   */
   private async renewUntilEnded(): Promise<void> {
     let every = RENEWAL_INTERVAL_FRACTION;
     while (await this.sleep(msUntilNextTick(every * this.options.ttlMs))) {
@@ -85,7 +88,10 @@ export class HeldLease implements Lease {
     }
   }
 
-  /** Waits. Returns false if the lease ended meanwhile. Unlike `pause`, it does not keep the process alive. */
+  /**
+   * Waits for a number of milliseconds. Returns false if the lease ended meanwhile. Unlike `pause`, the timer does not
+   * keep the process alive.
+   */
   private sleep(ms: number): Promise<boolean> {
     return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
   }
@@ -121,7 +127,7 @@ export interface LeaseRecord {
   /** Name of the lease. */
   readonly id: string;
   readonly epoch: number;
-  /** Token of the current holder; null if released. */
+  /** Token of the process that holds the lease; null if the lease is released. */
   readonly holder: string | null;
   /** Increases with every renewal, which shows other processes that the holder is alive. */
   readonly beat: number;
@@ -149,12 +155,12 @@ export class LeaseRecords {
     return this.records.get(name);
   }
 
-  /** Inserts the record. @returns false if one existed */
+  /** Inserts the record of a lease. @returns false if the record existed */
   insert(record: LeaseRecord): Promise<boolean> {
     return this.records.insert(record);
   }
 
-  /** Takes the lease if its record is unchanged since it was read. @returns false if it changed */
+  /** Acquires the lease if its record is unchanged since this process read it. @returns false if the record changed */
   takeOver(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
     return this.records.replace(record, { epoch, beat, holder });
   }

@@ -33,15 +33,18 @@ import {
   toStoredDocument,
 } from './mongo-filter.ts';
 
-/** Maximum number of documents per write, which must end within its deadline. Fewer after a write that did not. */
+/**
+ * Maximum number of documents per write, so that the write ends within its deadline. After a write that missed its
+ * deadline, later writes are smaller.
+ */
 const WRITE_BATCH_SIZE = 1_000;
 /** Number of documents of maximum size that any working server writes within the deadline. */
 const MIN_WRITE_BATCH_SIZE = 16;
-/** Result of a write that was refused because its id exists. */
+/** Result of an insert that was refused because the id exists. */
 const ID_CONFLICT = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
-  /** Ids requested in this turn of the event loop, not sent to the server yet. */
+  /** Requested ids of this turn of the event loop that were not sent to the server yet. */
   private asked: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, T>> } | undefined;
   private writesAtOnce = WRITE_BATCH_SIZE;
 
@@ -76,7 +79,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return this.run((documents) => documents.countDocuments(toMongoFilter(this.spec, filter), options));
   }
 
-  /** The index alone shows where the range ends, without reading a document. */
+  /** The server finds the end of the range in the index alone, without reading a document. */
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
@@ -145,7 +148,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     } catch (error) {
       throw isBegun ? withUnknownOutcome(error) : error;
     }
-    // Thrown only after all writes, because a caller that repeats them would otherwise fail at the same point again.
+    // The error is thrown only after all writes, because a caller that repeats the writes would otherwise fail at the
+    // same write again.
     this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
     if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
   }
@@ -171,7 +175,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
     const { limit, sort, index } = query;
     const condition = toMongoQuery(this.spec, query);
-    // One more than can be returned, so that the first response is complete.
+    // The query requests one document more than it may return, so that the first response of the server is complete.
     const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
     const { found, isCut } = await this.run((documents) =>
       readWithinBytes(documents.find(condition, options), maxBytes),
@@ -185,7 +189,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: toMongoHint(this.spec, index) };
   }
 
-  /** After writes without a timely response, later operations are half as large. */
+  /** After a write that did not respond in time, later writes have half as many documents. */
   private async writeBatch(writes: readonly CollectionWrite<T>[]): Promise<string | undefined> {
     try {
       return await this.writeUnordered(writes, true);
@@ -204,7 +208,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       documents.bulkWrite(models, { ordered: false }).then(() => [], listRefusedWrites),
     );
     const refusedBy = refused.find(({ index }) => index !== ID_INDEX)?.index;
-    // Retried for the same reason as in `upsert`.
+    // The write is retried for the same reason as in `upsert`.
     const taken = refused.flatMap(({ at, index }) => (index === ID_INDEX ? (writes[at] ?? []) : []));
     const again = taken.filter((write) => write.kind === 'upsert' && (first || write.guard === undefined));
     if (again.length === 0) return refusedBy;

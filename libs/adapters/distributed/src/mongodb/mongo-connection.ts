@@ -23,7 +23,10 @@ const DUPLICATE_KEY = 11_000;
  * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
  */
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
-/** Names of errors for documents that the driver cannot encode. Names, because the platform throws such errors too. */
+/**
+ * Pattern of the names of errors for documents that the driver cannot encode. The code compares names, because the
+ * JavaScript engine throws such errors too.
+ */
 const ENCODING_ERROR_NAME_PATTERN = /^(RangeError|BSON\w*Error)$/;
 
 interface MongoOptions {
@@ -58,8 +61,8 @@ export class MongoConnection {
   }
 
   /**
-   * Runs an operation and abandons it after the deadline; the driver may still perform it.
-   * @throws Unavailable, Busy, and errors of the operation that are not the driver's
+   * Runs an operation and abandons it after the deadline. The driver may still perform an abandoned operation.
+   * @throws Unavailable, Busy, and errors of the operation itself
    */
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
@@ -83,12 +86,12 @@ export class MongoConnection {
     await this.run((database) => database.command({ ping: 1 }));
   }
 
-  /** Waits for running operations, at most as long as one may take, then disconnects. */
+  /** Waits for running operations, at most one operation deadline, then disconnects. */
   close(): Promise<void> {
     return (this.closing ??= this.disconnect());
   }
 
-  /** The driver does not recover from a failed first connection unless it connects again. */
+  /** After a failed first connection, the driver recovers only if the code calls `connect` again. */
   private async connectOnce(): Promise<Db> {
     this.connecting ??= this.client.connect();
     try {
@@ -107,7 +110,10 @@ export class MongoConnection {
   }
 }
 
-/** The driver has no deadline for a whole operation. These limit its parts, so that abandoned operations end soon. */
+/**
+ * The driver has no deadline for a whole operation. These options limit its steps, so that abandoned operations end
+ * soon.
+ */
 function createClient(url: string, deadlineMs: number): MongoClient {
   try {
     return new MongoClient(url, {
@@ -115,7 +121,8 @@ function createClient(url: string, deadlineMs: number): MongoClient {
       serverSelectionTimeoutMS: deadlineMs,
       connectTimeoutMS: deadlineMs,
       waitQueueTimeoutMS: deadlineMs,
-      // If the server does not respond to this either, the connection is closed with everything that waits for it.
+      // If the server does not respond to this ping either, the driver closes the connection with all operations that
+      // wait for it.
       heartbeatFrequencyMS: Math.max(500, deadlineMs),
       retryReads: true,
       retryWrites: true,
@@ -142,7 +149,7 @@ export function findViolatedIndex(error: unknown): string | undefined {
 }
 
 /**
- * Returns the writes of an unordered bulk that unique indexes refused; all others were performed.
+ * Returns the writes of an unordered bulk that unique indexes refused. All other writes were performed.
  * @throws the error if it has another cause
  */
 export function listRefusedWrites(error: unknown): readonly { readonly at: number; readonly index: string }[] {

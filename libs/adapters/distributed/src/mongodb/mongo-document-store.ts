@@ -17,7 +17,7 @@ import {
 } from './mongo-connection.ts';
 import { toMongoIndex } from './mongo-filter.ts';
 
-/** Building an index over existing documents takes long. */
+/** Milliseconds allowed for building an index over existing documents. */
 const INDEX_BUILD_DEADLINE_MS = 600_000;
 
 /** An existing collection with its indexes, and the objects opened on it. */
@@ -60,7 +60,7 @@ export class MongoDocumentStore implements DocumentStore {
     );
   }
 
-  /** Closes the connection for all its users. */
+  /** Closes the connection, which all ports of the process share. */
   close(): Promise<void> {
     return this.connection.close();
   }

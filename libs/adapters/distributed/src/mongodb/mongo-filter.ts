@@ -12,8 +12,8 @@ import type {
 
 const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
 /**
- * Keys with a special meaning in BSON, keys that it cannot hold, keys that MongoDB reads as paths, and this adapter's
- * own marker.
+ * Pattern of keys that a filter must not contain: keys with a special meaning in BSON, keys that BSON cannot store,
+ * paths, and the marker of this adapter.
  */
 const RESERVED_KEY_PATTERN = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
@@ -29,7 +29,7 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
     for (const one of isAllCondition(condition) ? condition.all : [condition]) {
       const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
-      // In an array, a single element must lie within both bounds.
+      // For arrays, one element must lie within both bounds.
       const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
       if (isRange(given) && !isScalarField(spec, name)) also.push(matchElementOrScalar(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
@@ -60,7 +60,7 @@ export function toMongoSort(sort: Query['sort']): Sort {
   ]);
 }
 
-/** Undefined for an index of the id alone, which always exists. */
+/** The result is undefined for an index of the id alone, because that index always exists. */
 export function toMongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
   const keys = fields.map(toStoredField);
   if (keys.length === 1 && keys[0] === '_id') return undefined;
@@ -99,7 +99,7 @@ function toMongoConditions(condition: Exclude<FilterCondition, { readonly all: u
   return { ...conditions, ...requireFields(bounds.map(([, value]) => value)) };
 }
 
-/** A field equal to null must be present. */
+/** A field that must equal null must also be present. */
 function requireFields(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
@@ -120,7 +120,7 @@ function matchElementOrScalar(field: string, range: Conditions): Conditions {
   return { $or: [{ [field]: { $elemMatch: range } }, { [field]: { ...range, $not: { $type: 'array' } } }] };
 }
 
-/** Same condition in the other direction, including the row itself. */
+/** Builds the same condition for the other direction, including the row itself. */
 function filterUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
@@ -132,8 +132,8 @@ function filterUpTo(fields: readonly string[], last: readonly unknown[], descend
 }
 
 /**
- * Compares rows by value: greater in one field and equal in all fields before it. The first bound is implied and marks
- * where the index range starts.
+ * Compares rows by their values: a later row is greater in one field and equal in all fields before it. The first bound
+ * is redundant and marks where the index range starts.
  */
 function filterAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
@@ -145,7 +145,7 @@ function filterAfter(fields: readonly string[], after: readonly Scalar[], descen
   return first === undefined ? [] : [{ [first]: { [from]: after[0] } }, { $or: ends }];
 }
 
-/** A document in MongoDB's form. */
+/** Document as MongoDB stores it. */
 export interface MongoDocument {
   readonly _id: string;
   readonly [field: string]: unknown;
@@ -159,7 +159,7 @@ export function fromStoredDocument<T extends Document>({ _id, ...fields }: Mongo
   return { id: _id, ...(decodeValue(fields) as object) } as unknown as T;
 }
 
-/** Top-level field names are chosen by this program; names inside their values may be chosen by clients. */
+/** This program chooses the names of top-level fields. Clients may choose names inside field values. */
 export function toStoredFields(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeValue(value)]));
 }
@@ -180,7 +180,7 @@ function decodeValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decodeValue(inner)]));
 }
 
-/** Returns a filter for the index entries that a scan visits, on fields of the index alone. */
+/** Returns a filter for the index entries that a scan visits. It uses only fields of the index. */
 export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;

@@ -67,7 +67,10 @@ export class MongoLeases implements Leases {
     await Promise.all([...this.held].map((lease) => lease.release()));
   }
 
-  /** No retry with backoff, because all waiting callers of this process poll at the same time and share a read. */
+  /**
+   * Polling does not use retries with backoff, because all waiting callers of this process poll at the same time and
+   * share one read.
+   */
   private async waitForLease(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
     const wakeUp = new WakeUpSignal();
@@ -90,7 +93,7 @@ export class MongoLeases implements Leases {
     }
   }
 
-  /** Acquires the lease if it is free; otherwise returns the record. */
+  /** Acquires the lease if nobody holds it; otherwise returns its record. */
   private async tryAcquire(
     name: string,
     holder: string,
@@ -104,7 +107,7 @@ export class MongoLeases implements Leases {
       return (await records.insert(first)) ? this.createHeldLease(records, first, now) : undefined;
     }
     const still = seen !== undefined && isSameRecord(seen.record, record) ? seen : { record, since: now };
-    // An earlier attempt of this call succeeded without a response, so no new epoch is needed.
+    // An earlier attempt of this call succeeded although its response was lost, so the call needs no new epoch.
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
     const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1 };
@@ -132,7 +135,7 @@ export class MongoLeases implements Leases {
   }
 }
 
-/** Releases the lease if the caller no longer waits for it. */
+/** Releases the lease if its caller has stopped waiting for it. */
 async function releaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();

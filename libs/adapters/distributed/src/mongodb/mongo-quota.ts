@@ -10,13 +10,13 @@ import {
 import { withDeadline } from '@tracking/resilience';
 import { QuotaKey, type QuotaRecord, STORE_UNREACHABLE } from './quota-key.ts';
 
-/** Derived durability, because a crash of the store may lose the counts of a minute. */
+/** The records have derived durability: a crash of the store may lose the counts of one minute. */
 export const QUOTA_COLLECTION: CollectionSpec = {
   name: 'quota',
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
 };
-/** Age in seconds after which no process counts a record, whatever its clock. */
+/** Age in seconds after which no process counts a record, even if the clocks of the processes differ. */
 const MAX_RECORD_AGE_SECONDS = 120;
 const DELETE_BATCH_SIZE = 1_000;
 /** Milliseconds that a request waits for the store before this process counts locally. */
@@ -67,8 +67,8 @@ export class MongoQuota implements Quota {
   }
 
   /**
-   * Clients can use names once and never again, so old records are deleted. Every process does it; deleting twice is
-   * harmless.
+   * Old records are deleted, because clients can create any number of keys. Every process deletes them; deleting a
+   * record twice is harmless.
    */
   private async deleteOldRecords(): Promise<void> {
     const now = this.clock().getTime();
@@ -77,7 +77,7 @@ export class MongoQuota implements Quota {
     const filter = { newest: { lt: now / 1_000 - MAX_RECORD_AGE_SECONDS } };
     await this.runOnStore(async (records) => {
       const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
-      // Skips records that count again.
+      // Skips records that are in use again.
       await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
       if (old.length === DELETE_BATCH_SIZE) this.deletedOldAt = -Infinity;
     });

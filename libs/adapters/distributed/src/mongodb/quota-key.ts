@@ -15,7 +15,7 @@ const BUCKET_COUNT = 61;
 /** Requests of one key admitted by all processes. */
 export interface QuotaRecord extends SlidingMinute {
   readonly id: string;
-  /** Increases with every write and guards the next one. */
+  /** Version of the record. Each write increments it and succeeds only if it is unchanged. */
   readonly version: number;
 }
 
@@ -29,16 +29,16 @@ type RunOnStore = <R>(
  * reservation is used within its second or returned, so that a request never counts as older than it is.
  */
 export class QuotaKey {
-  /** Record as last read or written. */
+  /** Record as this process last read or wrote it. */
   private stored: QuotaRecord | undefined;
   private storedAt = -Infinity;
   /**
    * Changes not stored yet: requests admitted while the store was unreachable, and reservations to return (negative).
    */
   private pending: readonly { readonly second: number; readonly by: number }[] = [];
-  /** Reserved requests not yet admitted, in the newest second. */
+  /** Number of reserved requests in the newest second that are not admitted yet. */
   private spare = 0;
-  /** Counts of the minute including pending changes. */
+  /** Counts of the last minute, including pending changes. */
   private minute: SlidingMinute = createEmptyMinute(0);
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -49,7 +49,7 @@ export class QuotaKey {
     private readonly onStore: RunOnStore,
   ) {}
 
-  /** True if dropping this object loses no information that is not in the store. */
+  /** True if this object holds no information that the store lacks, so that it can be dropped. */
   get idle(): boolean {
     return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && sumCounts(this.advanceToNow()) === 0;
   }
@@ -107,7 +107,7 @@ export class QuotaKey {
     this.spare = count;
   }
 
-  /** Advances the minute to the current time. Reservations of an earlier second are no longer usable. */
+  /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
   private advanceToNow(): SlidingMinute {
     const second = this.currentSecond();
     if (advanceMinute(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
@@ -140,7 +140,8 @@ export class QuotaKey {
       version === undefined ? records.insert(record) : records.replace(record, { version }),
     );
     if (done === false) return 'conflict';
-    // The write may have succeeded. Returning a reservation twice would exceed the limit; counting twice does not.
+    // The write may have succeeded. A reservation that is returned twice would exceed the limit; a reservation that is
+    // counted twice would not.
     this.pending = done === STORE_UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
     if (done === STORE_UNREACHABLE) return 'unknown';
     this.mergeStoredRecord(record);

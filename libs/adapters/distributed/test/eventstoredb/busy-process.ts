@@ -15,7 +15,7 @@ const stopController = new AbortController();
 void text(process.stdin).then(() => stopController.abort());
 
 const acknowledgedEvents = new Map<string, string[]>();
-/** Fills the connection, so that writes must wait for capacity. */
+/** The text fills the connection, so that writes must wait for capacity. */
 const eventPadding = 'x'.repeat(30_000);
 
 async function append(stream: string): Promise<void> {
@@ -48,7 +48,7 @@ const hasFollowedAll = () => {
   if (countEvents(followedEvents) < countEvents(acknowledgedEvents))
     throw new Error('the subscription has not received all acknowledged events yet');
 };
-// If this never resolves, the missing events are printed below.
+// If the promise never resolves, the process prints the missing events below.
 await eventually(hasFollowedAll).catch(() => undefined);
 stop.abort();
 await followTask;

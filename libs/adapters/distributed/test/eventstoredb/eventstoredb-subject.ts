@@ -22,7 +22,7 @@ export const NODE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stan
 export const IS_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
 export const NOT_KILLABLE_REASON =
   'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL';
-/** True if the node can simulate failures that no real process can be made to have. */
+/** True if the node can simulate failures that a real process cannot produce. */
 export const IS_STAND_IN = EVENTSTOREDB_URL === undefined;
 export const NO_STAND_IN_REASON = 'the test needs the fault switches of the stand-in';
 
@@ -83,7 +83,7 @@ export class EventStoreDbFixture {
   }
 }
 
-/** The adapter on a node that the tests can kill; otherwise on the node at `EVENTSTOREDB_URL`. */
+/** Test subject: the adapter on a node that the tests can kill, or on the node at `EVENTSTOREDB_URL`. */
 export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
   let node: NodeProcess | undefined;

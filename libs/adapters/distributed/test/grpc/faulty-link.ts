@@ -1,16 +1,16 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Size in bytes above which data must be a request or response and not connection overhead. */
+/** Minimum size in bytes of a request or response; smaller data is connection overhead. */
 const LARGE_BYTES = 4_096;
 
 /**
  * Proxy between callers and a replica that simulates a killed or hung replica, or one that dies before its response.
  */
 export class FaultyLink {
-  /** Number of connections of callers so far. */
+  /** Number of connections that callers have opened so far. */
   connections = 0;
   private readonly sockets = new Set<Socket>();
-  /** Data that is delivered when the replica resumes; without data, the end of the connection. */
+  /** Data that the link delivers when the replica resumes. An entry without data ends the connection. */
   private readonly heldBack: { readonly to: Socket; readonly data?: Buffer }[] = [];
   private server: Server | undefined;
   private isHung = false;
@@ -59,7 +59,7 @@ export class FaultyLink {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 
-  /** Ends the connection instead of delivering each of the next large responses. */
+  /** Ends the connection instead of delivering the next large responses. */
   cutAnswers(count: number): void {
     this.cutsLeft = count;
   }

@@ -14,7 +14,7 @@ export class CuttingProxy {
   cuts = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
-  /** Number of bytes of a response that are still delivered; undefined to deliver all. */
+  /** Number of bytes of a response that the proxy still delivers; undefined to deliver all bytes. */
   private bytesBeforeCut: (kind: number, bytes: number) => number | undefined = () => undefined;
 
   constructor(
@@ -35,7 +35,7 @@ export class CuttingProxy {
     this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);
   }
 
-  /** Cuts this share of all responses, each after some of its bytes. */
+  /** Cuts the given share of all responses, each after some of its bytes. */
   cutAnswersMidway(share: number): void {
     let state = 1;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;

@@ -44,7 +44,7 @@ export class KafkaEngine {
     await rm(join(this.folder.path, 'logs'), { recursive: true });
   }
 
-  /** Stops the process: connections stay open and nothing is answered. */
+  /** Suspends the process: its connections stay open, but it answers nothing. */
   hang(): void {
     this.process.suspend();
   }

@@ -13,7 +13,7 @@ export class MessageLedger {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
 
-  /** @param ended aborts publishing */
+  /** @param ended signal that stops publishing */
   constructor(private readonly ended?: AbortSignal) {}
 
   /** Publishes batch after batch, and repeats each until it is acknowledged. */
@@ -40,7 +40,7 @@ export class MessageLedger {
     return this.deliveries.length - new Set(this.deliveries).size;
   }
 
-  /** Messages first delivered after a later one of their key. */
+  /** Messages that were first delivered after a later message with the same key. */
   get outOfOrder(): string[] {
     const last = new Map<string, number>();
     return [...new Set(this.deliveries)].filter((id) => {

@@ -42,7 +42,7 @@ export class MongoEngine {
     return this.process.kill();
   }
 
-  /** Stops the process: connections stay open and nothing is answered. */
+  /** Suspends the process: its connections stay open, but it answers nothing. */
   hang(): void {
     this.process.suspend();
   }

@@ -27,7 +27,7 @@ export function describeWithMongoEngine(title: string, define: (enginesDir: stri
     );
 }
 
-/** A port on the document store. */
+/** A port of the document store adapter under test. */
 export function createMongoSubject<P extends { close(): Promise<void> }>(
   port: (store: MongoDocumentStore) => P,
 ): AdapterSubject<P> {
@@ -109,7 +109,7 @@ function createSubject<P>(
   return { ...subject, crash };
 }
 
-/** @param url `mongodb://hosts/database?options`, both optional */
+/** @param url `mongodb://hosts/database?options`; the database and the options are optional */
 function databaseUrl(url: string, database: string): string {
   const [, hosts = '', options = ''] = /^([^/]+\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${hosts}/${database}${options}`;
