@@ -1,25 +1,26 @@
 /**
- * An exclusive right of this process, until it is lost. `epoch` is greater than that of every earlier holder of the
- * same name. Writes that a former holder must not make carry the epoch and are refused if a newer one was seen.
+ * Exclusive right of this process until the lease is lost. The `epoch` is greater than that of every earlier holder of
+ * the same name. Writes that a former holder must not make contain the epoch, and are refused if a newer epoch was
+ * seen.
  */
 export interface Lease {
   readonly name: string;
   readonly epoch: number;
-  /** Aborts when the lease is lost or released: stop immediately. */
+  /** Signal that aborts when the lease is lost or released. Stop immediately when it aborts. */
   readonly lost: AbortSignal;
   /**
    * True if the lease is valid right now; if false, `lost` has aborted. Check it before work that must never run beside
    * the next holder, because after a pause of the process such work may run before the timer that reports the loss.
    */
   isHeld(): boolean;
-  /** Releases the lease without waiting for its time to live. Idempotent. */
+  /** Releases the lease without waiting for the end of its time to live. Idempotent. */
   release(): Promise<void>;
 }
 
 export interface Leases {
   /**
    * Waits until this process holds the named lease. The lease renews itself until it is released or lost. At most one
-   * holder exists that has not been notified of a loss. Clocks of different machines are never compared.
+   * process holds a lease without having been notified of its loss. Clocks of different machines are never compared.
    * @throws the signal's reason if it aborts first
    */
   acquire(name: string, signal: AbortSignal): Promise<Lease>;
@@ -30,11 +31,11 @@ export interface Leases {
 export interface QuotaDecision {
   readonly admitted: boolean;
   readonly limit: number;
-  /** Number of further requests that would be admitted now. */
+  /** Number of further requests that the quota would admit now. */
   readonly remaining: number;
   /** Epoch seconds at which the full limit is available again if no further request is admitted. */
   readonly resetAt: number;
-  /** Whole seconds until the next request would be admitted; 0 if this one was admitted. */
+  /** Whole seconds until the quota would admit the next request; 0 if this request was admitted. */
   readonly retryAfter: number;
 }
 

@@ -1,14 +1,17 @@
-/** A value in a filter or a sort key. */
+/** Value that a filter or a sort key can contain. */
 export type Scalar = string | number | boolean | null;
 
-/** A document: JSON with a string `id`, unique in its collection. */
+/** Document as JSON, with a string `id` that is unique in its collection. */
 export interface Document {
   readonly id: string;
 }
 
 export interface IndexSpec {
   readonly name: string;
-  /** Indexed top-level fields. An array field is indexed by each of its elements; an index can have one array field. */
+  /**
+   * Indexed top-level fields. The index has an entry for each element of an array field; an index can have one array
+   * field.
+   */
   readonly fields: readonly string[];
   /** The array field of the index, if it has one. */
   readonly arrayField?: string;
@@ -18,9 +21,9 @@ export interface IndexSpec {
    */
   readonly unique?: boolean;
   /**
-   * One of the index fields: documents without it are not indexed and cost almost nothing. The index is used only by
-   * filters that compare this field with a value or bounds, or require that it exists. Not allowed for array fields and
-   * unique indexes.
+   * Index field that a document must have to be indexed; other documents cost almost nothing. Only filters that compare
+   * this field with a value or bounds, or that require the field to exist, use the index. Not allowed for array fields
+   * and unique indexes.
    */
   readonly only?: string;
 }
@@ -57,8 +60,8 @@ export interface Bounds {
  * Condition on a top-level field: a value (equal, or contained in an array field) or bounds. All conditions of a filter
  * must match. Values of different types are never equal and never within each other's bounds. Text is ordered by code
  * points. `null` is a value and not equal to an absent field. `ne` also matches an absent field, and an array field
- * without the value. `all` requires, for each condition, an element that equals it or lies within the bounds; an index
- * is searched by the first one, so put the most selective first.
+ * without the value. `all` requires, for each condition, an element that equals the value or lies within the bounds. An
+ * index is searched by the first condition of `all`, so put the most selective one first.
  */
 export type FilterCondition =
   | Scalar
@@ -71,7 +74,7 @@ export type Filter = Readonly<Record<string, FilterCondition>>;
 
 /**
  * Returns true if no value can meet one of the conditions, such as a time range that ends before it begins. Adapters
- * then return nothing without a query, because an engine might scan an index to find that out.
+ * then return an empty result without a query, because an engine might scan a whole index.
  */
 export function matchesNothing(filter: Filter): boolean {
   return Object.values(filter).some((condition) => {
@@ -96,13 +99,13 @@ function isGreater(one: Scalar, other: Scalar): boolean {
 }
 
 /**
- * Sort order of the result. Cheap if an index begins with the fields that the filter compares with one value and
- * continues with the sort fields. Engines without statistics choose indexes by rules of thumb, so request a sort only
- * if the order matters.
+ * Sort order of the result. A sort is cheap if an index begins with the fields that the filter compares with one value
+ * and continues with the sort fields. Engines without statistics choose indexes by rules of thumb, so request a sort
+ * only if the order matters.
  */
 export interface Query {
   readonly filter: Filter;
-  /** Sort fields, all in one direction. They must be present and not null in every document. */
+  /** Sort fields, all in the same direction. Every document must have these fields, and no field may be null. */
   readonly sort?: { readonly fields: readonly string[]; readonly descending?: boolean };
   /** Values of the sort fields after which the result starts, in the sort's direction. */
   readonly after?: readonly Scalar[];
@@ -122,7 +125,9 @@ export interface Scan extends Query {
   readonly sort: NonNullable<Query['sort']>;
   /** Maximum number of visited entries. */
   readonly visit: number;
-  /** Maximum total size of the documents, in bytes of JSON. The first document is returned whatever its size. */
+  /**
+   * Maximum total size of the documents, in bytes of JSON. The first document is returned even if it exceeds this size.
+   */
   readonly maxBytes?: number;
 }
 
@@ -130,21 +135,21 @@ export interface Scan extends Query {
 export interface BoundedResult<T extends Document> {
   /** Documents in sort order. */
   readonly documents: readonly T[];
-  /** True if the result ended before the limit because the next document exceeded the size. */
+  /** True if the result ended early because the next document would exceed the maximum size. */
   readonly isCut: boolean;
 }
 
 export interface ScanResult<T extends Document> {
   /** Documents in sort order. */
   readonly documents: readonly T[];
-  /** Sort values for the `after` of the next scan; undefined at the end of the index range. */
+  /** Sort values for the `after` of the next scan; undefined if the scan reached the end of the index range. */
   readonly next: readonly Scalar[] | undefined;
-  /** True if the scan ended because the next document exceeded `maxBytes`. */
+  /** True if the scan ended because the next document would exceed `maxBytes`. */
   readonly isCut?: boolean;
 }
 
 export interface CountOptions {
-  /** Count at which counting stops. */
+  /** Number of documents at which the count stops. */
   readonly atMost?: number;
   /** Name of the index to use, as in {@link Query}. */
   readonly index?: string;
@@ -178,15 +183,14 @@ export interface Collection<T extends Document> {
   getMany(ids: readonly string[]): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
   /**
-   * Runs a query, but stops before the document with which the total JSON size exceeds `maxBytes`. The first document
-   * is returned whatever its size. Engines that store other formats count about the same size.
+   * Runs a query, but stops before the document with which the total JSON size would exceed `maxBytes`. The first
+   * document is returned even if it exceeds this size. Engines that store other formats count about the same size.
    */
   findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
-   * Scans at most `visit` entries of the index after `after`, in sort order, and returns at most `limit` matching
-   * documents. It never visits more entries, so it can return fewer documents than `limit`, even none, together with a
-   * `next`.
+   * Scans at most `visit` entries of the index after the entry `after`, in sort order, and returns at most `limit`
+   * matching documents. A scan can therefore return fewer documents than `limit`, even none, together with a `next`.
    */
   scan(query: Scan): Promise<ScanResult<T>>;
 
@@ -207,20 +211,23 @@ export interface Collection<T extends Document> {
   /** Deletes the document. @returns true if it existed and matched the guard */
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
-   * Applies many writes, in order per id, without atomicity across documents. Guards that do not match are not
-   * reported: use the single methods for that.
+   * Applies many writes, in order for each id, without atomicity across documents. Guards that do not match are not
+   * reported; use the single methods to check guards.
    * @throws DuplicateKey after the other writes were applied
    */
   writeMany(writes: readonly CollectionWrite<T>[]): Promise<void>;
   /**
-   * Sets fields on the first matching document in query order, and returns the new document. If several concurrent
-   * claims would each end the match, exactly one of them gets a document.
+   * Sets fields on the first matching document in query order, and returns the new document. If the change makes the
+   * document no longer match, exactly one of several concurrent claims gets it.
    */
   claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined>;
 }
 
 export interface DocumentStore {
-  /** Opens the collection, and creates missing indexes. Cheap if it exists, also with another durability. */
+  /**
+   * Opens the collection and creates missing indexes. Opening an existing collection is cheap, even with another
+   * durability.
+   */
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Returns the names of collections that start with `prefix`. */
   collectionNames(prefix: string): Promise<readonly string[]>;

@@ -9,7 +9,7 @@ export class Unavailable extends Error {
   constructor(
     /** Name of the engine or service for operators: `event store`, `document store`, `shipments`. */
     readonly engine: string,
-    /** The error message without the engine's name. */
+    /** Error message without the name of the engine. */
     readonly reason: string,
     options?: ErrorOptions,
   ) {
@@ -17,7 +17,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** The engine refuses writes at present. The operation had no effect, and repeating it immediately will fail. */
+/** The engine currently refuses writes. The operation had no effect, and repeating it immediately will fail. */
 export class WritesRefused extends Unavailable {
   override readonly name = 'WritesRefused';
 }
@@ -56,7 +56,7 @@ export function originFields(origin: { readonly request_id?: unknown; readonly t
   return { request_id: origin?.request_id, trace_id: parseTraceparent(origin?.traceparent)?.id };
 }
 
-/** Structured logger. Never log secrets, keys, tokens or bodies. */
+/** Structured logger. Callers never log secrets, keys, tokens or bodies. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -75,7 +75,7 @@ export interface Histogram {
   /** Records a value. @param value in the unit at the end of the metric's name */
   observe(value: number, labels?: Labels): void;
 }
-/** Prometheus metrics of this process. Requesting the same name again returns the same metric. */
+/** Prometheus metrics of this process. A repeated request of the same name returns the same metric. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   /** Creates a gauge. @param read returns the value at each scrape, instead of `set` */
@@ -87,8 +87,8 @@ export interface Metrics {
 export type CountRetry = (what: string) => void;
 
 /**
- * Creates the counter for all loops that retry until they succeed, so that an operation that never succeeds shows in
- * one metric.
+ * Creates the counter for all operations that are retried until they succeed, so that one metric shows operations that
+ * keep failing.
  */
 export function retryCounter(metrics: Metrics): CountRetry {
   const help = 'Failed attempts of operations that are retried until they succeed, by operation.';

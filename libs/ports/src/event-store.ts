@@ -6,9 +6,9 @@ import type { JsonObject } from '@tracking/contracts';
  */
 export type Position = string;
 
-/** Event data. Do not change it after the append, because live readers may receive the same object. */
+/** Event data. Do not change the data after the append, because live readers may receive the same object. */
 export interface NewEvent {
-  /** UUID. Repeated appends with the same id and the same expected revision store one event. */
+  /** UUID of the event. Repeated appends with the same id and the same expected revision store one event. */
   readonly id: string;
   /** Wire name with version, such as `milestone.recorded.v1`. */
   readonly type: string;
@@ -25,7 +25,7 @@ export interface StoredEvent extends NewEvent {
 }
 
 /**
- * The stream's last revision expected by the writer, or that the stream does not exist. Every append must state one.
+ * Last revision of the stream that the writer expects, or that the stream does not exist. Every append must specify it.
  */
 export type ExpectedRevision = number | 'no_stream';
 
@@ -33,8 +33,8 @@ export interface AppendResult {
   /** Revision of the last event appended. */
   readonly revision: number;
   /**
-   * Position at or after the last appended event. It never exceeds that of an event appended later and acknowledged
-   * earlier.
+   * Position at or after the last appended event. It never exceeds the position of an event that was appended later and
+   * acknowledged earlier.
    */
   readonly position: Position;
 }
@@ -59,15 +59,15 @@ export class InvalidPosition extends Error {
   }
 }
 
-/** Maximum bytes of data and metadata in one append, as JSON in UTF-8. EventStoreDB allows 1 MiB by default. */
+/** Maximum total bytes of data and metadata in one append, as JSON in UTF-8. EventStoreDB allows 1 MiB by default. */
 export const MAX_APPEND_BYTES = 1_010_000;
 
-/** Returns the bytes of {@link MAX_APPEND_BYTES} that an event uses. */
+/** Returns the number of bytes that an event counts against {@link MAX_APPEND_BYTES}. */
 export function eventSizeBytes({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
   return Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
 }
 
-/** An append larger than {@link MAX_APPEND_BYTES}. Nothing was written. */
+/** An append exceeds {@link MAX_APPEND_BYTES}. Nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';
   constructor() {
@@ -82,16 +82,16 @@ export interface CatchUpOptions {
   readonly streamPrefixes: readonly string[];
   /** Maximum number of events in one batch; 500 by default. */
   readonly maxBatch?: number;
-  /** Ends the iteration without an error. */
+  /** Signal that ends the iteration without an error. */
   readonly signal: AbortSignal;
 }
 
 export interface EventBatch {
-  /** Events in store order; can be empty if only other streams changed. */
+  /** Events in store order. The batch can be empty if only other streams changed. */
   readonly events: readonly StoredEvent[];
   /** Position up to which all matching events were returned. Resume after it. */
   readonly position: Position;
-  /** True if no later event was stored when this batch was read. */
+  /** True if the store had no later event when this batch was read. */
   readonly caughtUp: boolean;
 }
 
@@ -125,10 +125,10 @@ export interface EventStore {
   lastRevision(stream: string): Promise<number | undefined>;
 
   /**
-   * Iterates over all events of the matching streams in total order, stored ones first, then new ones, each once, until
-   * `signal` aborts. The first batch is returned immediately and can be empty. A slow consumer delays only itself,
-   * because its buffer is bounded. After a loss of the engine, the iteration continues where it stopped while the
-   * process runs.
+   * Iterates over all events of the matching streams in total order until `signal` aborts. Stored events come first,
+   * then new ones; each event comes once. The first batch is returned immediately and can be empty. A slow consumer
+   * delays only itself, because its buffer is bounded. After a loss of the engine, the iteration continues where it
+   * stopped while the process runs.
    */
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch>;
 

@@ -1,7 +1,7 @@
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;
-  /** Milliseconds for which messages are kept. Consumers' offsets are kept longer. */
+  /** Milliseconds for which messages are kept. Offsets of consumer groups are kept longer. */
   readonly retentionMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface Message {
 export interface ReceivedMessage extends Message {
   readonly topic: string;
   readonly partition: number;
-  /** Offset of the message, increasing within the partition; otherwise opaque. */
+  /** Offset of the message. Offsets increase within a partition and have no other meaning. */
   readonly offset: string;
 }
 
@@ -29,21 +29,21 @@ export interface ConsumeOptions {
   readonly group: string;
   /** Maximum number of messages in one batch; 500 by default. */
   readonly maxBatch?: number;
-  /** Ends the consumption after the current batch. */
+  /** Signal that ends the consumption after the current batch. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Handles messages of one partition, in order. Offsets are committed after it resolves. If it throws, this or another
- * member receives the same messages again after a pause, so handling must be idempotent.
+ * Handles messages of one partition, in order. The offset is committed after the handler resolves. If the handler
+ * throws, this or another member receives the same messages again after a pause, so handling must be idempotent.
  * @param fenced aborts when the partition is assigned to another member, which may handle the same messages
- *   concurrently
+ * concurrently
  */
 export type BatchHandler = (messages: readonly ReceivedMessage[], fenced: AbortSignal) => Promise<void>;
 
 /**
- * The broker permanently refuses a message, for example because it is too large. That message and later ones of its key
- * in the same call are not stored; other messages of the call may be.
+ * The broker permanently refuses a message, for example because it is too large. This message and later messages of its
+ * key in the same call are not stored. Other messages of the call may be stored.
  */
 export class MessageRefused extends Error {
   override readonly name = 'MessageRefused';
@@ -66,7 +66,7 @@ export class MessageRefused extends Error {
  * not committed before a crash is delivered again.
  */
 export interface MessageBroker {
-  /** Creates missing topics; does not change existing ones. */
+  /** Creates missing topics. Existing topics stay unchanged. */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
 
   /**
@@ -78,8 +78,8 @@ export interface MessageBroker {
   publish(topic: string, messages: readonly Message[]): Promise<void>;
 
   /**
-   * Consumes until the signal aborts. Continues after a loss of the broker, handler errors and rebalances. Partitions
-   * are handled concurrently, each in order. Resolves when the last batch is finished.
+   * Consumes messages until the signal aborts. Consumption continues after a loss of the broker, handler errors and
+   * rebalances. Partitions are handled concurrently, each in order. Resolves when the last batch is finished.
    */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<void>;
 
@@ -91,7 +91,7 @@ export interface MessageBroker {
    */
   countPublished(topic: string): Promise<readonly number[]>;
 
-  /** Returns the number of messages, over all partitions, that the group has not committed. */
+  /** Returns the number of messages in all partitions that the group has not committed. */
   lag(topic: string, group: string): Promise<number>;
 
   /** Ends consumption after the current batches, within a bounded time. Unacknowledged publishes reject. */

@@ -12,14 +12,14 @@ export interface ObjectContent {
   /** Size of the complete object in bytes. */
   readonly sizeBytes: number;
   /**
-   * The requested bytes, read as they are consumed, at any pace. Iterate once. No resources are held before the first
-   * step and after the last. If the engine fails or the object is deleted, the iteration throws `Unavailable`; it never
-   * ends early as if complete.
+   * Requested bytes, which are read as the caller consumes them, at any pace. Iterate once. The iteration holds no
+   * resources before its first step and after its last. If the engine fails or the object is deleted, the iteration
+   * throws `Unavailable`; it never ends early as if complete.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** An object of this id exists or is being stored. It was not changed. */
+/** An object with this id exists or is being stored. The existing object was not changed. */
 export class ObjectExists extends Error {
   override readonly name = 'ObjectExists';
   constructor(readonly id: string) {
@@ -43,9 +43,9 @@ export interface ObjectStore {
   put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject>;
 
   /**
-   * Opens an object; undefined if it does not exist. Sees every `put` that resolved before.
-   * @param range offsets of the first byte and of the byte after the last, clipped to the object's size; by default the
-   *   complete object
+   * Opens an object; undefined if it does not exist. Every `put` that resolved before is visible.
+   * @param range offsets of the first byte and after the last byte, clipped to the object's size; by default the
+   * complete object
    * @throws Unavailable
    */
   get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined>;
@@ -57,8 +57,8 @@ export interface ObjectStore {
   delete(id: string): Promise<void>;
 
   /**
-   * Iterates over the ids of complete objects stored in a period, in no particular order, by the clock of the storing
-   * process. Use it to find unreferenced objects. Objects may be deleted during the iteration.
+   * Iterates over the ids of complete objects stored in a period, in no particular order. The clock of the storing
+   * process determines the time. Use it to find unreferenced objects. Objects may be deleted during the iteration.
    * @param period `from` is inclusive, `before` exclusive
    * @throws Unavailable
    */
@@ -66,7 +66,7 @@ export interface ObjectStore {
 
   /**
    * Removes remains of uploads and deletions that a crash or a loss of the engine interrupted.
-   * @param before latest start of such an operation, long enough ago that none can still run: a day
+   * @param before latest start of such an operation, for example one day ago, so that the operation can no longer run
    * @throws Unavailable
    */
   removeUnfinished(before: Date): Promise<void>;

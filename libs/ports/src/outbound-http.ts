@@ -4,20 +4,20 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Exact bytes of the request body. */
   readonly body: string | Uint8Array;
-  /** Milliseconds from name resolution to the last byte of the response body. */
+  /** Maximum milliseconds from name resolution to the last byte of the response body. */
   readonly timeoutMs: number;
-  /** Aborts the request in any phase, with the outcome `aborted`. */
+  /** Signal that aborts the request in any phase, with the outcome `aborted`. */
   readonly signal?: AbortSignal;
   /**
-   * Called immediately before the bytes are written, also before they are resent on a new connection. If it returns
-   * false, nothing is written and the outcome is `aborted`.
+   * Callback immediately before the bytes are written, including before they are sent again on a new connection. If it
+   * returns false, nothing is written and the outcome is `aborted`.
    */
   readonly mayBeSent?: () => boolean;
 }
 
 interface Sent {
   readonly durationMs: number;
-  /** Set if the bytes were resent on a new connection. */
+  /** True if the bytes were sent again on a new connection. */
   readonly resent?: true;
 }
 
@@ -47,7 +47,7 @@ export type OutboundErrorCode =
 export interface OutboundFailure extends Sent {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
-  /** One line for users. Never contains the request's headers, body or secrets. */
+  /** Error message for users, in one line. It never contains the request's headers, body or secrets. */
   readonly message: string;
 }
 
@@ -63,7 +63,10 @@ export type OutboundOutcome = OutboundResponse | OutboundFailure;
  */
 export interface OutboundHttp {
   post(request: OutboundRequest): Promise<OutboundOutcome>;
-  /** Returns the reason why this URL would be refused before name resolution; undefined if it is allowed. */
+  /**
+   * Returns the reason why requests to this URL are refused, without resolving its host name; undefined if the URL is
+   * allowed.
+   */
   refusalReason(url: string): string | undefined;
   close(): Promise<void>;
 }

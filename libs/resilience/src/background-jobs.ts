@@ -2,7 +2,9 @@ import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { monotonicMs, pause } from './retry.ts';
 
 const FAILURE_RETRY_DELAY_MS = 1_000;
-/** Maximum rest, for runs that were slow because an engine was unavailable. */
+/**
+ * Maximum milliseconds of rest after a run. The maximum applies when a run was slow because an engine was unavailable.
+ */
 const MAX_DUTY_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
@@ -14,21 +16,21 @@ export interface LeaderElectedJobOptions {
   /** Description for logs and metrics, for example `announcing dead letters`. */
   readonly description: string;
   /**
-   * Milliseconds from the start of a round to the start of the next one, unless the job is woken. A longer round is
-   * followed by the next one immediately.
+   * Milliseconds from the start of one round to the start of the next, unless the job is woken earlier. After a longer
+   * round, the next one starts immediately.
    */
   readonly intervalMs: number;
   /** True if the job waits for an interval before the first round. */
   readonly startsWithWait?: boolean;
   /**
    * Runs one round.
-   * @param ending aborts when the process stops or the lease is lost; leave the rest to the next round
+   * @param ending aborts when the process stops or the lease is lost; the next round then does the remaining work
    * @param lease lease of the round; check it before work that a process must not continue after a pause
    */
   round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
 }
 
-/** A periodic job that one process at a time runs for all: the process that holds its lease. Failures are retried. */
+/** Periodic job that runs in one process at a time: the process that holds the job's lease. Failures are retried. */
 export class LeaderElectedJob {
   private readonly stopping = new AbortController();
   private readonly wakeUp = new WakeUpSignal();
@@ -40,7 +42,7 @@ export class LeaderElectedJob {
     this.running = this.run();
   }
 
-  /** Starts the next round immediately, or when the current round has ended. */
+  /** Starts the next round immediately, or as soon as the current round ends. */
   wake(): void {
     this.wakeUp.wake();
   }
@@ -85,8 +87,8 @@ export interface DutyCycleOptions {
 }
 
 /**
- * Slows work down that must not delay requests. After each run it rests in proportion to the run's duration, so that it
- * adapts to busy engines.
+ * Slows down work that must not delay requests. After each run, the cycle rests in proportion to the run's duration, so
+ * that the work adapts to busy engines.
  */
 export class DutyCycle {
   readonly #restPerWork: number;
@@ -99,7 +101,7 @@ export class DutyCycle {
     this.#rest = rest;
   }
 
-  /** Runs the work, then rests. The rest ends when the signal aborts. @throws any error of `stretch` */
+  /** Runs the work, then rests. The rest ends early when the signal aborts. @throws any error of `stretch` */
   async run<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();

@@ -4,11 +4,13 @@ import { monotonicMs, withDeadline } from './retry.ts';
 
 /** Milliseconds during which a result is used, counted from the start of its look-up. */
 const CACHE_DURATION_MS = 3_000;
-/** Timeout of a look-up in milliseconds. A later result is not used, so no result is older than 5 s. */
+/**
+ * Timeout of a look-up in milliseconds. A result that arrives later is not used, so no cached result is older than 5 s.
+ */
 const LOOK_UP_TIMEOUT_MS = 4_000;
-/** Maximum number of cached values, and of cached misses. */
+/** Maximum number of cached values. The same maximum applies to cached misses. */
 const MAX_CACHED_KEYS = 10_000;
-/** Bounds of a cache by size. With `max`, the cache would allocate memory for all entries when it is created. */
+/** Limit of a cache by total size. With `max`, the cache would allocate memory for all entries when it is created. */
 const CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
@@ -20,7 +22,7 @@ export interface RecentLookUpsOptions {
 
 interface CachedResult<T> {
   readonly found: T | undefined;
-  /** Expiry in monotonic milliseconds. */
+  /** Expiry of the result in monotonic milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -53,8 +55,8 @@ export class RecentLookUps<T> {
   }
 
   /**
-   * Removes a key, so that the next call looks it up again. A look-up in progress is not reused, because it may have
-   * read the previous value.
+   * Removes a key, so that the next call looks it up again. The next call does not reuse a look-up in progress, which
+   * may have read the previous value.
    */
   forget(key: string): void {
     this.#found.delete(key);
@@ -87,7 +89,7 @@ export class RecentLookUps<T> {
     const withinMs = this.#timeoutMs;
     const late = () => new Unavailable('document store', `the document store did not respond within ${withinMs} ms`);
     const found = await withDeadline(lookUp, withinMs, late);
-    // If the process was paused, its own timers are late too.
+    // If the process was paused, timers of the process are late too.
     if (this.#elapsed() - began > withinMs) throw late();
     return found;
   }

@@ -12,16 +12,18 @@ const CONFLICT_DEADLINE_MS = 5_000;
 export const monotonicMs = (): number => performance.now();
 
 export interface RetryOptions {
-  /** Ends the pauses and the retries. An action in progress is awaited. */
+  /** Signal that ends the pauses and the retries. An action in progress is awaited. */
   readonly signal?: AbortSignal;
-  /** Time after which no action starts, in {@link monotonicMs}. Without a deadline, retries never end. */
+  /** Time in {@link monotonicMs} after which no attempt starts. If absent, retries never end. */
   readonly deadline?: number;
-  /** Maximum of the first pause in milliseconds. Each maximum is twice the previous one. */
+  /** Maximum length of the first pause in milliseconds. The maximum doubles with each further pause. */
   readonly firstPauseMs?: number;
   readonly maxPauseMs?: number;
   /** Returns true if a retry may succeed after this error. By default, all errors are retried. */
   readonly isTransient?: (error: unknown) => boolean;
-  /** Called for every failure, including the last one. @param failures number of failures so far, including this one */
+  /**
+   * Callback for every failure, including the last one. @param failures number of failures so far, including this one
+   */
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
@@ -29,7 +31,7 @@ export interface RetryOptions {
  * Retries an action with exponential backoff and full jitter. Each pause is random between 0 and its maximum, so that
  * callers that failed together do not retry together.
  * @param action receives the number of failures so far
- * @throws the last error: if it is not transient, the signal aborted, or the deadline leaves no time
+ * @throws the last error if it is not transient, the signal aborts, or the deadline leaves no time for another attempt
  */
 export async function retry<T>(
   action: (failures: number) => T | Promise<T>,
@@ -64,7 +66,10 @@ class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }
 
-/** The end of the latest turn of each resource, by collection and name of the resource. */
+/**
+ * Promise of each resource that resolves when the latest queued action has ended, by collection and name of the
+ * resource.
+ */
 const turnEnds = new WeakMap<object, Map<string, Promise<void>>>();
 
 /**
@@ -136,7 +141,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles as `promise` does, or rejects after `ms` milliseconds. A later result is ignored.
+ * Settles like `promise`, or rejects after `ms` milliseconds. A later result is ignored.
  * @param createError creates the error for the timeout
  */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, createError: () => Error): Promise<T> {

@@ -10,7 +10,7 @@ import {
   type SettingValue,
 } from './settings.ts';
 
-/** Prefixes that only this program's settings have. */
+/** Prefixes of setting names that no other program uses. */
 const SETTING_NAME_PREFIXES = [
   'ADMINISTRATION_',
   'KAFKA_SASL_',
@@ -44,7 +44,7 @@ export class ConfigReader {
 
   /**
    * Reads a setting.
-   * @param programDefault the program's own default, if it differs from the declared one
+   * @param programDefault default of the calling program, if it differs from the declared default
    * @throws ConfigError
    */
   get<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
@@ -87,7 +87,7 @@ function readSettingFile(file: string, setting: string): string {
   }
 }
 
-/** A variable that is not a setting, and the setting that it probably means. */
+/** Environment variable that is not a setting, and the setting whose name is similar. */
 export interface MisspelledVariable {
   readonly variable: string;
   readonly likely: string;
@@ -95,7 +95,7 @@ export interface MisspelledVariable {
 
 /**
  * Finds variables that look like misspelled settings of a program. A variable that is closer to another program's
- * setting is left to that program.
+ * setting is ignored.
  * @param settingNames names of the program's settings
  */
 export function findMisspelledVariables(
@@ -158,7 +158,9 @@ function countEdits(one: string, other: string): number {
   return numberAt(last, other.length);
 }
 
-/** Returns true if the two letters before `i` in one text are the swapped letters before `j` in the other. */
+/**
+ * Returns true if the two letters before `i` in the first text are the swapped letters before `j` in the second text.
+ */
 function areSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }

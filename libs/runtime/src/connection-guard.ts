@@ -7,13 +7,13 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Maximum number of open connections of one network. */
   readonly maxPerNetwork: number;
-  /** Time after which a client that neither sends nor reads is disconnected, in milliseconds. */
+  /** Milliseconds after which the server disconnects a client that neither sends nor reads. */
   readonly stalledMs: number;
 }
 
 /**
- * Defaults for a process with 1 GiB. An idle connection costs about 10 KB, one whose body is incomplete up to 128 KB; see
- * `hostile-connections.faults.spec.ts`.
+ * Default limits for a process with 1 GiB of memory. An idle connection costs about 10 KB, and a connection with an
+ * incomplete body costs up to 128 KB; see `hostile-connections.faults.spec.ts`.
  */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 8_000,
@@ -21,28 +21,31 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   stalledMs: 30_000,
 };
 
-/** Requests that one connection may send while an earlier one has no complete response (HTTP pipelining). */
+/**
+ * Maximum number of requests that one connection may send before the response to an earlier request is complete (HTTP
+ * pipelining).
+ */
 const MAX_PIPELINED = 100;
 
 interface GuardedConnection {
   readonly network: string | undefined;
-  /** The response to the latest request, until it is sent. */
+  /** Response to the latest request of the connection, until the response is sent. */
   response: ServerResponse | undefined;
 }
 
 interface GuardOptions extends Partial<ConnectionLimits> {
-  /** Metrics that count open and closed connections. Without it, connections are not counted. */
+  /** Metrics that count open and closed connections. If absent, connections are not counted. */
   readonly metrics?: Metrics;
   /** Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its own. */
   readonly networkOf: (address: string) => string | undefined;
-  /** Responds to a refused connection and ends it. By default it is closed without a response. */
+  /** Responds to a refused connection and ends it. If absent, the connection is closed without a response. */
   readonly refuse?: (socket: Socket) => void;
 }
 
 /**
- * Bounds the connections of an HTTP server, in total and per network, and disconnects clients that do not read their
- * responses. When the server is full, the network with the most connections loses its oldest one, an idle one if possible,
- * so that one network cannot keep out the others.
+ * Limits the connections of an HTTP server, in total and per network, and disconnects clients that do not read their
+ * responses. When the server is full, the network with the most connections loses its oldest idle connection, or its
+ * oldest one, so that one network cannot keep out the others.
  */
 export class ConnectionGuard {
   private readonly limits: ConnectionLimits;
@@ -63,7 +66,8 @@ export class ConnectionGuard {
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.onRequestStart(request, response),
     );
-    // Node measures the time without progress. Between requests, its time limit for idle connections applies instead.
+    // Node measures the time without progress of a request. Between requests, Node's time limit for idle connections
+    // applies instead.
     server.timeout = this.limits.stalledMs;
     server.on('timeout', (socket: Socket) => this.closeTimedOut(socket));
   }
@@ -95,7 +99,10 @@ export class ConnectionGuard {
     if (sockets?.size === 0) this.byNetwork.delete(network);
   }
 
-  /** Closes a connection of the largest network. Returns false if that is no larger than the newcomer's would be. */
+  /**
+   * Closes a connection of the network with the most connections. Returns false if the new connection's network would
+   * then have just as many.
+   */
   private closeIdleConnection(own: number): boolean {
     let largest = new Set<Socket>();
     for (const sockets of this.byNetwork.values()) if (sockets.size > largest.size) largest = sockets;
@@ -117,7 +124,7 @@ export class ConnectionGuard {
 
   private closeTimedOut(socket: Socket): void {
     const isAnswering = this.open.get(socket)?.response !== undefined;
-    // The response is not ready yet, or the body is not complete: these have their own time limits.
+    // The response is not ready or the request body is not complete. Other time limits apply to both cases.
     if (isAnswering && socket.writableLength === 0) return;
     this.endConnection(socket, isAnswering ? 'stalled' : 'idle');
   }
@@ -138,10 +145,10 @@ export class ConnectionGuard {
 }
 
 /**
- * Passes the requests of one connection on one after another: the next one begins when the response to the last one is
- * sent. Node begins all that arrive together, so that one connection could make a server prepare hundreds of responses. A
- * connection with more than 100 waiting requests is closed. Requests that wait behind a response with `Connection: close`
- * never begin (RFC 9112, 9.6).
+ * Handles the requests of one connection one after another: a request begins when the response to the previous one is
+ * sent. Node begins all requests that arrive together, so that one connection could make a server prepare hundreds of
+ * responses. A connection with more than 100 waiting requests is closed. Requests that wait behind a response with
+ * `Connection: close` never begin (RFC 9112, 9.6).
  */
 export function serializeRequests(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();

@@ -1,7 +1,7 @@
 import { CONNECTION_LIMITS } from './connection-guard.ts';
 import { parseInteger } from './setting-types.ts';
 
-/** Settings of the limits of connections, keys and event streams, all of which begin with `MAX_`. */
+/** Settings that limit connections, keys and event streams. Their names begin with `MAX_`. */
 export const LIMIT_SETTINGS = {
   MAX_API_KEYS_PER_OWNER: {
     type: parseInteger(1, 1_000),

@@ -4,12 +4,12 @@ import type { Logger } from '@tracking/ports';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 /**
- * Field names whose values are redacted, at the top level or one level below. A safety net: callers must not log
- * secrets.
+ * Names of fields whose values are redacted, at the top level or one level below. Redaction is a safety net: callers
+ * must not log secrets.
  */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
-/** Fields that are shown at the start of a line, or are equal in all lines of a process. */
+/** Fields that a terminal shows at the start of a line, or that are equal in all lines of a process. */
 const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
 /** Fields of a request that a terminal shows first, or omits so that the request fits into one line. */
 const REQUEST_FIELDS = new Set([
@@ -32,7 +32,7 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Maximum time that a line waits for a reader of the output that does not read, in milliseconds. */
+/** Maximum milliseconds that a line waits until the reader of the output continues to read. */
 const MAX_WRITE_WAIT_MS = 3_000;
 const WRITE_RETRY_DELAY_MS = 10;
 
@@ -43,7 +43,7 @@ const WRITE_RETRY_DELAY_MS = 10;
 export class LineOutput {
   private droppedLines = 0;
   private hasFailed = false;
-  /** True if a part of the last line was written. */
+  /** True if only a part of the last line was written. */
   private isInLine = false;
 
   /** @param onFailure called with the error code at the first dropped line, and again after the output had recovered */
@@ -52,7 +52,7 @@ export class LineOutput {
     private readonly onFailure: (code: string) => void = () => undefined,
   ) {}
 
-  /** Number of lines that were dropped, in whole or in part. */
+  /** Number of lines that were completely or partly dropped. */
   get dropped(): number {
     return this.droppedLines;
   }
@@ -91,9 +91,9 @@ export class LineOutput {
 }
 
 const SLEEP_BUFFER = new Int32Array(new SharedArrayBuffer(4));
-/** The standard error of this process. */
+/** Writer for the standard error of this process. */
 export const errorOutput = new LineOutput(2);
-/** The standard output of this process, for its log. */
+/** Writer for the log on the standard output of this process. */
 export const logOutput = new LineOutput(1, (code) =>
   errorOutput.write(`standard output fails (${code}): log lines are dropped and counted in log_lines_dropped_total\n`),
 );
@@ -114,7 +114,7 @@ export async function createLogger(options: {
   const destination: Pick<LineOutput, 'write'> | NodeJS.WritableStream = options.destination ?? logOutput;
   const stream = options.destination ?? process.stdout;
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
-  // Libraries write there too. Without a listener, an error of the stream ends the process.
+  // Libraries also write to this stream. An error of a stream without a listener would end the process.
   for (const output of [process.stdout, process.stderr]) {
     if (!output.listeners('error').includes(ignoreError)) output.on('error', ignoreError);
   }
@@ -122,14 +122,14 @@ export async function createLogger(options: {
     const logger: Logger = pino(settings, destination);
     return logger;
   }
-  // The formatter is loaded only if the output is a terminal.
+  // The formatter is loaded only when the output is a terminal.
   const { prettyFactory } = await import('pino-pretty');
   const line = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     hideObject: true,
     messageFormat: (record) => formatRecord(record),
   });
-  // Lines are written immediately, so that the last ones are not lost when the process exits.
+  // Lines are written immediately, so that the last lines are not lost when the process exits.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
   return pretty;
 }
@@ -173,7 +173,7 @@ function sanitize(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
-/** Formats an error for a log line: its stack and those of its causes, without other properties and secrets. */
+/** Formats an error for a log line: the stacks of the error and its causes, without other properties and secrets. */
 export function formatError(error: unknown): string {
   const shown: string[] = [];
   for (

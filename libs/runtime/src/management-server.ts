@@ -7,7 +7,7 @@ import { logOutput } from './logging.ts';
 /** Handles other paths of the management port. Returns false for unknown paths. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Enough for the probes and scrapers of a cluster. */
+/** Connection limits that are sufficient for the probes and metric scrapers of a cluster. */
 const CONNECTIONS = { maxConnections: 256, maxPerNetwork: 64 };
 
 /** Serves `/metrics` and the health checks of this process on its management port. */
@@ -61,8 +61,8 @@ export interface HealthReport {
   /** Last result of each engine: `ok`, or the reason why it does not respond. */
   readonly engines: Readonly<Record<string, string>>;
   /**
-   * HTTP status: 503 before the first successful start and while draining; otherwise 200, so that an orchestrator does
-   * not stop a process that still works in part.
+   * HTTP status of the health check: 503 before the first successful start and while draining; otherwise 200, so that
+   * an orchestrator does not stop a process that still works partly.
    */
   readonly httpStatus: 200 | 503;
 }

@@ -29,8 +29,8 @@ export function parseOneOf<const T extends string>(...allowed: readonly T[]): Se
 export const parseBoolean: SettingType<boolean> = (given, name) => parseOneOf('true', 'false')(given, name) === 'true';
 
 /**
- * A duration in milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`. Never 0, which would repeat work without a
- * pause.
+ * Parses a duration such as `250ms`, `5s`, `10m`, `72h` or `30d` to milliseconds. The duration is never 0, which would
+ * repeat work without a pause.
  */
 export const parseDuration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
@@ -41,7 +41,7 @@ export const parseDuration: SettingType<number> = (given, name) => {
   return Number(match[1]) * unit;
 };
 
-/** An absolute HTTP or HTTPS URL without a trailing slash, to which paths can be appended. */
+/** Parses an absolute HTTP or HTTPS URL and removes trailing slashes, so that paths can be appended. */
 export const parseUrl: SettingType<string> = (given, name) => {
   const parsed = URL.parse(given);
   if (parsed && (parsed.username !== '' || parsed.password !== '')) {
@@ -53,7 +53,7 @@ export const parseUrl: SettingType<string> = (given, name) => {
   return given.replace(/\/+$/, '');
 };
 
-/** An e-mail address, checked only for a name and a host. */
+/** Parses an e-mail address. The parser checks only that it has a name and a host. */
 export const parseEmail: SettingType<string> = (given, name) => {
   if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
   throw createError(name, 'an e-mail address', given);
@@ -66,7 +66,7 @@ export const list: SettingType<readonly string[]> = (given) =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Comma-separated CIDRs. An address without a prefix length stands for that address only. */
+/** Parses comma-separated CIDRs. An address without a prefix length is a range of one address. */
 export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
   const parts = list(given, name);
   const invalid = parts.find((part) => !isCidr(part));
@@ -74,7 +74,7 @@ export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
   return parts;
 };
 
-/** Base64 of exactly `length` bytes. */
+/** Parses base64 of exactly `length` bytes. */
 export function bytes(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');
@@ -83,7 +83,7 @@ export function bytes(length: number): SettingType<Uint8Array> {
   };
 }
 
-/** A secret text with a minimum length. Error messages never contain it. */
+/** Parses a secret with a minimum length. Error messages never contain the secret. */
 export function parseSecret(minLength: number): SettingType<string> {
   return (given, name) => {
     if (given.length >= minLength) return given;
@@ -91,7 +91,10 @@ export function parseSecret(minLength: number): SettingType<string> {
   };
 }
 
-/** Address of a service's replicas: `host:port`, whose addresses are called in turn, or any name that gRPC accepts. */
+/**
+ * Parses the address of a service's replicas: `host:port`, or any name that gRPC accepts. Calls use all addresses of
+ * the host in turn.
+ */
 export const parseServiceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;

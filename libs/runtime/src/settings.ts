@@ -39,7 +39,7 @@ const CALLING_PROGRAMS = ['gateway', 'shipments', 'webhooks'] as const;
 const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
 const DELIVERING_PROGRAMS = ['standalone', 'webhooks'] as const;
 
-/** Every setting of every program. Reading, the check for misspelled names and the documentation derive from it. */
+/** Every setting of every program. The readers, the check for misspelled names and the documentation use this table. */
 export const SETTINGS = {
   ADMINISTRATION_TOKEN: {
     type: parseSecret(32),
@@ -298,7 +298,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<N extends SettingName> = ReturnType<(typeof SETTINGS)[N]['type']>;
 
-/** Type of a setting's value. Undefined is included, except for settings with a default. */
+/** Type of a setting's value, which includes undefined unless the setting has a default. */
 export type OptionalValue<N extends SettingName> =
   SettingValue<N> | ((typeof SETTINGS)[N] extends { readonly default: string } ? never : undefined);
 

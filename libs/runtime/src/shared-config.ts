@@ -5,17 +5,17 @@ import type { ConfigReader } from './config.ts';
 import { ConfigError } from './setting-types.ts';
 
 export interface SecretsKeySettings {
-  /** The secrets key: 32 bytes, the same in all processes that share secrets. */
+  /** Secrets key of 32 bytes. All processes that share secrets have the same key. */
   readonly secretsKey: Uint8Array;
   /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
-  /** Name of the setting or file that holds the key; `SECRETS_KEY` by default. */
+  /** Name of the setting or file that contains the key; `SECRETS_KEY` by default. */
   readonly keySource?: string;
 }
 
 /**
  * Returns the key that encrypts secrets at rest, after checking that the stored secrets use it.
- * @param use starts using the key; returns the ID of the key in use if that is another one
+ * @param use starts to use the key; returns the ID of the key in use if the stored secrets use another key
  * @throws ConfigError
  */
 export async function openSealingKey(
@@ -52,7 +52,8 @@ export interface FirstAdminConfig {
 }
 
 /**
- * Reads the settings of the first admin; undefined if neither is set. @throws ConfigError if only one of them is set
+ * Reads the settings of the first admin; undefined if both are absent. @throws ConfigError if only one of the two is
+ * set
  */
 export function readFirstAdminConfig(read: ConfigReader): FirstAdminConfig | undefined {
   const [email, password] = [read.get('ADMIN_EMAIL'), read.get('ADMIN_PASSWORD')];
@@ -85,7 +86,7 @@ export async function createFirstAdmin(
 export interface WebhookConfig {
   /** Networks in which receivers are allowed although they are not public. */
   readonly allowedCidrs: readonly string[];
-  /** True if `http:` receivers are allowed in those networks. */
+  /** True if `http:` receivers are allowed in the networks of `allowedCidrs`. */
   readonly allowHttp: boolean;
   readonly firstMs: number;
   readonly factor: number;
@@ -121,12 +122,12 @@ export function readWebhookConfig(read: ConfigReader): WebhookConfig {
   };
 }
 
-/** Shares of one caller in the service. */
+/** Limits that apply to one caller of the service. */
 export interface ShareConfig {
   readonly maxKeysPerOwner: number;
   readonly rateLimitPerMinute: number;
   readonly rateLimitOwnerFactor: number;
-  /** Bounds of open event streams in one process. */
+  /** Limits of open event streams in one process. */
   readonly eventStreams: {
     readonly maxOpen: number;
     readonly maxPerCredential: number;
@@ -150,7 +151,7 @@ export function readShareConfig(read: ConfigReader): ShareConfig {
   };
 }
 
-/** Bounds of client connections of one process. */
+/** Limits of client connections in one process. */
 export type ConnectionConfig = Pick<ConnectionLimits, 'maxConnections' | 'maxPerNetwork'>;
 
 /** @throws ConfigError */

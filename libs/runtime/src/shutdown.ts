@@ -2,8 +2,8 @@ import type { Logger } from '@tracking/ports';
 import { formatError } from './logging.ts';
 
 /**
- * Milliseconds during which a repeated signal counts as the same: Ctrl-C reaches a process from the terminal and again
- * from each `npm` that started it.
+ * Milliseconds during which repeated signals count as one: with Ctrl-C, a process gets a signal from the terminal and
+ * again from each `npm` that started it.
  */
 const REPEATED_SIGNAL_MS = 1_000;
 
@@ -27,12 +27,12 @@ export class Shutdown {
     private readonly deadlineMs: number,
   ) {}
 
-  /** Registers how to stop a component that was just started. */
+  /** Registers a function that stops a component which was just started. */
   add(name: string, run: () => Promise<void>): void {
     this.steps.unshift({ name, run });
   }
 
-  /** Runs every step once, even if one fails. Another call waits for the same shutdown. */
+  /** Runs every shutdown step once, even if one fails. Another call waits for the same shutdown. */
   run(): Promise<void> {
     this.running ??= this.steps.reduce(
       (before, step) =>
@@ -45,8 +45,8 @@ export class Shutdown {
   }
 
   /**
-   * Stops the process on SIGTERM and SIGINT. The last line that the process logs says `stopped`.
-   * @param before runs first, immediately
+   * Stops the process on SIGTERM and SIGINT. The last log line of the process says `stopped`.
+   * @param before runs immediately, before the first shutdown step
    */
   shutDownOnSignals(before: () => void = () => undefined): void {
     let signaledAt = -Infinity;
@@ -64,9 +64,9 @@ export class Shutdown {
   }
 
   /**
-   * Stops the process, with exit code 1, on an uncaught error: the state of the process is unknown, and a new process
-   * is safer. Logs the first error only, because later ones may result from the shutdown.
-   * @param before runs first, immediately
+   * Stops the process with exit code 1 on an uncaught error: the state of the process is unknown, and a new process is
+   * safer. Only the first error is logged, because later errors may result from the shutdown.
+   * @param before runs immediately, before the first shutdown step
    */
   shutDownOnUncaughtErrors(before: () => void = () => undefined): void {
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {

@@ -1,4 +1,4 @@
-// A process with one shutdown step, which hangs if an argument says so.
+// Runs a process with one shutdown step. The step hangs if an argument requests that.
 import { Shutdown, createLogger } from '../dist/index.js';
 
 const shutdown = new Shutdown(await createLogger({ level: 'info', service: 'child' }), 60_000);

@@ -128,7 +128,7 @@ function readCertificate(read: ConfigReader): { readonly cert: string; readonly 
   return { cert, key };
 }
 
-/** Reads the public addresses of the gateway, the same for every service. */
+/** Reads the public addresses of the gateway. All services have the same addresses. */
 export function readPublicAddresses(read: ConfigReader): PublicAddresses {
   const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
   return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };

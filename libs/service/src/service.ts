@@ -21,7 +21,7 @@ const SHUTDOWN_TIMEOUT_MS = 20_000;
 const PROBE_INTERVAL_MS = 2_000;
 /** Milliseconds after which an engine counts as not responding. */
 const PROBE_TIMEOUT_MS = 3_000;
-/** Maximum pause between two attempts to reach an engine at the start. */
+/** Maximum milliseconds between two attempts to reach an engine during the start. */
 const MAX_RETRY_PAUSE_MS = 1_000;
 
 export interface ServiceSettings {
@@ -42,7 +42,7 @@ export function readServiceSettings(read: ConfigReader): ServiceSettings {
   };
 }
 
-/** A process of the distributed system with log, metrics, health and shutdown. Its app adds the work. */
+/** Process of the distributed system with log, metrics, health checks and shutdown. Each app adds its own work. */
 export class Service {
   readonly clock: Clock = () => new Date();
 

@@ -3,7 +3,7 @@
  * @throws ConfigError
  */
 export async function loadAppConfig(app: string, environment: object): Promise<object> {
-  // The path is computed, because no project may import an app except this check of all of them.
+  // The import path is computed, because projects may not import apps. Only this test checks all apps.
   const { loadConfig } = (await import(`../../../apps/${app}/src/config.ts`)) as { loadConfig(env: object): object };
   return loadConfig(environment);
 }

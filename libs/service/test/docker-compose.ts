@@ -32,7 +32,7 @@ export interface ComposeFile {
 }
 
 /**
- * Parses the file as Docker Compose does with these variables.
+ * Parses the file like Docker Compose with the given variables.
  * @throws Error with the message of `${NAME:?message}` if the variable is not set
  */
 export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
@@ -40,8 +40,7 @@ export function readCompose(text: string, variables: Readonly<Record<string, str
 }
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments
- * included.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, even in comments.
  */
 function interpolateVariables(text: string, variables: Readonly<Record<string, string>>): string {
   const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
@@ -54,7 +53,8 @@ function interpolateVariables(text: string, variables: Readonly<Record<string, s
 }
 
 /**
- * Returns the variables of the service's container. A variable without a value is taken from the caller's variables.
+ * Returns the environment variables of the service's container. The caller's variables provide the values of variables
+ * without a value.
  */
 export function readEnvironment(
   service: ComposeService,

@@ -49,7 +49,10 @@ export function readManifests(text: string): readonly KubernetesResource[] {
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesResource);
 }
 
-/** Applies a patch to a resource as kustomize does: values of the resource win, and lists of named items are merged. */
+/**
+ * Applies a patch to a resource like kustomize: values of the resource take precedence, and lists of named items are
+ * merged.
+ */
 export function applyPatch<T>(resource: T, patch: unknown): T {
   if (resource === undefined) return patch as T;
   if (Array.isArray(resource) && Array.isArray(patch)) return mergeLists(resource, patch) as T;

@@ -10,7 +10,7 @@ export interface TestCertificate {
 interface CertificateRequest {
   /** Host names and addresses of the certificate. */
   readonly names?: readonly string[];
-  /** The authority that signs the certificate. By default the certificate is self-signed. */
+  /** Authority that signs the certificate. If absent, the certificate is self-signed. */
   readonly issuer?: TestAuthority;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -32,7 +32,7 @@ export function createAuthority(name = 'Test authority'): TestAuthority {
   return { cert, key: exportPemKey(privateKey), subject, privateKey };
 }
 
-/** @returns a server certificate, by default valid from yesterday until tomorrow */
+/** @returns a server certificate, valid from yesterday until tomorrow by default */
 export function issueCertificate(request: CertificateRequest = {}): TestCertificate {
   const { names = ['localhost', '127.0.0.1', '::1'], issuer, notBefore, notAfter } = request;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -51,7 +51,7 @@ export function issueCertificate(request: CertificateRequest = {}): TestCertific
   return { cert, key: exportPemKey(privateKey) };
 }
 
-// X.509 v3 certificates (RFC 5280), with the necessary subset of DER.
+// Encoder of X.509 v3 certificates (RFC 5280) with the necessary subset of DER.
 
 const OBJECT_IDS = {
   ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],

@@ -119,7 +119,7 @@ const FILTER_CASES: readonly [string, Filter, string][] = [
   ['a filter by an existing field matches arrays, even empty ones', { words: { exists: true } }, 'abcde'],
 ];
 
-/** The query tests of the document store's conformance suite. */
+/** Declares the query tests of the document store's conformance suite. */
 export function testDocumentStoreQueries(current: () => Collection<SampleDocument>): void {
   describe('queries', () => {
     let things: Collection<SampleDocument>;

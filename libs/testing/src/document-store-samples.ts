@@ -36,7 +36,7 @@ export function ids(documents: readonly { readonly id: string }[]): string[] {
   return documents.map(({ id }) => id);
 }
 
-/** Expects the unique index with this name to refuse the write. */
+/** Expects that the unique index with this name refuses the write. */
 export async function expectDuplicateKey(write: Promise<unknown>, collection: string, index: string): Promise<void> {
   const error: unknown = await write.then(
     () => 'the document was written',

@@ -106,7 +106,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
       it('a unique index refuses a second document with the same key, and its name is reported', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.insert({ id: 'b', owner: 'o', code: 'd' });
-        // The same document sent again does not conflict with itself.
+        // A repeated write of the same document does not conflict with the stored document.
         expect(await things.insert({ id: 'a', owner: 'o', code: 'c' })).toBe(false);
         await things.writeMany([{ kind: 'insert', document: { id: 'a', owner: 'o', code: 'c' } }]);
         await expectDuplicateKey(things.insert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');

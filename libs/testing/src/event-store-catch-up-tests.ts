@@ -9,7 +9,7 @@ import {
 } from './event-store-samples.ts';
 import { eventually } from './eventually.ts';
 
-/** The catch-up tests of the event store's conformance suite. */
+/** Declares the catch-up tests of the event store's conformance suite. */
 export function testEventStoreCatchUp(current: () => EventStore, reopen: () => Promise<EventStore>): void {
   describe('catch-up', () => {
     let store: EventStore;
@@ -60,7 +60,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const seen: string[] = [];
       let after: Position | undefined;
       while (seen.length < stored.length) {
-        // Requests no batch after the current one, like a consumer that stops between two batches.
+        // Stops requesting batches, like a consumer that stops between two batches.
         const { events, position } = await collectCatchUp(
           store,
           { prefixes: [prefix], after, maxBatch: 3 },

@@ -23,13 +23,13 @@ export function ids(events: readonly { readonly id: string }[]): string[] {
 export interface CatchUpResult {
   readonly events: readonly StoredEvent[];
   readonly batches: readonly EventBatch[];
-  /** Position of the last batch. */
+  /** Position of the last batch of the catch-up. */
   readonly position: Position | undefined;
 }
 
 /**
- * Collects the batches of a catch-up until `isDone` returns true, or 20 seconds have passed: the result then shows
- * which events are missing.
+ * Collects the batches of a catch-up until `isDone` returns true or 20 seconds have passed. After a timeout, the result
+ * shows which events are missing.
  * @param afterBatch runs after each batch, before the next batch is requested
  */
 export async function collectCatchUp(
@@ -51,7 +51,7 @@ export async function collectCatchUp(
   return { events, batches, position: batches.at(-1)?.position };
 }
 
-/** Returns a condition that is met after this many events. */
+/** Returns a condition that is met when this many events were received. */
 export function hasEventCount(events: number): (followed: CatchUpResult) => boolean {
   return (followed) => followed.events.length >= events;
 }

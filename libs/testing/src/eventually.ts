@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { withDeadline } from '@tracking/resilience';
 
 /**
- * Calls `attempt` until it no longer throws, and returns its result, for results that appear asynchronously.
+ * Repeats `attempt` until it no longer throws, and returns its result. Use it for results that appear asynchronously.
  * @throws the error of the last attempt after `deadlineMs`, multiplied by `TEST_PATIENCE`; 20,000 by default
  */
 export async function eventually<T>(
@@ -34,15 +34,15 @@ export async function rejectAfterDeadline<T>(promise: Promise<T>, deadlineMs: nu
 }
 
 /**
- * Waits as a part of the scenario: a receiver that responds late, work on a message, a lasting fault. To wait for a
- * condition, use `eventually`.
+ * Waits for a duration that is part of the scenario, such as a receiver that responds late, work on a message, or a
+ * lasting fault. To wait for a condition, use `eventually`.
  * @throws AbortError when `signal` aborts
  */
 export async function simulateDelay(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
 
-/** Checks for `ms` milliseconds that something does not happen. @throws the error of `assertion` if it fails once */
+/** Checks for `ms` milliseconds that an assertion keeps holding. @throws the error of `assertion` if it fails once */
 export async function expectStaysTrue(assertion: () => void | Promise<void>, ms = 200): Promise<void> {
   const end = performance.now() + ms;
   do {
@@ -52,7 +52,9 @@ export async function expectStaysTrue(assertion: () => void | Promise<void>, ms 
   await assertion();
 }
 
-/** Starts a stopwatch that returns the milliseconds since then, for figures that a test prints. Do not assert them. */
+/**
+ * Starts a stopwatch. The returned function returns the elapsed milliseconds, which tests print but must not assert.
+ */
 export function startStopwatch(): () => number {
   const start = performance.now();
   return () => performance.now() - start;

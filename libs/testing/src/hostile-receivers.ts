@@ -7,7 +7,7 @@ import { simulateDelay } from './eventually.ts';
 const OK_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED_HEADERS = `${OK_STATUS_LINE}transfer-encoding: chunked\r\n\r\n`;
 
-/** Responses that never end: their beginning, and the part that is repeated. */
+/** Endless responses: each has a beginning and a part that is repeated. */
 export const endlessResponses = {
   body: [`${OK_STATUS_LINE}content-length: 1000000000\r\n\r\n`, 'x'],
   chunks: [CHUNKED_HEADERS, '8\r\nxxxxxxxx\r\n'],
@@ -36,11 +36,11 @@ export const hostileReceivers = {
     (socket) =>
       runAfter(socket, delayMs, () => socket.write(formatResponse(status, body))),
   redirects: (location: string, status = 302): RawBehaviour => hostileReceivers.answers(status, '', { location }),
-  /** Closes the connection after the response without announcing it. */
+  /** Closes the connection after the response without announcing the close. */
   closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok')),
-  /** Answers and says that it closes. */
+  /** Sends a response that announces the close of the connection, and closes it. */
   saysClose: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok', { connection: 'close' })),
-  /** Ends the body with the connection (HTTP/1.0). */
+  /** Sends a body that ends with the connection (HTTP/1.0). */
   endsWithConnection:
     (body = 'ok'): RawBehaviour =>
     (socket) =>
@@ -49,7 +49,7 @@ export const hostileReceivers = {
   hangs: (): RawBehaviour => () => undefined,
   hangsAfterHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
   hangsWithinHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
-  /** Sends one part at a time, without end. */
+  /** Sends one part of a response at a time and never ends. */
   drips:
     ([beginning, part]: readonly [string, string] = endlessResponses.body, everyMs = 20): RawBehaviour =>
     (socket) => {
@@ -66,14 +66,14 @@ export const hostileReceivers = {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
     runAfter(socket, 20, () => resetConnection(socket));
   },
-  /** Sends a FIN instead of a response, and continues reading. */
+  /** Ends the connection (FIN) instead of responding, and continues to read. */
   halfCloses: (): RawBehaviour => (socket) => socket.end(),
-  /** Declares more bytes than it sends, then closes the connection. */
+  /** Announces more body bytes than it sends, then closes the connection. */
   claimsMore: (): RawBehaviour => (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'),
-  /** Declares fewer bytes than it sends: the rest looks like the response to the next request. */
+  /** Announces fewer body bytes than it sends: the rest looks like the response to the next request. */
   claimsLess: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Stolen\r\ncontent-length: 0\r\n\r\n'),
-  /** Declares both a length and chunks (response splitting). */
+  /** Announces both a length and chunks (response splitting). */
   claimsTwice: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
   /** Sends hundreds of megabytes of zeros, compressed to a few hundred kilobytes. */
@@ -81,7 +81,7 @@ export const hostileReceivers = {
     (megabytes = 256): RawBehaviour =>
     (socket) =>
       socket.write(formatResponse(200, createGzipBomb(megabytes), { 'content-encoding': 'gzip' })),
-  /** Repeats a part as fast as the client reads. */
+  /** Sends a part repeatedly, as fast as the client reads. */
   floods:
     ([beginning, part]: readonly [string, string] = endlessResponses.chunks) =>
     (socket: Socket): void => {
@@ -93,7 +93,7 @@ export const hostileReceivers = {
       socket.on('drain', pump);
       pump();
     },
-  /** Sends one header of this many bytes. */
+  /** Sends one header with the given number of bytes. */
   hugeHeader:
     (bytes: number): RawBehaviour =>
     (socket) =>
@@ -112,7 +112,7 @@ export const hostileReceivers = {
 } as const;
 
 let cachedGzipBomb: { readonly megabytes: number; readonly bytes: Buffer } | undefined;
-/** Returns compressed zeros, cached for one size because compression takes a second. */
+/** Returns compressed zeros. The result for one size is cached, because compression takes a second. */
 function createGzipBomb(megabytes: number): Buffer {
   if (cachedGzipBomb?.megabytes !== megabytes) {
     // Gzip members can be concatenated (RFC 1952), so only one megabyte needs compression.

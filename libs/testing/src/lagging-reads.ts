@@ -18,8 +18,8 @@ export function delayStoreReads(store: DocumentStore, lagMs = 50): DocumentStore
 
 function delayReads<T extends Document>(inner: Collection<T>, lagMs: number): Collection<T> {
   /**
-   * The versions that reads still return, by document id, oldest first: the documents before the writes that are not
-   * readable yet.
+   * Document versions that reads still return, by document id, oldest first: the versions before the writes that are
+   * not readable yet.
    */
   const visibleVersions = new Map<string, (T | undefined)[]>();
   let previous: Promise<unknown> = Promise.resolve();

@@ -4,7 +4,10 @@ import type { Lease, Leases } from '@tracking/ports';
 import { eventually } from './eventually.ts';
 import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
 
-/** Longer than the time to live of any lease, even on a busy machine. */
+/**
+ * Maximum milliseconds until another process acquires a lost lease. They exceed the time to live of any lease, even on
+ * a busy machine.
+ */
 const TAKEOVER_DEADLINE_MS = 40_000;
 
 /** Tests every guarantee of the `Leases` port. */

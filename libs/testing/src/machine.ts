@@ -24,7 +24,7 @@ export async function createTempFolder(): Promise<TempFolder> {
  */
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_000;
-/** Ports that this process has already returned, even if no server listens on them yet. */
+/** Ports that this process has already returned. A server may not listen on them yet. */
 const reservedPorts = new Set<number>();
 
 /**
@@ -53,7 +53,7 @@ async function isFree(port: number): Promise<boolean> {
   return isListening;
 }
 
-/** Measures how many bytes are held in addition to those at the start: buffers, and optionally the JavaScript heap. */
+/** Measures how many bytes are held since the start: buffers, and optionally the JavaScript heap. */
 export class MemoryMeter {
   peakBytes = 0;
   private readonly collect: () => void;

@@ -15,11 +15,11 @@ export interface ProcessSpec {
    * in order. False by default.
    */
   readonly detached?: boolean;
-  /** The line that the process prints when it is ready, or a function that checks if it is ready. */
+  /** Pattern of the line that the process prints when it is ready, or a function that checks whether it is ready. */
   readonly ready: RegExp | (() => Promise<boolean>);
-  /** The line that the process must print at the end of an orderly stop; no line is required by default. */
+  /** Pattern of the line that the process must print at the end of an orderly stop. If absent, no line is required. */
   readonly stopped?: RegExp;
-  /** Receives the output of all runs. */
+  /** File that receives the output of all runs. */
   readonly logFile: string;
 }
 
@@ -42,13 +42,13 @@ process.once('exit', () => {
 export class ManagedProcess {
   private child: ChildProcess | undefined;
   private readonly log: WriteStream;
-  /** The last part of the output of the current run. */
+  /** Last part of the output of the current run. */
   private output = '';
   private shouldRun = false;
 
   constructor(
     readonly spec: ProcessSpec,
-    /** Called when the process ends without being stopped. */
+    /** Callback that runs when the process ends without being stopped. */
     private readonly onUnexpectedExit: (name: string, code: number | null) => void = () => undefined,
   ) {
     this.log = createWriteStream(spec.logFile, { flags: 'a' });
@@ -112,7 +112,7 @@ export class ManagedProcess {
     });
   }
 
-  /** Ends the process with SIGKILL, like a power cut. */
+  /** Ends the process with SIGKILL, like a power failure. */
   kill(): Promise<void> {
     return this.end('SIGKILL');
   }
@@ -151,7 +151,7 @@ export class ManagedProcess {
     this.child?.kill('SIGCONT');
   }
 
-  /** Resolves when the process has ended, possibly by itself. */
+  /** Resolves when the process has ended for any reason. */
   async waitForExit(): Promise<void> {
     const { child } = this;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -168,14 +168,14 @@ export class ManagedProcess {
   }
 }
 
-/** Returns true if a thread of the process is still running: a signal reaches each thread at a different time. */
+/** Returns true if a thread of the process is still running. A signal reaches each thread at a different time. */
 function hasRunningThread({ pid }: ChildProcess): boolean {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return false;
   try {
     return readdirSync(tasks).some((task) => /\) [RSD] /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8')));
   } catch {
-    // A thread has ended meanwhile.
+    // The thread has ended meanwhile.
     return true;
   }
 }

@@ -13,7 +13,10 @@ import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject
 const DAY_MS = 86_400_000;
 
 export interface MessageBrokerSubject extends AdapterSubject<MessageBroker> {
-  /** Characters of a message that the broker refuses because of its size. Absent if the broker accepts any size. */
+  /**
+   * Number of characters of a message that the broker refuses because of its size. Absent if the broker accepts any
+   * size.
+   */
   readonly tooLarge?: number;
 }
 

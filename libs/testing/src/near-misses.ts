@@ -47,7 +47,7 @@ export function generateNearMisses(
 }
 
 /**
- * Returns the conditions by field: those of the filter, of the sort order, and of the position from which the query
+ * Returns the conditions by field. They come from the filter, the sort order, and the position from which the query
  * continues.
  */
 function groupConditionsByField({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
@@ -66,7 +66,9 @@ function isAllCondition(condition: FilterCondition): condition is Extract<Filter
   return typeof condition === 'object' && condition !== null && 'all' in condition;
 }
 
-/** Returns a value that meets all conditions, or all except one. Different numbers get different values if possible. */
+/**
+ * Returns a value that meets all conditions, or all except one. Different numbers produce different values if possible.
+ */
 function chooseValue(conditions: readonly FilterCondition[], n: number, except?: number): FieldValue {
   if (except === undefined && conditions.length === 1) {
     const [only] = conditions;
@@ -76,7 +78,7 @@ function chooseValue(conditions: readonly FilterCondition[], n: number, except?:
   const missing = findFirst(candidateValues(conditions, n), (candidate) =>
     conditions.every((one, at) => matchesCondition(candidate, one) === (at !== except)),
   );
-  // If no value misses the condition, use a value that meets it.
+  // If no value violates the condition, the document gets a value that meets it.
   return (
     missing ??
     findFirst(candidateValues(conditions, n), (candidate) =>
@@ -127,7 +129,7 @@ function padNumber(n: number): string {
 /** The value of a document's field that a filter can check. */
 export type StoredField = Scalar | readonly Scalar[] | { readonly [member: string]: Scalar };
 
-/** Checks a condition, written as plainly as the port describes it. */
+/** Checks a condition. The code follows the description of the port as plainly as possible. */
 export function matchesCondition(value: StoredField | undefined, given: FilterCondition): boolean {
   if (given === null || typeof given !== 'object') return listElements(value).includes(given);
   if ('in' in given) return listElements(value).some((element) => given.in.includes(element));

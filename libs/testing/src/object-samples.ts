@@ -5,7 +5,9 @@ const SAMPLE_CHUNK_BYTES = 65_536;
 const PDF_HEADER = Buffer.from('%PDF-1.7\n');
 const PDF_TRAILER = Buffer.from('\n%%EOF\n');
 
-/** Yields the chunks of a PDF of this many bytes. Every name, and every position in a PDF, has different content. */
+/**
+ * Yields the chunks of a PDF with the given number of bytes. The content differs for every name and at every position.
+ */
 export function* generatePdfChunks(name: string, size: number): Generator<Buffer> {
   const key = createHash('md5').update(name).digest();
   const stream = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
@@ -33,13 +35,13 @@ export function computeSha256(splitIntoChunks: Iterable<Uint8Array>): string {
 
 export const createObjectId = () => `obj_${randomUUID()}`;
 
-/** Returns bytes that are different for each id and position. */
+/** Returns bytes that differ for each id and position. */
 export function generateBytes(id: string, size: number): Buffer {
   const key = createHash('md5').update(id).digest();
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
 }
 
-/** Splits bytes into chunks of sizes that match no engine's chunk size. */
+/** Splits bytes into chunks whose sizes differ from the chunk size of every engine. */
 export async function* splitIntoPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 1) % 100_003) {
     yield bytes.subarray(at, at + size);

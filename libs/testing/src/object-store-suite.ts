@@ -189,7 +189,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
         const found = await stored(period);
         return ids.filter((id) => found.has(id)).length;
       };
-      // Clocks and file systems may differ slightly.
+      // The tests allow a tolerance, because clocks and file systems may differ slightly.
       const [minute, later] = [60_000, getTomorrow()];
       expect(await has({ before: later })).toBe(12);
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
@@ -267,8 +267,8 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
 }
 
 /**
- * Tests the memory use of an object store. Separate from the other tests, because each measurement runs the garbage
- * collector, which takes long.
+ * Tests the memory use of an object store. This test is separate, because each measurement runs the garbage collector,
+ * which takes long.
  */
 export function testObjectStoreMemory(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Quota } from '@tracking/ports';
 import { type AdapterSubject, itIfSupported, SINGLE_PROCESS_ENGINE } from './subject.ts';
 
-/** One minute, plus the one-second bucket of the oldest request. */
+/**
+ * Milliseconds after which the full limit is available again: one minute, plus the one-second bucket of the oldest
+ * request.
+ */
 const QUOTA_RESET_MS = 61_000;
 const MINUTE_MS = 60_000;
 
 interface QuotaSubject extends AdapterSubject<Quota> {
-  /** Largest share of a limit that a process may leave unused; 0 if the process counts alone. */
+  /** Maximum share of a limit that a process may leave unused; 0 if the process counts alone. */
   readonly reservedShare: number;
 }
 
@@ -72,7 +75,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
     it('never exceeds the limit within any minute', async () => {
       const limit = 50;
       const admitted: number[] = [];
-      // A fixed pseudo-random sequence: bursts and pauses around the boundaries of seconds and minutes.
+      // Fixed pseudo-random sequence of bursts and pauses around the boundaries of seconds and minutes.
       let seed = 1;
       const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
       while (admitted.length < 600) {

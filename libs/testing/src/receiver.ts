@@ -2,7 +2,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { createServer as createTlsServer } from 'node:tls';
 import type { TestCertificate } from './certificates.ts';
 
-/** A request as received from the connection. */
+/** Request that the receiver got on a connection. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
@@ -10,32 +10,32 @@ export interface ReceivedRequest {
   /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Number of the connection, from 1. */
+  /** Number of the connection, starting at 1. */
   readonly connection: number;
 }
 
-/** Handles a request: writes any bytes to the socket, or none. */
+/** Handles a request by writing any bytes to the socket, or none. */
 export type RawBehaviour = (socket: Socket, request: ReceivedRequest) => void;
 
 export interface RawReceiver {
-  /** `http://127.0.0.1:<port>` or `https://…`, without a path. */
+  /** Base URL `http://127.0.0.1:<port>` or `https://…`, without a path. */
   readonly origin: string;
   readonly port: number;
   /** Received requests, in order of arrival. */
   readonly requests: readonly ReceivedRequest[];
   /** Number of connections opened so far (for TLS: completed handshakes). */
   readonly connections: number;
-  /** Number of connections that are open now. */
+  /** Number of connections that are currently open. */
   readonly openConnections: number;
   /** Changes the behaviour for all further requests. */
   behave(behaviour: RawBehaviour): void;
-  /** Closes the open connections, like a server that closes idle ones. */
+  /** Closes the open connections, like a server that closes idle connections. */
   dropConnections(): void;
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions {
-  /** Certificate for HTTPS; plain HTTP by default. */
+  /** Certificate for HTTPS. If absent, the receiver uses plain HTTP. */
   readonly tls?: TestCertificate;
   /** Loopback address to listen on; 127.0.0.1 by default. */
   readonly host?: '127.0.0.1' | '::1';
@@ -64,7 +64,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // Tests expect clients that disconnect.
+    // An error of the socket is ignored, because tests expect clients that disconnect.
     socket.on('error', () => undefined);
   };
   const server: Server =
@@ -102,7 +102,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
   };
 }
 
-/** Reads requests with a `Content-Length`, as this platform sends them, also several on one connection. */
+/** Reads requests with a `Content-Length`, as this platform sends them. One connection can have several requests. */
 function readRequests(socket: Socket, onRequest: (request: Omit<ReceivedRequest, 'connection'>) => void): void {
   let unread = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {

@@ -6,14 +6,14 @@ export interface AdapterSubject<P> {
   /** Milliseconds that an asynchronous result may take on this engine; 5,000 by default. */
   readonly deadlineMs?: number;
   open(): Promise<P>;
-  /** Closes the engine that was opened last, and opens the same data again. */
+  /** Closes the engine that was opened last, and opens it again on the same data. */
   reopen(): Promise<P>;
   /**
    * Ends the engine like `kill -9`, without closing or flushing, and opens the remaining data. Absent if the subject
    * cannot crash.
    */
   crash?(): Promise<P>;
-  /** Opens the port on the same data as another process would. Absent if the engine allows only one process. */
+  /** Opens the port on the same data like another process. Absent if the engine allows only one process. */
   openSecond?(): Promise<P>;
   /** Closes all opened engines and removes the data. */
   close(): Promise<void>;

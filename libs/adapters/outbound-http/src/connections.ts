@@ -17,14 +17,14 @@ export interface ConnectionTimeouts {
 }
 
 /**
- * Maximum bytes read of one answer, including status lines, headers (also of 1xx answers), chunk extensions and
- * trailers. The headers and body that are kept are at most half of it.
+ * Maximum bytes that the client reads of one answer, including status lines, headers (also of 1xx answers), chunk
+ * extensions and trailers. The headers and body that the client keeps are at most half of this limit.
  */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Maximum bytes given to the parser at once. The parser reads everything that it is given, even after an error, and
- * undici reports an error for each further header.
+ * Maximum bytes given to the parser at once. The parser reads all given bytes, even after an error, and undici reports
+ * an error for each further header.
  */
 const MAX_CHUNK_BYTES = 512;
 /** Margin subtracted from a receiver's `Keep-Alive: timeout=…` for the network delay. */
@@ -32,7 +32,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * Maximum bytes of one response on the network. TLS can add any number of bytes that no reader sees (tickets, key
- * updates, handshakes), so they are counted at intervals.
+ * updates, handshakes), so the connection counts the received bytes at intervals.
  */
 const MAX_NETWORK_BYTES = 2 * MAX_ANSWER_BYTES;
 const NETWORK_CHECK_INTERVAL_MS = 50;
@@ -71,7 +71,7 @@ export class ReceiverConnection {
           callback(...opened);
         });
       },
-      // The request itself keeps one deadline for all phases.
+      // undici's own timeouts are disabled, because the request keeps one deadline for all phases.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
@@ -95,7 +95,7 @@ export class ReceiverConnection {
     if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLongError());
   }
 
-  /** Closes the socket, even while it is being opened. A request on it fails. */
+  /** Closes the socket, even while the socket is being opened. A request on the connection fails. */
   destroy(reason: Error | null = null): void {
     void this.#client.destroy(reason);
     this.#socket?.destroy();
@@ -103,7 +103,10 @@ export class ReceiverConnection {
 }
 
 interface OriginConnections {
-  /** Idle connections, most recently used last. The last one is used next, so that the others can expire. */
+  /**
+   * Idle connections, most recently used last. The most recently used connection is used next, so that the others can
+   * expire.
+   */
   readonly idle: ReceiverConnection[];
   open: number;
   /** Waiters, in order of arrival. */
@@ -113,7 +116,7 @@ interface OriginConnections {
 /** Connections of all origins. An origin is removed with its last connection. */
 export class Connections {
   readonly #origins = new Map<string, OriginConnections>();
-  /** Idle connections of all origins, the one idle longest first. */
+  /** Idle connections of all origins. The connection that was idle longest comes first. */
   readonly #idle = new Set<ReceiverConnection>();
   readonly #open = new Set<ReceiverConnection>();
   #check: NodeJS.Timeout | undefined;
@@ -130,7 +133,7 @@ export class Connections {
     return this.#idle.size;
   }
 
-  /** Runs the waiter on a connection: immediately, or as soon as one is free. */
+  /** Runs the waiter immediately on a free connection, or as soon as one is free. */
   acquire(waiter: ConnectionWaiter): void {
     const origin = this.#origins.get(waiter.origin);
     const idle = origin?.idle.pop();
@@ -246,7 +249,7 @@ export class AnswerTooLongError extends Error {
 class AnswerLimiter {
   #left = MAX_ANSWER_BYTES;
 
-  /** Resets the count for the next response. */
+  /** Resets the byte count for the next response. */
   startAnswer(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
@@ -256,7 +259,8 @@ class AnswerLimiter {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
     let rest: Buffer | null = null;
     socket.read = (size?: number) => {
-      // The socket is destroyed only at the next read, because the bytes within the limit may already suffice.
+      // The socket is destroyed at the next read and not earlier, because the bytes within the limit may already
+      // suffice.
       if (this.#left < 0) socket.destroy(new AnswerTooLongError());
       if (socket.destroyed) return null;
       const bytes = rest ?? read(size);

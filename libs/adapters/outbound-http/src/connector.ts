@@ -11,28 +11,28 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Begins to open a socket and returns it. The callback gets the socket that may be written to: the same one or, with
- * TLS, another on top. Destroying the first one, at any time, ends both.
+ * Opens a socket and returns it. The callback receives the socket to write to: the same socket or, with TLS, a TLS
+ * socket on top of it. Destroying the first socket, at any time, ends both sockets.
  */
 export type Connector = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 interface ConnectorOptions {
   readonly addresses: AddressPolicy;
   readonly lookup: Lookup;
-  /** Trusted certificate authorities, instead of Node's own store. */
+  /** Trusted certificate authorities, which replace Node's own store. */
   readonly ca?: string | Buffer;
 }
 
-/** Time after which the next of several addresses is tried in parallel. */
+/** Milliseconds after which the connector also tries the next of several addresses. */
 const ADDRESS_ATTEMPT_MS = 500;
-/** Idle time after which the operating system probes whether the peer is still reachable. */
+/** Idle milliseconds after which the operating system checks whether the peer is still reachable. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /**
- * Creates the connector. Every connection resolves its host name itself, drops refused addresses, and passes the rest
- * to the socket as numbers. No second resolution can therefore substitute another address (DNS rebinding), and a reused
- * connection was checked when it was opened. The Host header, server name and certificate check still use the URL's
- * host.
+ * Creates the connector. Every connection resolves its host name itself, drops refused addresses, and connects to one
+ * of the remaining addresses. No second resolution can therefore substitute another address (DNS rebinding), and a
+ * reused connection was checked when it was opened. The Host header, server name and certificate check still use the
+ * URL's host.
  */
 export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Connector {
   const checkedLookup = (protocol: string): LookupFunction => {
@@ -53,8 +53,8 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     };
   };
   const lookups = { 'http:': checkedLookup('http:'), 'https:': checkedLookup('https:') };
-  // Created once, because reading the trust store costs more than a handshake. Sessions are not resumed, so that every
-  // connection checks the receiver's current certificate.
+  // The TLS context is created once, because reading the trust store costs more than a handshake. Sessions are not
+  // resumed, so that every connection checks the receiver's current certificate.
   const secureContext = createSecureContext(ca === undefined ? {} : { ca });
 
   return ({ protocol, hostname, port }, callback) => {
@@ -62,7 +62,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     const socket = connectTcp({
       host: hostname,
       port: Number(port) || (plain ? 80 : 443),
-      // Called for names only. A host given as an address is checked with its URL.
+      // The lookup runs for host names only. A host given as an address is checked with its URL.
       lookup: lookups[plain ? 'http:' : 'https:'],
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
@@ -75,7 +75,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
         socket,
         host: hostname,
         secureContext,
-        // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
+        // The option is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable certificate checks.
         rejectUnauthorized: true,
         ALPNProtocols: ['http/1.1'],
         // A TLS server name is never an IP address (RFC 6066).
@@ -94,7 +94,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
       tls.once('secureConnect', () => settle(null, tls));
       tls.on('error', settle);
     });
-    // Both error handlers stay for the socket's life, so that no late error is unhandled.
+    // Both error handlers remain until the socket closes, so that no late error is unhandled.
     socket.on('error', settle);
     return socket;
   };
@@ -109,11 +109,11 @@ export class NameNotResolvedError extends Error {
 
 const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 /**
- * Time to wait for IPv6 addresses after the IPv4 addresses have arrived. RFC 8305 recommends 50 ms for the reverse
- * order.
+ * Milliseconds to wait for IPv6 addresses after the IPv4 addresses have arrived. RFC 8305 recommends 50 ms for the
+ * reverse order.
  */
 const IPV6_WAIT_MS = 100;
-/** Age after which the system's list of name servers is read again. */
+/** Milliseconds after which the connector reads the system's list of name servers again. */
 const SERVER_LIST_MAX_AGE_MS = 60_000;
 
 /**
@@ -145,7 +145,8 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
       v4.addresses.length > 0
         ? await Promise.race([six, delay(IPV6_WAIT_MS, NO_ADDRESSES, { ref: false })])
         : await six;
-    // IPv4 first, because machines without an IPv6 route are more common than machines without an IPv4 route.
+    // IPv4 addresses come first, because machines without an IPv6 route are more common than machines without an IPv4
+    // route.
     const found = [...v4.addresses, ...v6.addresses];
     if (found.length > 0) return found;
 
@@ -173,7 +174,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
 
 interface DnsAnswer {
   readonly addresses: readonly string[];
-  /** Reason for an empty result, as a c-ares code. */
+  /** Reason for an empty result of a name resolution, as a c-ares code. */
   readonly code: string;
 }
 const NO_ADDRESSES: DnsAnswer = { addresses: [], code: 'ENODATA' };

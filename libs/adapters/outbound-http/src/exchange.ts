@@ -14,15 +14,15 @@ const PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
   reading: 'reading the answer',
 };
 
-/** One POST, from acquiring a connection to its single outcome. */
+/** Exchange of one POST request and its response, from acquiring a connection to the single outcome. */
 export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   readonly origin: string;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
   #phase: Phase = 'queued';
   /**
-   * The connection while the request uses it. Undefined once the answer is complete or the request is canceled; later
-   * callbacks of undici are ignored.
+   * Connection that the request uses. It becomes undefined when the answer is complete or the request is canceled;
+   * later callbacks of undici are ignored.
    */
   #connection: ReceiverConnection | undefined;
   /** Number of times that the request was sent. */
@@ -31,7 +31,9 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   #headers: Readonly<Record<string, string>> = {};
   #body = new ResponseBody(undefined);
 
-  /** @param target with the headers to send instead of the request's, as alternating names and values */
+  /**
+   * @param target parsed URL, and the headers to send instead of the request's headers, as alternating names and values
+   */
   constructor(
     private readonly request: OutboundRequest,
     private readonly target: RequestTarget & { readonly headers: string[] },
@@ -42,7 +44,8 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   }
 
   start(): void {
-    // One timer for all phases. Node keeps timers of the same duration in one list, so each costs half a microsecond.
+    // One timer limits all phases. Node keeps timers of the same duration in one list, so each timer costs half a
+    // microsecond.
     this.#deadline = setTimeout(expireExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
     this.connections.acquire(this);
@@ -69,7 +72,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: ReceivedHeaders): void {
-    // After a 1xx response, the final response follows.
+    // The final response follows after a 1xx response.
     if (this.#connection === undefined || statusCode < 200) return;
     this.#phase = 'reading';
     this.#statusCode = statusCode;
@@ -94,9 +97,9 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const connection = this.#connection;
     if (connection === undefined) return;
-    // A receiver may close an idle connection just when the next request is sent. Such a request was not answered and
-    // usually not received. Because deliveries are at-least-once, it is sent once more, on a new connection. That
-    // connection has answered nothing yet, so there is no third time.
+    // A receiver may close an idle connection at the moment when the next request is sent. Such a request was not
+    // answered and usually not received. Because deliveries are at-least-once, the request is sent again on a new
+    // connection. The new connection has not answered any request, so there is no third attempt.
     if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
       this.run(this.connections.renew(connection));
       return;

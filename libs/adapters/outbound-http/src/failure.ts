@@ -41,7 +41,7 @@ export function toFailure(thrown: Error, opened: boolean): FailureReason {
   );
 }
 
-/** Converts errors that this adapter throws itself. */
+/** Converts errors that this adapter throws to failures. */
 function adapterFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolvedError) return { code: 'dns_failed', message: error.message };
@@ -57,7 +57,7 @@ function connectionLossFailure(error: Error, opened: boolean): FailureReason | u
 
 function answerFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name } = error;
-  // An answer may also violate assertions of undici, as a status of 099 does.
+  // An invalid answer, such as a status of 099, can violate assertions of undici.
   const isInvalid =
     error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION';
   return isInvalid ? { code: 'invalid_response', message: invalidAnswerMessage(code, error) } : connectionFailure(code);
@@ -65,7 +65,8 @@ function answerFailure(error: NodeJS.ErrnoException): FailureReason {
 
 function openingFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name, syscall } = error;
-  // Errors of the operating system name the failed system call. Other errors before a connection is open come from TLS.
+  // Errors of the operating system contain the name of the failed system call. Other errors before a connection is open
+  // come from TLS.
   const isSystem = syscall !== undefined && code !== 'EPROTO';
   if (isSystem || error instanceof errors.UndiciError) return connectionFailure(code);
   return { code: 'tls_failed', message: CERTIFICATE_ERROR_MESSAGES[code] ?? `the TLS handshake failed (${code})` };
@@ -76,11 +77,11 @@ function connectionFailure(code: string): FailureReason {
   return { code: 'connection_failed', message: CONNECT_ERROR_MESSAGES[code] ?? `the connection failed (${code})` };
 }
 
-/** Returns true if the peer closed the connection, rather than sending an invalid answer. */
+/** Returns true if the peer closed the connection; false if the peer sent an invalid answer. */
 export function isConnectionLoss(error: Error): boolean {
   const { code } = firstError(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
-  // undici uses this code for both cases; unexpected answers are distinguished by their message.
+  // undici uses this code for two cases. The error message identifies unexpected answers.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
 }
 
@@ -88,12 +89,12 @@ function invalidAnswerMessage(code: string, error: Error): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the length of the answer differs from its Content-Length';
   if (code === 'UND_ERR_SOCKET') return 'the answer begins with an unexpected status (100 or 101)';
-  // The reasons of llhttp are constants, not text of the receiver.
+  // The reasons of llhttp are constants of the parser, not text of the receiver.
   const reason = /\(([\w /,'-]{1,80})\)$/.exec(error.message)?.[1];
   return `the answer is not valid HTTP/1.1${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** Returns the first error if several addresses were tried. */
+/** Returns the first error if the connector tried several addresses. */
 function firstError(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

@@ -9,18 +9,18 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
-/** Maximum bytes kept of an answer's body, after decompression. */
+/** Maximum bytes of an answer's body that are kept, after decompression. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * Maximum compressed bytes read. No coding needs more for `MAX_BODY_BYTES` of output: incompressible data is stored as it
- * is, with a few bytes of header.
+ * Maximum compressed bytes that the client reads. No coding needs more for `MAX_BODY_BYTES` of output: incompressible
+ * data is stored unchanged, with a few bytes of header.
  */
 const MAX_COMPRESSED_BYTES = MAX_BODY_BYTES + 1024;
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'identity' | 'unknown';
 
-/** The beginning of an answer's body. Never holds more than the limit in memory, whatever the receiver sends. */
+/** Beginning of an answer's body. It never holds more than the limit in memory, whatever the receiver sends. */
 export class ResponseBody {
   readonly #coding: Coding;
   readonly #limit: number;
@@ -73,8 +73,8 @@ function parseCoding(contentEncoding: string | undefined): Coding {
 }
 
 /**
- * Decompresses up to the limit. Stops at the first full chunk of output, which is as long as the limit, so that a
- * decompression bomb does not expand.
+ * Decompresses data up to the limit. Decompression stops at the first full chunk of output, which is as long as the
+ * limit, so that a decompression bomb does not expand.
  */
 function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
   return new Promise((resolve) => {
@@ -110,8 +110,9 @@ function createDecoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip
 export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 /**
- * Headers that frame the message, name the host or control the connection. Callers cannot set them: owners of endpoints
- * choose headers, and their `Host` would also determine the name that the certificate is checked against.
+ * Names of headers that frame the message, name the host or control the connection. Callers cannot set these headers:
+ * owners of endpoints choose headers, and their `Host` would also determine the name that the certificate is checked
+ * against.
  */
 const OWN_HEADERS = new Set([
   'host',
@@ -126,7 +127,7 @@ const OWN_HEADERS = new Set([
   'expect',
 ]);
 
-/** Maximum number of headers kept of an answer. The parser limits their total size to 16 KiB. */
+/** Maximum number of response headers that are kept. The parser limits their total size to 16 KiB. */
 const MAX_HEADERS = 64;
 
 /**
@@ -134,7 +135,7 @@ const MAX_HEADERS = 64;
  * are dropped.
  */
 export function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): string[] {
-  // The kept body is small and read by people, so compression would only cost time.
+  // Receivers are asked for responses without compression, because the kept part is small and is read by people.
   const defaults: Record<string, string> = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   const headers: string[] = [];
   for (const name in given) {

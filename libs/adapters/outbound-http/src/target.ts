@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { OutboundErrorCode } from '@tracking/ports';
 import type { AddressPolicy } from './addresses.ts';
 
-/** Target of a request. Its URL is parsed once; nothing parses the text again. */
+/** Target of a request. The URL is parsed once; no other code parses the text again. */
 export interface RequestTarget {
-  /** `https://host:port`, by which connections are pooled. */
+  /** Origin of the URL, as `https://host:port`. Requests to the same origin share connections. */
   readonly origin: string;
   /** Path and query of the URL. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface RequestTarget {
 
 interface TargetRefusal {
   readonly code: OutboundErrorCode;
-  /** Error message in one line. */
+  /** Error message for users, in one line. */
   readonly message: string;
 }
 
@@ -26,7 +26,7 @@ const MAX_URL_LENGTH = 2048;
 
 /**
  * Ports of other protocols, whose services may act on a request. The list is the Fetch Standard's "bad ports", which
- * every browser blocks, so no receiver can have been used there. All other ports are allowed.
+ * every browser blocks, so no receiver uses one of them. All other ports are allowed.
  */
 const BLOCKED_PORTS = new Set(
   (

@@ -9,15 +9,15 @@ import { parseTarget } from './target.ts';
 
 export interface OutboundHttpOptions extends Partial<ConnectionTimeouts> {
   /**
-   * CIDRs (IPv4 or IPv6) that may be reached although they are not public. An address without a prefix is a range of
-   * one.
+   * CIDRs (IPv4 or IPv6) that requests may reach although their addresses are not public. An address without a prefix
+   * length is a range of one address.
    */
   readonly allowedCidrs: readonly string[];
   /** True if `http:` is allowed, within `allowedCidrs` only. */
   readonly allowHttp: boolean;
   /** Default `User-Agent` header of requests. */
   readonly userAgent?: string;
-  /** Name resolution to use instead of the name servers. */
+  /** Function that resolves host names instead of the name servers. */
   readonly lookup?: Lookup;
   /** Trusted certificate authorities in PEM, instead of Node's own store (to which `NODE_EXTRA_CA_CERTS` adds). */
   readonly ca?: string | Buffer;
@@ -49,7 +49,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   const inFlight = new Set<RequestExchange>();
   let closing: PromiseWithResolvers<void> | undefined;
-  // Requests without a connection wait for one. Callers limit the number of their requests.
+  // Requests wait if no connection is free. Callers limit the number of their requests.
   options.metrics?.gauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
   options.metrics?.gauge(
     'outbound_connections_open',

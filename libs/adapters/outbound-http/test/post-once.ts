@@ -1,7 +1,8 @@
 import { createOutboundHttp } from '../src/index.ts';
 
 /**
- * Sends a POST to the URL given as argument and prints the outcome. Runs as a process with an environment of its own.
+ * Sends a POST to the URL given as argument and prints the outcome. It runs in a separate process with its own
+ * environment variables.
  */
 const outboundHttp = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const postOutcome = await outboundHttp.post({ url: process.argv[2] ?? '', headers: {}, body: '{}', timeoutMs: 20_000 });

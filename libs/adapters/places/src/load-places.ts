@@ -3,7 +3,7 @@ import type { Place, PlaceDirectory } from '@tracking/contracts';
 import { COUNTRY_CODES, type Location, LocodeList } from './locode-list.ts';
 import { PlaceIndex, splitIntoWords } from './place-index.ts';
 
-/** Letters only, because words of names contain no digits. */
+/** The pattern accepts letters only, because words of names contain no digits. */
 const CODE_PATTERN = /^[A-Z]{5}$/;
 
 interface PlacesOptions {
@@ -27,7 +27,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   return {
     find,
     search(text, limit) {
-      // Created at the first search, so that it does not delay the start.
+      // The index is created at the first search, so that it does not delay the start.
       index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
       return index.search(text, limit);
     },
@@ -50,9 +50,9 @@ function mergePlace(code: string, listed: Location, known: Place | undefined): P
 
 /** Sea ports by UN/LOCODE and airports by IATA code. */
 class PlaceCatalog {
-  /** Lines are parsed on demand, so that 12,000 places add only a few milliseconds to the start. */
+  /** The tables are parsed line by line on demand, so that 12,000 places add only a few milliseconds to the start. */
   readonly #lines: ReadonlyMap<string, string>;
-  /** Words of names in the form of a code, computed when an unknown code is first looked up. */
+  /** Words of place names that look like codes. They are computed when an unknown code is first looked up. */
   #names: ReadonlySet<string> | undefined;
 
   private constructor(lines: ReadonlyMap<string, string>) {

@@ -17,7 +17,7 @@ const FILE_ERROR_MESSAGES = new Map([
 ]);
 /** Maximum characters of a record. A longer one has an unclosed quote, or the file is not text. */
 const MAX_RECORD_CHARACTERS = 64 * 1024;
-/** A UTF-8 byte order mark, read byte by byte. */
+/** UTF-8 byte order mark, decoded byte by byte. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Officially assigned country codes of ISO 3166-1 alpha-2. */
 const ISO_3166_1 =
@@ -30,7 +30,7 @@ const ISO_3166_1 =
   'TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW';
 /** User-assigned codes in general use: XZ of UN/LOCODE (installations in international waters) and XK (Kosovo). */
 const USER_ASSIGNED_CODES = 'XK XZ';
-/** Valid first two letters of a UN/LOCODE. */
+/** Country codes that a UN/LOCODE can start with. */
 export const COUNTRY_CODES: ReadonlySet<string> = new Set(`${ISO_3166_1} ${USER_ASSIGNED_CODES}`.split(' '));
 
 /** The operator's list cannot be used. The message is one line with the file and, if known, the line number. */
@@ -98,7 +98,7 @@ export class LocodeList {
     if (!/^[A-Z]{2}$/.test(country)) throw new Error(`line ${line} has no country code in its second column`);
     if (!/^[A-Z2-9]{3}$/.test(location)) return;
     const known = (name || plainName).replaceAll('\t', ' ');
-    // Joined instead of concatenated, so that the string does not keep its whole line in memory.
+    // The fields are joined and not concatenated, so that the string does not keep its whole line in memory.
     this.#locations.set(country + location, [known, fields[10]].join('\t'));
   }
 }
@@ -123,7 +123,7 @@ function fileErrorReason(error: unknown): string {
  * @throws Error naming the line of an unclosed quote or of bytes that are not text
  */
 export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line: number) => void): void {
-  // Decodes bytes as characters of the same number, because CSV syntax is ASCII in both encodings.
+  // Decodes each byte as the character with the same number, because CSV syntax is ASCII in both encodings.
   const bytes = file.toString('latin1').replaceAll(BYTE_ORDER_MARK, '').replaceAll('\r\n', '\n');
   let line = 1;
   try {

@@ -1,8 +1,8 @@
 import type { Place } from '@tracking/contracts';
 
-/** Maximum number of visited entries per search. For a single letter, the first matches are as good as any. */
+/** Maximum number of entries that one search visits. For a single letter, the first matches are as good as any. */
 const MAX_VISITED = 5_000;
-/** Maximum number of words of a search. No name has more. */
+/** Maximum number of words in a search. No place name has more words. */
 const MAX_WORDS = 10;
 const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
 const COMBINING_MARKS = /\p{M}/gu;
@@ -32,7 +32,7 @@ export class PlaceIndex {
   /** Implements `PlaceDirectory.search`. */
   search(text: string, limit: number): readonly Place[] {
     const words = [...new Set(splitIntoWords(text))].slice(0, MAX_WORDS);
-    // The longest word is usually the most selective.
+    // The search uses the longest word, because it is usually the most selective.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();

@@ -34,7 +34,7 @@ interface Coordinates {
   readonly longitude: number;
 }
 
-/** Corrections of package errors that no rule below finds. */
+/** Coordinates and zones that correct errors of the packages which no rule below finds. */
 const AIRPORT_ZONE_FIXES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
 const PORT_COORDINATE_FIXES: Readonly<Record<string, Coordinates>> = {
   CNDCB: { latitude: 22.48, longitude: 113.87 },
@@ -42,9 +42,9 @@ const PORT_COORDINATE_FIXES: Readonly<Record<string, Coordinates>> = {
   CNSTG: { latitude: 23.36, longitude: 116.68 },
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
-/** Ports whose zone is correct although the nearest airport of the country has another. */
+/** Ports whose time zone is correct although the nearest airport of the country has another zone. */
 const PORTS_WITH_CORRECT_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
-/** Current names of renamed zones that the packages still use. */
+/** Current names of renamed time zones that the packages still use. */
 const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
   'America/Cordoba': 'America/Argentina/Cordoba',
@@ -54,7 +54,10 @@ const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Atlantic/Faeroe': 'Atlantic/Faroe',
   'Pacific/Ponape': 'Pacific/Pohnpei',
 };
-/** Distance in km from every airport of the country beyond which a port's coordinates are wrong. */
+/**
+ * Maximum distance in km from the nearest airport of the country. The coordinates of a port beyond this distance are
+ * wrong.
+ */
 const MAX_PLAUSIBLE_KM = 500;
 /** Distance in km within which an airport of the same country has the port's time zone. */
 const MAX_SAME_ZONE_KM = 120;
@@ -87,13 +90,13 @@ function airportRow(row: AirportRow): TableRow {
 
 function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
   const country = code.slice(0, 2);
-  if (!COUNTRY_CODES.has(country)) return []; // Dissolved: the Netherlands Antilles.
+  if (!COUNTRY_CODES.has(country)) return []; // The Netherlands Antilles (AN) were dissolved.
   const around = airports.filter((airport) => airport.country === country && airport.at);
   const at = plausibleCoordinates(code, port, around);
   return [{ code, country, name: port.name, at, zone: portZone(code, port, at, around) }];
 }
 
-/** Returns the port's own zone if airports around confirm it; otherwise their zone. */
+/** Returns the time zone of the port if airports nearby confirm it; otherwise the zone of these airports. */
 function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
   if (PORTS_WITH_CORRECT_ZONE.has(code)) return own;
@@ -104,7 +107,10 @@ function portZone(code: string, port: SeaPort, at: Coordinates | null, around: r
   return zones.length === 1 ? (zones[0] ?? null) : null;
 }
 
-/** Returns the port's coordinates; swapped if only that puts them in the country; null if they are wrong. */
+/**
+ * Returns the port's coordinates. They are swapped if only the swapped coordinates are in the country; the result is
+ * null if they are wrong.
+ */
 function plausibleCoordinates(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
   if (PORT_COORDINATE_FIXES[code]) return PORT_COORDINATE_FIXES[code];
   if (!port.coordinates) return null;

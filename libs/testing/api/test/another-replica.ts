@@ -7,12 +7,12 @@ import type { InjectOptions } from 'fastify';
 import { FEATURES } from './features.ts';
 import type { Api } from './start-api.ts';
 
-/** Delays a call of the document store: before the call, or before its result is returned. */
+/** Delays a call of the document store, either before the call or before its result is returned. */
 export type Gate = (moment: 'asked' | 'answered') => Promise<void>;
 const OPEN_GATE: Gate = () => Promise.resolve();
 
 /**
- * Opens another gateway on the same stores, which learns of changes only by reading, and whose clock advances only on
+ * Opens another gateway on the same stores. The gateway notices changes only by reading, and its clock advances only on
  * request.
  */
 export async function openAnotherReplica(api: Api) {
@@ -37,7 +37,7 @@ export async function openAnotherReplica(api: Api) {
     inject: (request: InjectOptions) => app.inject(request),
     /** Advances the clock by this many milliseconds. */
     after: (milliseconds: number) => (elapsedMs += milliseconds),
-    /** Sets the gate that every call of the document store waits for or fails with. */
+    /** Sets the gate that every call of the document store waits for. If the gate rejects, the call fails. */
     gate: (next: Gate) => (gate = next),
     open: () => (gate = OPEN_GATE),
     close: async () => {

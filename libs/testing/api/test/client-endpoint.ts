@@ -3,7 +3,7 @@ import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testi
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
-/** Starts a client's receiver, which responds to challenges with their token, and to other requests as configured. */
+/** Starts a client's receiver. It responds to challenges with their token, and to other requests as configured. */
 export async function startClientReceiver(
   behaviour: RawBehaviour = hostileReceivers.answers(204, ''),
 ): Promise<ClientReceiver> {

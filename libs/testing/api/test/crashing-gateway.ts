@@ -25,8 +25,8 @@ const COMMAND_METHODS = {
 } as const;
 
 /**
- * A gateway that can crash as by kill -9: from that moment on, no call of the gateway has an effect or a result, and
- * its responses to clients count as not sent.
+ * Gateway that can crash like a process that gets `kill -9`: after the crash, no call of the gateway has an effect or a
+ * result, and its responses to clients count as not sent.
  */
 export class CrashingGateway {
   isDead = false;
@@ -43,7 +43,7 @@ export class CrashingGateway {
     Object.assign(this, { isDead: false, steps: 0, dieAt, before });
   }
 
-  /** Returns the store for claims, whose calls fail after the crash. */
+  /** Returns a document store for claims. Its calls fail after the crash. */
   wrapStore(store: DocumentStore): DocumentStore {
     const collection = async (spec: CollectionSpec) =>
       this.crashAtWrites(await store.collection(spec), STORE_WRITE_METHODS);
@@ -52,7 +52,7 @@ export class CrashingGateway {
     });
   }
 
-  /** Returns the features of the gateway, whose calls fail after the crash. */
+  /** Returns the features of the gateway. Their calls fail after the crash. */
   wrapFeatures({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {

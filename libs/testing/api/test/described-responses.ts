@@ -10,7 +10,7 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Empty if the response is not JSON. */
+  /** Parsed body; empty if the response is not JSON. */
   readonly body: JsonObject;
 }
 
@@ -59,7 +59,7 @@ const pathTemplates = Object.keys(apiDescription.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
-/** Paths without parameters come first. */
+/** Path templates without parameters come first. */
 pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
 /** Expects that the response matches the description of its operation: status, headers, and every field of the body. */

@@ -12,7 +12,7 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
 
 export interface FormPart {
   readonly name: string;
-  /** The parameter `filename` of a file, as written in the header. */
+  /** Parameter `filename` of a file, as the form's header contains it. */
   readonly fileName?: string;
   readonly type?: string;
   readonly content: string | Uint8Array;
@@ -48,7 +48,7 @@ export class DocumentCalls {
     return String(made.body['id']);
   }
 
-  /** @param body the parts, or an encoded body */
+  /** @param body parts of the form, or an encoded form */
   upload(
     shipment: string,
     body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, filePart()],
@@ -69,7 +69,7 @@ export class DocumentCalls {
     return document;
   }
 
-  /** Requests an upload URL for these bytes, and returns the document's id and the path of the URL. */
+  /** Requests an upload URL for the given bytes, and returns the document's id and the path of the URL. */
   async requestUpload(
     shipment: string,
     bytes: Uint8Array = SMALL_PDF,
@@ -116,8 +116,8 @@ export class DocumentCalls {
 }
 
 /**
- * Sends only this part of a request, and returns the response until the server closes the connection.
- * @param until the connection is closed from this side after this promise
+ * Sends only the given part of a request, and returns the response that arrives until the server closes the connection.
+ * @param until promise after which the client closes the connection
  */
 export async function sendRaw(api: Api, text: string | Buffer, until?: () => Promise<unknown>): Promise<string> {
   const { hostname, port } = new URL(api.url);
@@ -130,7 +130,7 @@ export async function sendRaw(api: Api, text: string | Buffer, until?: () => Pro
   let answer = '';
   socket.on('data', (data: Buffer) => {
     answer += data.toString();
-    // All responses of these tests have small bodies and are complete at this point.
+    // Responses of these tests have small bodies, which are complete when the headers arrive.
     if (answer.includes('\r\n\r\n')) setImmediate(() => socket.destroy());
   });
   socket.on('error', () => undefined);

@@ -4,18 +4,18 @@ import { eventually } from '@tracking/testing';
 
 export interface StreamRequest {
   readonly key: string;
-  /** Session cookie, used instead of the key. */
+  /** Session cookie, which the client sends instead of a key. */
   readonly cookie?: string;
   readonly query?: string;
   readonly lastEventId?: string;
 }
 
-/** A client that reads one event stream line by line, as the standard describes. */
+/** Client that reads one event stream line by line, as the SSE standard describes. */
 export class EventStreamReader {
   /** Received envelopes with their ids. */
   readonly events: { readonly id: string; readonly data: string }[] = [];
   heartbeats = 0;
-  /** Id of the event after which the client would resume. */
+  /** Id of the event after which the client would resume the stream. */
   lastEventId = '';
   retryMs: number | undefined;
   ended = false;
@@ -30,7 +30,7 @@ export class EventStreamReader {
     response.setEncoding('utf8');
     response.on('data', (text: string) => this.read(text));
     response.on('close', () => (this.ended = true));
-    // The event `close` also reports a broken connection.
+    // The event `close` occurs for broken connections as well.
     response.on('error', () => undefined);
   }
 

@@ -52,7 +52,7 @@ export class SecretTracker {
     );
   }
 
-  /** Returns the names of the secrets in a text, plain or encoded for JSON or a URL. */
+  /** Returns the names of the secrets that a text contains, either plain or encoded for JSON or a URL. */
   findSecrets(text: string): readonly string[] {
     const forms = (secret: string) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
     return [...this.secrets]

@@ -28,11 +28,11 @@ export const PUBLIC_ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https
 export interface ApiCall {
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Body that is sent as JSON. */
+  /** Request body that is sent as JSON. */
   readonly json?: unknown;
-  /** Body that is sent unchanged, as `application/json` unless `headers` contain another type. */
+  /** Request body that is sent unchanged, as `application/json` unless `headers` contain another type. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
-  /** Aborts the request and closes its connection. */
+  /** Signal that aborts the request and closes its connection. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export interface StartOptions {
   readonly settings?: Partial<ApiDependencies['settings']>;
   readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
-  /** False to run no projections, as if their service were down. */
+  /** False to start no projections, which simulates a service that is down. */
   readonly project?: boolean;
   /** Wraps the document store that all features use. */
   readonly store?: (store: DocumentStore) => DocumentStore;
@@ -63,7 +63,7 @@ export async function startApi(options: StartOptions = {}) {
     clock,
     logger,
     secret: randomBytes(32),
-    // The lowest cost that argon2 accepts.
+    // The lowest cost that argon2 accepts keeps the tests fast.
     passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
   };
   const identity = await Identity.open(identityOptions);
@@ -124,7 +124,7 @@ export async function startApi(options: StartOptions = {}) {
       rateLimitPerMinute: 100_000,
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),
-      // Longer than any delay of a slow machine: reads must wait for the read model.
+      // The wait exceeds any delay of a slow machine, because reads must wait for the read model.
       readYourWritesWaitMs: 60_000,
       duplicatesWaitMs: 60_000,
       ...options.settings,
@@ -164,7 +164,7 @@ export async function startApi(options: StartOptions = {}) {
     storage: { eventStore, documentStore },
     /** Folder with all data of the API. */
     dataDir,
-    /** Opens the idempotency claims as another process of this API would. */
+    /** Opens the idempotency claims like another process of this API. */
     claims: async (differing: Partial<IdempotencyOptions> = {}) => {
       const claims = await IdempotencyClaims.open({ ...claiming, ...differing });
       opened.push(() => claims.close());
@@ -177,13 +177,13 @@ export async function startApi(options: StartOptions = {}) {
       await gateway.listen(0, '127.0.0.1');
       return createCaller(await gateway.getUrl());
     },
-    /** Publishes events to webhooks, as if they were stored after the current head of the log. */
+    /** Publishes the given events to webhooks, as if they were stored after the current head of the log. */
     publish: async (...published: readonly PublishedEvent[]) => {
       const headers = { [EVENT_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
       const messages = published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers }));
       await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
     },
-    /** Returns the id of a workspace. */
+    /** Returns the id of the workspace with this name. */
     workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
     /** Returns the position of the last stored event, which changes with every write of events. */
     head: () => eventStore.head(),

@@ -28,14 +28,16 @@ import {
 } from './records.ts';
 import type { StreamStore } from './stream-store.ts';
 
-/** An append that is still being received. */
+/** An append whose request is still being received. */
 interface IncomingAppend {
   readonly stream: string;
   readonly expected: AppendExpectedRevision;
   readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
 }
 
-/** Handles the calls `Append` (one append each) and `BatchAppend` (any number of appends over one long call). */
+/**
+ * Handles the calls `Append` (one append for each call) and `BatchAppend` (any number of appends over one long call).
+ */
 export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
   async function store({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
     const result = await streams.append(stream, expected, proposed.map(toNewEvent));
@@ -53,7 +55,8 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       if (message !== undefined) incoming?.proposed.push(message);
     });
     call.on('end', async () => {
-      // If a call is cut off, its end is reported before its cancellation. Like a real node, store nothing of it.
+      // The end of an interrupted call is reported before its cancellation. Like a real node, the stand-in stores
+      // nothing of such a call.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
       store(incoming)
@@ -101,7 +104,8 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
     } catch (error) {
       response.setError(toAppendStatus(error));
-      // The client of a real node gets an error, then crashes because of a second response that it does not expect.
+      // The client of a real node gets an error, then crashes because of a second response that it does not expect. The
+      // stand-in does the same.
       if (error instanceof RequestRefusedError && error.reason.kind === 'bad_request') answers = 2;
     }
     await faults.waitWhileHanging();
@@ -136,7 +140,7 @@ function toSuccessResponse({ revision, position }: AppendResult): AppendResp {
   return new streamsPb.AppendResp().setSuccess(stored);
 }
 
-/** Converts the only refusal that is a response; all other refusals end the call. */
+/** Converts a conflict, which is the only refusal that is a response. All other refusals end the call. */
 function toConflictResponse(error: unknown): AppendResp {
   if (!(error instanceof RequestRefusedError) || error.reason.kind !== 'wrong_expected_version') throw error;
   const { expected, current } = error.reason;

@@ -5,10 +5,10 @@ import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type AppendExpectedRevision, type RefusalReason, RequestRefusedError, toIdentifier } from './records.ts';
 
-/** Numbers that a node uses for these expected revisions. */
+/** Numbers that a node uses for expected revisions without a number. */
 const EXPECTED_REVISION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
-/** Returns the error that ends a call, in the words of a node: the client reads the trailer `exception`. */
+/** Returns the error that ends a call, with the wording of a node: the client reads the trailer `exception`. */
 export function toServiceError(error: unknown): Partial<ServiceError> {
   if (!(error instanceof RequestRefusedError)) return { code: status.UNAVAILABLE, details: String(error) };
   const { reason } = error;
@@ -41,7 +41,7 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
   }
 }
 
-/** Returns the same error as the response to one append of a batch call. */
+/** Returns the error as the response to one append of a batch call. */
 export function toAppendStatus(error: unknown) {
   const [name, details] =
     error instanceof RequestRefusedError ? createErrorDetails(error.reason) : ['Timeout', new sharedPb.Timeout()];

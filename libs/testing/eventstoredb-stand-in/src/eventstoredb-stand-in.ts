@@ -16,12 +16,14 @@ export class NodeProcess {
     await this.process.start();
   }
 
-  /** Ends the node with SIGKILL, like a power cut. */
+  /** Ends the node with SIGKILL, like a power failure. */
   kill(): Promise<void> {
     return this.process.kill();
   }
 
-  /** Ends the node with SIGTERM, like an operator: it serves requests for a while, then closes its connections. */
+  /**
+   * Ends the node with SIGTERM, like an operator. The node serves requests for a while, then closes its connections.
+   */
   stop(): Promise<void> {
     return this.process.stop();
   }
@@ -70,7 +72,7 @@ export class EventStoreDbStandIn extends NodeProcess {
     this.control = control;
   }
 
-  /** Resolves when the process has ended by itself. */
+  /** Resolves when the process has ended without a signal of the test. */
   waitForExit(): Promise<void> {
     return this.process.waitForExit();
   }
@@ -92,7 +94,7 @@ export class EventStoreDbStandIn extends NodeProcess {
   }
 }
 
-/** The line that the stand-in prints when it is ready. The group is the URL of its control server. */
+/** Pattern of the line that the stand-in prints when it is ready. The group is the URL of its control server. */
 const READY_LINE = /ready on .* control (\S+)/;
 
 export interface StandInOptions {
@@ -107,7 +109,7 @@ export interface StandInOptions {
 }
 
 interface StandInLocation extends StandInOptions {
-  /** Folder of the data. */
+  /** Folder of the node's data. */
   readonly folder: string;
   readonly port: number;
   /** Port of the control server; any free port by default. */

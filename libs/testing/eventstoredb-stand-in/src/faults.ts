@@ -1,14 +1,14 @@
 import { RequestRefusedError } from './records.ts';
 
-/** Faults that the stand-in simulates. Faults that are not set stay unchanged. */
+/** Faults that the stand-in simulates. Absent faults stay unchanged. */
 export interface InjectedFaults {
   /** While true, the node accepts requests and never responds. */
   readonly hang?: boolean;
-  /** Number of appends that are stored, but whose connections are cut instead of a response. */
+  /** Number of appends that the node stores without responding: it cuts their connections instead. */
   readonly loseAnswers?: number;
   /** Number of appends after which the process kills itself, before it responds to the last one. */
   readonly dieAfterAppends?: number;
-  /** Ends every subscription once, as if its consumer were too slow. */
+  /** True to end every subscription once, as if its consumer were too slow. */
   readonly dropSubscriptions?: true;
   /**
    * Number of events between two checkpoints of a filtered subscription, whatever the client requests; null for the
@@ -44,12 +44,12 @@ export class FaultSwitches {
       this.endSubscriptions(new RequestRefusedError({ kind: 'consumer_too_slow' }));
   }
 
-  /** Waits before a response while the node hangs. */
+  /** Waits before a response while the node is set to hang. */
   async waitWhileHanging(): Promise<void> {
     while (this.hang !== undefined) await this.hang;
   }
 
-  /** Called after an append is stored. */
+  /** Applies faults after an append is stored. */
   onAppendStored(): void {
     this.appendsUntilCrash -= 1;
     if (this.appendsUntilCrash <= 0) process.kill(process.pid, 'SIGKILL');

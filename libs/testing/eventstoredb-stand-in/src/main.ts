@@ -50,7 +50,7 @@ const { port: controlPort } = controlServer.address() as AddressInfo;
 console.log(`ready on esdb://127.0.0.1:${port}?tls=false control http://127.0.0.1:${controlPort}`);
 
 await once(process, 'SIGTERM');
-// Like a real node, serve requests for a while, then close the remaining connections.
+// Like a real node, the stand-in serves requests for a while, then closes the remaining connections.
 await setTimeout(Number(values.linger));
 controlServer.close();
 controlServer.closeAllConnections();

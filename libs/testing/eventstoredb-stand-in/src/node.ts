@@ -18,14 +18,15 @@ import { createNewEvent, RequestRefusedError } from './records.ts';
 import { StreamStore } from './stream-store.ts';
 
 /**
- * Limits of the store. The limit of an append is checked when the append arrives; its stored form can have more bytes.
+ * Limits of the store. The stand-in checks the size of an append when the append arrives; the stored form can have more
+ * bytes.
  */
 const EVENT_STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
 
 /** Milliseconds to send the ends of subscriptions before their connections are closed. */
 const SUBSCRIPTION_END_MS = 100;
 
-/** Largest request in bytes, the same as for a real node. */
+/** Maximum size of a request in bytes, the same as for a real node. */
 const MAX_REQUEST_BYTES = 17 * 1_024 * 1_024;
 
 interface NodeOptions {
@@ -59,7 +60,7 @@ export class StandInNode {
   private constructor(engine: EmbeddedEngine) {
     this.engine = engine;
     this.faults = new FaultSwitches(() => this.cutConnections());
-    // The node owns its sockets, so that cutting one looks like a lost node to the client.
+    // The node owns its sockets. When it destroys one, the client sees a lost node.
     const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
     this.listener = createServer({ noDelay: true }, (socket) => {
       this.sockets.add(socket);
@@ -127,7 +128,7 @@ export class StandInNode {
 
 const NODE_VERSION = '23.10.0.0';
 
-/** Handles the call with which a client finds the leader among nodes. This node is its own cluster. */
+/** Handles the call with which a client finds the leader of a cluster. This node is the only member of its cluster. */
 function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
   const instanceId = new sharedPb.UUID().setString(randomUUID());
   return (_call, callback) => {

@@ -5,7 +5,7 @@ import { readEventsBackwards, readEventsUntil, toPositionBefore, type StreamStor
 import { ResponseStream, subscribe, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
 
-/** Handles the call `Read`: of one stream or all streams, once or as a subscription. */
+/** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
 export function readCall(
   streams: StreamStore,
   faults: FaultSwitches,
@@ -53,7 +53,7 @@ export function readCall(
   }
 
   /**
-   * Forwards reads include the event at the position. Backwards reads do not, because a position lies just before its
+   * Forward reads include the event at the position. Backward reads exclude it, because a position lies just before its
    * event.
    */
   async function* readAllEvents(options: ReadReq.Options) {

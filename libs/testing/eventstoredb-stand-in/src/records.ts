@@ -7,11 +7,11 @@ import streamsPb, {
 import type { NewEvent, Position, StoredEvent } from '@tracking/ports';
 
 /**
- * Bytes between two positions. The positions of a node are byte offsets of its log: they increase in steps, and not
- * every number is a position.
+ * Difference between two positions. The positions of a node are byte offsets of its log: they increase in steps, and
+ * not every number is a position.
  */
 const POSITION_STEP = 64n;
-/** A node measures time in units of 100 ns. */
+/** Number of 100 ns units per millisecond. A node measures time in these units. */
 const TICKS_PER_MS = 10_000n;
 const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -53,7 +53,7 @@ export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.
   });
 }
 
-/** An event as a node stores it, in bytes. */
+/** Event as a node stores it, with data and metadata as bytes. */
 interface EventBytes {
   readonly id: string;
   readonly type: string;
@@ -71,7 +71,7 @@ export function createNewEvent({ id, type, contentType, data, metadata = new Uin
   };
 }
 
-/** Returns the bytes of an event that a node counts against the limit of an append: the data alone. */
+/** Returns the number of bytes that a node counts against the limit of an append: only the data of the event. */
 export function dataSizeBytes({ data }: NewEvent): number {
   return String(data['bytes']).length;
 }
@@ -109,7 +109,7 @@ function parseUuid(uuid: UUID | undefined): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The last revision of the stream that a client expects. */
+/** Last revision of the stream that a client expects. */
 export type AppendExpectedRevision = number | 'no_stream' | 'any' | 'stream_exists';
 
 /** The reason why a node refuses a request. */

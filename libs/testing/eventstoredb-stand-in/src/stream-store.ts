@@ -19,10 +19,11 @@ import {
   toLogPosition,
 } from './records.ts';
 
-/** Default limit of a node for the bytes of one append. */
+/** Default maximum of a node for the bytes of one append. */
 const MAX_APPEND_BYTES = 1_048_576;
 /**
- * Number of event ids that an append with any expected revision is compared with. A node forgets them when it restarts.
+ * Number of recent event ids with which an append of any expected revision is compared. A node forgets them when it
+ * restarts.
  */
 const MAX_REMEMBERED_IDS = 10_000;
 /**
@@ -33,7 +34,7 @@ const UNREACHABLE_REVISION = 2 ** 50;
 const METADATA_PREFIX = '$$';
 
 interface StreamState {
-  /** Events before this revision are hidden, because the stream was deleted, and possibly created again. */
+  /** First visible revision. Earlier events are hidden, because the stream was deleted and possibly created again. */
   readonly visibleFrom: number;
   readonly tombstoned: boolean;
 }
@@ -87,8 +88,8 @@ export class StreamStore {
   }
 
   /**
-   * Returns at most `count` events of a stream from a revision on; undefined if the stream does not exist.
-   * @throws RequestRefused
+   * Returns at most `count` events of a stream, starting at a revision; undefined if the stream does not exist.
+   * @throws RequestRefusedError
    */
   async read(stream: string, { from, count, backwards }: StreamRange): Promise<readonly StoredEvent[] | undefined> {
     const { visibleFrom, tombstoned } = this.loadStreamState(stream);
@@ -200,7 +201,7 @@ export async function* readEventsUntil(
   }
 }
 
-/** Returns the events before a position, or all events, the last one first. The positions of the store have no gaps. */
+/** Returns the events before a position, or all events, in reverse order. The positions of the store have no gaps. */
 export async function* readEventsBackwards(
   store: EventStore,
   before: Position | undefined,
@@ -217,7 +218,7 @@ export async function* readEventsBackwards(
   }
 }
 
-/** Returns the position `count` events earlier; undefined for the beginning. */
+/** Returns the position that is `count` events earlier; undefined if that is the beginning. */
 export function toPositionBefore(position: Position, count = 1): Position | undefined {
   const step = BigInt(toLogPosition('0000000000000001'));
   const logPosition = BigInt(toLogPosition(position)) - BigInt(count) * step;

@@ -10,11 +10,14 @@ import { fromLogPosition, RequestRefusedError, toLogPosition, toReadResponse } f
 /** Number of events between two checkpoints if the client sets no search window. */
 const DEFAULT_SEARCH_WINDOW = 32;
 
-/** Every fourth checkpoint among old events has a `prepare` position; the others have `prepare` 0. */
+/** Every fourth checkpoint among old events has a `prepare` position; in the other checkpoints, `prepare` is 0. */
 const FULL_CHECKPOINT_INTERVAL = 4;
 
 export interface SubscriptionLimits {
-  /** Number of events that a live subscription may be behind, while its client reads nothing, before it is dropped. */
+  /**
+   * Maximum number of events that a live subscription may be behind while its client reads nothing. The node then drops
+   * the subscription.
+   */
   readonly liveBuffer: number;
 }
 
@@ -87,7 +90,7 @@ class NodeSubscription {
   }
 
   /**
-   * Sends a checkpoint if one is due; all events up to it were sent. A node that reads old events usually leaves
+   * Sends a checkpoint if one is due. All earlier events were sent. A node that reads old events usually leaves
    * `prepare` at 0.
    */
   private async sendCheckpointIfDue(position: bigint): Promise<void> {
@@ -139,10 +142,10 @@ function parseFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<Ev
   return { streamPrefixes: [''], matches: ({ stream, type }) => fits(byStream === undefined ? type : stream) };
 }
 
-/** Milliseconds between two checks if the consumer of a blocked subscription is too far behind. */
+/** Milliseconds between two checks of a blocked subscription: if the consumer is too far behind, it is dropped. */
 const SLOW_CONSUMER_CHECK_MS = 100;
 
-/** The responses of one read call. Waits until the client has read what was written. */
+/** Responses of one read call. The stream waits until the client has read what was written. */
 export class ResponseStream {
   private readonly ending = new AbortController();
   private readonly call: ServerWritableStream<ReadReq, ReadResp>;
@@ -153,7 +156,7 @@ export class ResponseStream {
     call.on('error', () => this.ending.abort());
   }
 
-  /** Aborts when the client has disconnected or the call has failed. */
+  /** Signal that aborts when the client has disconnected or the call has failed. */
   get signal(): AbortSignal {
     return this.ending.signal;
   }

@@ -7,7 +7,7 @@ import type { Api } from '../start-api.ts';
 /** A caller of the API with its credentials. */
 export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
-  /** Callers with the same scope have access to the same resources. */
+  /** Scope of the caller. Callers with the same scope can access the same resources. */
   readonly scope: string;
   /** True if the credentials are valid. */
   readonly isAuthenticated: boolean;
@@ -60,7 +60,7 @@ const LIMITED_CALLER_ROLES = [
 ] as const;
 
 function bearerHeaders(key: string): Caller['headers'] {
-  // Sign-in requires this header, whatever other credentials the request has.
+  // The sign-in requires this header, even if the request has other credentials.
   return { authorization: `Bearer ${key}`, ...SAME_SITE_HEADERS };
 }
 

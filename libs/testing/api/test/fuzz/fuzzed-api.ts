@@ -45,7 +45,7 @@ export class FuzzedApi {
     const written = new RecordedWrites();
     const api = await startApi({
       store: (store) => recordStoreWrites(store, written),
-      // Allows requests with different client addresses, each with its own limit of sign-ins.
+      // Each request can then have another client address, with its own limit of sign-ins.
       settings: { trustedProxies: ['127.0.0.1'] },
     });
     const receiver = await startClientReceiver();
@@ -131,7 +131,10 @@ export class FuzzedApi {
     return found;
   }
 
-  /** Returns the known resources of the caller, or of another scope if the request uses foreign ids, with the scope. */
+  /**
+   * Returns the known resources of the caller, or of another scope if the request uses ids of that scope. The scope is
+   * returned too.
+   */
   private findKnownResources({ scope }: Caller, isStrange = false): readonly [whose: string, known: KnownResources] {
     const others = [...this.known.keys()].filter((other) => other !== scope);
     const whose = (isStrange ? others.at(-1) : undefined) ?? scope;

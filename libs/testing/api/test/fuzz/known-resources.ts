@@ -3,8 +3,8 @@ import type { FuzzedDescription } from './description.ts';
 
 const PATH_PARAMETER = /\{[^}]+\}/g;
 /**
- * Maximum number of known values per kind. The newest are kept, because older resources are often deleted or in a final
- * state.
+ * Maximum number of known values per kind. The newest values are kept, because older resources are often deleted or in
+ * a final state.
  */
 const MAX_KEPT_PER_KIND = 12;
 const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
@@ -47,7 +47,7 @@ export class KnownResources {
     });
   }
 
-  /** Records the resources in a response: its own path, the items of a list, and nested lists. */
+  /** Records the resources in a response: its path, the items of a list, and nested lists. */
   recordResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
     const location = headers['location'];
     const path = typeof location === 'string' ? stripOrigin(location) : asked.replace(/\?.*$/, '');
@@ -77,7 +77,7 @@ export class KnownResources {
     for (const [template, pattern] of this.patterns) if (pattern.test(plain)) appendNewest(this.paths, template, path);
   }
 
-  /** Known values for the name, or ids of all kinds if there are none. */
+  /** Returns known values for the name, or ids of all kinds if there are none. */
   private listTexts(name: string): readonly string[] {
     const texts = this.texts.get(name);
     if (texts) return texts;
@@ -89,13 +89,16 @@ export class KnownResources {
   }
 }
 
-/** Returns true if the template is of the kind: `/v1/webhook_endpoints/{id}` is for `endpoint`. */
+/**
+ * Returns true if the path template addresses the kind of resource: `/v1/webhook_endpoints/{id}` addresses an
+ * `endpoint`.
+ */
 function isTemplateOfKind(template: string, kind: string): boolean {
   const [one] = /[a-z_]+(?=s\/\{\w+\}$)/.exec(template) ?? [];
   return one !== undefined && kind !== '' && (one.endsWith(kind) || kind.endsWith(one));
 }
 
-/** Returns the templates of the items in a path: `/a/{b}/c/{d}/e` → `/a/{b}`, `/a/{b}/c/{d}`. */
+/** Returns the templates of all items in a path: for `/a/{b}/c/{d}/e`, these are `/a/{b}` and `/a/{b}/c/{d}`. */
 function findItemTemplates(path: string): readonly string[] {
   return [...path.matchAll(PATH_PARAMETER)].map((found) => path.slice(0, found.index + found[0].length));
 }

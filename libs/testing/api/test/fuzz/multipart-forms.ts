@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyText } from './arbitrary-values.ts';
 
-/** A part of a `multipart/form-data` body. */
+/** One part of a `multipart/form-data` body. */
 interface Part {
   readonly name: string;
   readonly fileName?: string;
@@ -40,8 +40,8 @@ export interface FormField {
 }
 
 /**
- * Generates forms with these fields: complete ones, and forms with missing, repeated, unknown or reordered parts, or
- * cut off in the middle.
+ * Generates forms with the given fields: complete forms, truncated forms, and forms with missing, repeated, unknown or
+ * reordered parts.
  */
 export function generateForms(
   fields: readonly FormField[],

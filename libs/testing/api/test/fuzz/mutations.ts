@@ -3,7 +3,7 @@ import { anyText, anyValue } from './arbitrary-values.ts';
 
 /** A change that makes a valid value invalid. */
 interface ValueMutation {
-  /** Index of the changed part, modulo the number of parts. */
+  /** Index of the mutated value, modulo the number of values. */
   readonly place: number;
   readonly kind: 'replace' | 'remove' | 'add' | 'repeat';
   readonly name: string;

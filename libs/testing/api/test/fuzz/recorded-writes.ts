@@ -30,7 +30,7 @@ export class RecordedWrites {
     if (method === 'replace' && of.endsWith(' webhook_replays')) return;
     const id = typeof first === 'object' && first !== null && 'id' in first ? first.id : first;
     const name = `${of} ${typeof id === 'string' ? id : ''}`;
-    // A `claim` without effect has no outcome; `writeMany` does not report one.
+    // A `claim` that changes nothing returns no document; `writeMany` does not report which writes took effect.
     if (outcome === false || (method === 'claim' && outcome === undefined)) return;
     const made = this.documents.get(name) === 'made';
     if (method === 'delete' && made) this.documents.delete(name);

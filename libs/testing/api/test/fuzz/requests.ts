@@ -10,7 +10,7 @@ import type { SchemaValues } from './schema-values.ts';
 export interface GeneratedRequest {
   /** Index of the caller. */
   readonly caller: number;
-  /** True if the request uses ids of another scope. */
+  /** True if the request uses resource ids of another scope. */
   readonly usesForeignIds: boolean;
   /** Index of an existing resource, or the segments of a path to a resource that does not exist. */
   readonly path: { readonly resource: number } | { readonly steps: readonly string[] };
@@ -55,16 +55,13 @@ function percentEncode(text: string): string {
   return units.map((unit) => (/^[\ud800-\udfff]$/.test(unit) ? '%ED%A0%80' : encodeURIComponent(unit))).join('');
 }
 
-/**
- * Maximum length of a query. The request line and all headers must stay below 16 KiB, or the parser refuses the
- * request.
- */
+/** Maximum length of a query. The parser refuses a request whose request line and headers exceed 16 KiB. */
 const MAX_QUERY_LENGTH = 8_000;
 
 function generateQueries(parameters: readonly ParameterDescription[], values: SchemaValues): fc.Arbitrary<string> {
   const described = parameters.filter((parameter) => parameter.in === 'query');
   const named = described.map(({ name, schema = {} }) => ({
-    // A known cursor is valid for only one list.
+    // A cursor from a response is valid for only one list.
     weight: name === 'cursor' ? 1 : 4,
     arbitrary: fc
       .oneof({ weight: 6, arbitrary: values.generateValues(schema, name) }, anyText)
@@ -96,7 +93,7 @@ function generateQueries(parameters: readonly ParameterDescription[], values: Sc
 
 /** Text of a header value that Node can send. */
 const anyHeaderText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
-/** Values of the headers that the API reads. The API reads them for every operation. */
+/** Generates values of the headers that the API reads for every operation. */
 const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
   'if-match': ['"1"', '"2"', '"999999999"', 'W/"1"', '*', '"1", "2"', '"', '1', '""'],
@@ -178,8 +175,8 @@ function generateBodies({ method, content }: Operation, values: SchemaValues): f
 }
 
 /**
- * Generates JSON bodies: most are valid, others are cut off, contain a number that is too large or a field twice, or
- * are in another encoding.
+ * Generates JSON bodies. Most are valid; the others are truncated, contain a number that is too large or a field twice,
+ * or have another encoding.
  */
 function generateJsonBodies(type: string, values: fc.Arbitrary<unknown>): fc.Arbitrary<GeneratedBody> {
   const spoiled = fc.constantFrom<(text: string) => string | Uint8Array>(

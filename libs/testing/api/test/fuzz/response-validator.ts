@@ -39,7 +39,7 @@ export class ResponseValidator {
     return [...wrong, ...this.findBodyErrors(steps, json)];
   }
 
-  /** Reports headers that are missing, invalid, or not described for this response. */
+  /** Returns errors for headers that are missing, invalid, or not described for this response. */
   private findHeaderErrors({ headers = {} }: ResponseDescription, received: IncomingHttpHeaders): readonly string[] {
     const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
       const text = [received[name.toLowerCase()] ?? []].flat().join(', ');
@@ -62,7 +62,7 @@ export class ResponseValidator {
   }
 }
 
-/** Returns the description with objects that allow only described fields. */
+/** Returns the schema with objects that allow only described fields. */
 function forbidUnknownFields(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value: unknown) => {
     if (name !== 'schemas' || typeof value !== 'object' || value === null) return value;

@@ -3,11 +3,11 @@ import { anyText, anyValue } from './arbitrary-values.ts';
 import type { FuzzedDescription, Schema } from './description.ts';
 import type { FormField } from './multipart-forms.ts';
 
-/** Values that the schemas cannot describe. */
+/** Hints for values that the schemas cannot describe. */
 export interface ValueHints {
-  /** Reachable URLs on this machine. */
+  /** URLs of reachable servers on this machine. */
   readonly urls: readonly string[];
-  /** Returns existing ids, cursors and similar values for a field or parameter name. */
+  /** Returns existing ids, cursors and similar values for the name of a field or parameter. */
   known(name: string): fc.Arbitrary<string>;
 }
 
@@ -27,7 +27,10 @@ const anyDateTime = fc
   .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
 const anyDate = anyInstantMs.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
 
-/** Generates values that fit JSON schemas, and values close to them where only the description states the rule. */
+/**
+ * Generates values that match JSON schemas. If only the description of a schema states a rule, values may break it
+ * slightly.
+ */
 export class SchemaValues {
   private readonly known = new Map<string, fc.Arbitrary<unknown>>();
 
@@ -152,7 +155,7 @@ export class SchemaValues {
   }
 }
 
-/** Names of fields whose values must exist and cannot be invented. */
+/** Names of fields whose values must exist and cannot be generated. */
 const KNOWN_FIELD_NAMES = /(_id|^id|email|password|cursor|token|after)$/;
 
 /** The API accepts enumerations in upper and lower case. */

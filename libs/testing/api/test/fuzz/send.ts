@@ -12,7 +12,7 @@ export interface SentRequest {
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Media type without parameters; undefined if there is no body. */
+  /** Media type without parameters; undefined if the response has no body. */
   readonly mediaType: string | undefined;
   readonly text: string;
   /** Parsed body; undefined for other media types. */
@@ -20,7 +20,8 @@ export interface ReceivedResponse {
 }
 
 /**
- * Sends requests unchanged over persistent connections. Uses Node's HTTP client, because `fetch` corrects its input.
+ * Sends requests unchanged over persistent connections. The sender uses Node's HTTP client, because `fetch` corrects
+ * its input.
  */
 export class RequestSender {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
