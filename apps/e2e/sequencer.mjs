@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** The slowest suites, which run first. */
+/** Paths of the slowest suites, which run first. */
 const FIRST = ['distributed', 'standalone', 'browser/pages', 'large-shipments', 'browser/roles'];
 
 export default class E2eSequencer extends Sequencer {

@@ -8,13 +8,13 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { type AdministrationStatus, DATA_FOLDER_IN_USE_EXIT_CODE, MAX_PAGE_SIZE, type Page } from '@tracking/contracts';
 import { type CliConfig, CliError, RefusedError } from './config.ts';
 
-/** Timeout of a request, longer than any operation of the service takes. */
+/** Timeout of a request in milliseconds. It exceeds the duration of every operation of the service. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Error codes of a request when no service listens: the socket is missing, was left by a crash, or is closing. */
 const NOT_LISTENING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Statuses of responses that do not show whether the service has run the request: a proxy sent them, or an engine was
+ * Statuses that do not show whether the service has executed the request: a proxy sent the response, or an engine was
  * unavailable.
  */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -22,12 +22,12 @@ const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 const LOST_RESPONSE_CODES: ReadonlySet<unknown> = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_BAD_RESPONSE']);
 /** Error codes of a connection that broke after the request may have been sent. */
 const BROKEN_CONNECTION_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
-/** Time during which a write is sent again after its first response was lost. */
+/** Milliseconds during which a write is sent again after its first response was lost. */
 const WRITE_RETRY_TIMEOUT_MS = 30_000;
 const FIRST_RETRY_PAUSE_MS = 200;
 const MAX_RETRY_PAUSE_MS = 5_000;
 
-/** The administration API, over its socket or a gateway's management port. */
+/** Client of the administration API, over the service's socket or a gateway's management port. */
 export class AdministrationClient {
   private readonly http: AxiosInstance;
   /**
@@ -86,13 +86,13 @@ export class AdministrationClient {
   }
 
   /**
-   * Sends a write, and sends it again if its response is lost. The service runs it once, and returns the first response
-   * again. Equal writes of one command therefore run only once.
+   * Sends a write, and sends it again if its response is lost. The service executes the write once, and returns the
+   * first response again. Equal writes of one command are therefore executed only once.
    */
   async post<T>(path: string, body: object = {}): Promise<T> {
     const content = JSON.stringify([path, body]);
     const headers = { 'idempotency-key': createHmac('sha256', this.runSecret).update(content).digest('hex') };
-    // Set when the first response is lost.
+    // Time when the first response was lost.
     let deadline: number | undefined;
     for (let pauseMs = FIRST_RETRY_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_PAUSE_MS)) {
       const isLast = deadline !== undefined && performance.now() > deadline;
@@ -109,7 +109,7 @@ export class AdministrationClient {
 
   /**
    * Returns true if the request should be sent again after an error of its connection. If a local service stops,
-   * `withService` starts over instead, possibly on a service of its own.
+   * `withService` starts over instead, possibly with its own service.
    * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
   private isLostResponse(error: unknown, wasSent: boolean): boolean {
@@ -157,7 +157,7 @@ function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
 }
 
 const POLL_MS = 50;
-/** Maximum wait for a starting service to open its socket, or for other runs of the command line to finish. */
+/** Maximum milliseconds to wait until a starting service opens its socket, or other runs of the command line finish. */
 const RETRY_TIMEOUT_MS = 30_000;
 
 /** @param isServing true if the service also delivers webhooks; false for one that was started for this command */
@@ -166,7 +166,8 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
 /**
  * Calls `use` with a client of the configured remote service, or of the service on the data folder. If no service runs
  * there, starts one without HTTP and stops it afterwards. If the service stops during the call, for example because a
- * server takes over the data folder, starts over and calls `use` again; if its own service fails a second time, fails.
+ * server takes over the data folder, starts over and calls `use` again. Fails if a service that it started fails a second
+ * time.
  * @param note receives the path of the data folder
  */
 export async function withService<T>(
@@ -198,7 +199,7 @@ interface Attempt<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
-  /** True for the last attempt, whose error is thrown. */
+  /** True for the last attempt. Its error is thrown. */
   readonly isLast: boolean;
   readonly use: ServiceTask<T>;
 }
@@ -223,9 +224,9 @@ async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result:
 }
 
 const SERVICE_START_POLL_MS = 20;
-/** Maximum time until an own service responds. Opening a large data folder after a crash is slow. */
+/** Maximum milliseconds until a service of this process responds. Opening a large data folder after a crash is slow. */
 const START_TIMEOUT_MS = 60_000;
-/** Time before a service that does not stop is killed. The service itself waits up to 20 s for its work. */
+/** Milliseconds before a service that does not stop is killed. The service itself waits up to 20 s for its work. */
 const STOP_TIMEOUT_MS = 25_000;
 
 /** A service without HTTP that this process started and must stop. */
@@ -235,15 +236,15 @@ class OwnService {
   private hasEnded = false;
   private errorOutput = '';
 
-  /** @throws CliError if the service is not built */
+  /** Starts the service. @throws CliError if the service is not built */
   constructor({ serviceMain, serviceEnvironment }: CliConfig) {
     if (!existsSync(serviceMain))
       throw new CliError('the service cannot start because it is not built: run npm run build first', 'unavailable');
     this.child = spawn(process.execPath, [serviceMain, '--administration'], {
       env: serviceEnvironment,
-      // When this process ends for any reason, the pipe closes and the service stops.
+      // The pipe closes when this process ends for any reason, and then the service stops.
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C must not reach the service: `stop` ends it after its request.
+      // Ctrl-C must not reach the service: `stop` ends the service after its current request.
       detached: true,
     });
     this.child.stdin?.on('error', () => undefined);

@@ -61,13 +61,13 @@ export class CliError extends Error {
     message: string,
     readonly code: ErrorCode = 'internal_error',
     readonly details: readonly FieldError[] = [],
-    /** Exit code for this error; 2 for invalid usage or input and 1 for other errors by default. */
+    /** Exit code of the process. By default 2 for invalid usage or input, and 1 for other errors. */
     readonly exitCode?: number,
   ) {
     super(message);
   }
 
-  /** The error in the API's format. */
+  /** Error as JSON in the API's format. */
   get body(): { readonly error: Omit<ErrorBody['error'], 'request_id'> & { readonly request_id: string | null } } {
     const { code, message, details } = this;
     const param = details[0]?.param ?? null;
@@ -96,7 +96,7 @@ export class RefusedError extends CliError {
     super(message, received.code, received.details);
   }
 
-  /** @param body response body; may have any form if a proxy or another server responded */
+  /** @param body response body, which may have any form if a proxy or another server responded */
   static fromResponse(
     status: number,
     body: unknown,

@@ -40,7 +40,7 @@ const ENDPOINT_COLUMNS: readonly Column<Summary['by_endpoint'][number]>[] = [
   ['URL', ({ url }) => url],
   COUNT_COLUMN,
 ];
-/** Output of `formatCount` for an exact count of 0. */
+/** Text that `formatCount` returns for an exact count of 0. */
 const ZERO_COUNT = '0';
 
 type BulkAction = 'replay' | 'discard';
@@ -123,7 +123,7 @@ function checkSelection(invocation: Input): void {
     throw new UsageError('specify either dead letters or filters, not both');
 }
 
-/** Shows the affected dead letters, asks for confirmation, and starts the replays or discards them. */
+/** Shows the affected dead letters, asks for confirmation, and then replays or discards them. */
 async function runBulkAction(invocation: Invocation, action: BulkAction): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
@@ -229,7 +229,7 @@ function printSummary(print: Printer, summary: Summary): void {
   print.list(by_event_type, EVENT_TYPE_COLUMNS);
 }
 
-/** Returns the count as text, with a plus if it is a minimum. */
+/** Returns the count as text. A plus shows that the count is a minimum. */
 function formatCount({ count, is_exact }: Count): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

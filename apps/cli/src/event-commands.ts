@@ -28,7 +28,7 @@ const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
 const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
 const MAX_BYTES_PER_REQUEST = 4_000_000;
-/** Exit code of an import that skipped shipments. */
+/** Exit code of an import that skipped shipments with conflicts. */
 const IMPORT_CONFLICTS_EXIT_CODE = 3;
 const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
   ['SHIPMENT', ({ shipment_id }) => shipment_id],
@@ -37,7 +37,7 @@ const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
   ['ENVIRONMENT', ({ environment }) => environment],
   ['FROM REVISION', ({ revision }) => revision],
 ];
-/** Operand for standard input or output instead of a file. */
+/** Argument that stands for standard input or output instead of a file. */
 const STANDARD_STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
@@ -51,7 +51,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const count = await exportEvents(invocation);
-        // Standard output holds the exported events, so the count goes to standard error.
+        // Standard output contains the exported events, so the count goes to standard error.
         if (invocation.operand === STANDARD_STREAM) invocation.note(`${count} events`);
         else invocation.print.printResult({ events: count }, () => `${count} events`);
       }),
@@ -156,7 +156,7 @@ function writeText(out: Output, text: string): Promise<void> {
 
 /**
  * Stores the events of the named file or of standard input. @returns the number of its events that are stored now, and
- * the shipments with other events, which are skipped
+ * the shipments that have other events and are skipped
  */
 async function importEvents(
   invocation: Invocation,
@@ -169,7 +169,8 @@ async function importEvents(
   let read = 0;
   let end: number | undefined;
   const conflicts: ImportConflict[] = [];
-  // Streams of the conflicts. Their later events are not sent, because they could be appended to the other events.
+  // Streams of shipments with conflicts. Their later events are not sent, because they could be appended to the other
+  // events.
   const skippedStreams = new Set<string>();
   const workspaces: string[] = [];
   const send = async () => {
@@ -224,7 +225,10 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
   if (rest !== '') yield rest;
 }
 
-/** Sends lines of the file. A rejection concerns the file, not the command's usage, so it is not a `RefusedError`. */
+/**
+ * Sends lines of the file. If the service rejects them, the file is the cause and not the command's usage, so the error
+ * is not a `RefusedError`.
+ */
 async function importLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
     return await client.post<T>(path, body);

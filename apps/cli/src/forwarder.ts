@@ -21,7 +21,7 @@ const ERROR_MESSAGES: Readonly<Record<string, string>> = {
 
 /** Result of a delivery at the developer's own server. */
 export interface ForwardResult {
-  /** Status of the response; null without a response. */
+  /** Status of the response; null if there is no response. */
   readonly status_code: number | null;
   /** Milliseconds from the request to the end of the response. */
   readonly duration_ms: number;
@@ -29,7 +29,7 @@ export interface ForwardResult {
   readonly error: string | null;
 }
 
-/** Parses the `--forward-to` URL of the developer's server; `http://` is optional. */
+/** Parses the `--forward-to` URL of the developer's server. The URL may omit `http://`. */
 export function parseForwardAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null) throw new InvalidArgumentError('Expected a URL such as http://localhost:8080/hooks.');
@@ -43,7 +43,7 @@ export function parseSigningSecret(text: string): string {
 
 /** Forwards deliveries with unchanged bodies and headers. */
 export class Forwarder {
-  /** @param secret if set, the forwarder replaces the signatures with its own, made with this secret */
+  /** @param secret secret with which the forwarder signs deliveries again; absent to keep the signatures */
   constructor(
     readonly url: string,
     private readonly secret: string | undefined,
@@ -53,7 +53,7 @@ export class Forwarder {
     return this.secret !== undefined;
   }
 
-  /** Forwards a delivery. Never throws: without a response from the developer's server, returns 502 with the reason. */
+  /** Forwards a delivery. If the developer's server does not respond, returns 502 with the reason. Never throws. */
   async forward(
     request: DeliveryRequest,
   ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardResult }> {

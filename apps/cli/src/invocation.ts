@@ -8,7 +8,7 @@ const DEFAULT_LIMIT = 50;
 /** Arguments and dependencies of a command. */
 export interface Invocation {
   readonly client: AdministrationClient;
-  /** True if the service also delivers webhooks; false if it was started for this command only. */
+  /** True if the service also delivers webhooks; false if the service was started for this command only. */
   readonly isServing: boolean;
   readonly print: Printer;
   /** Name of the workspace. */
@@ -23,13 +23,13 @@ export interface Invocation {
   readonly out: Output;
   readonly input: NodeJS.ReadableStream;
   /**
-   * Reserves standard input or output for such data; call it before reading or writing. @throws CliError on the second
-   * call, because streams cannot restart
+   * Reserves standard input or output for data that is not a printed result. Call it before reading or writing. @throws
+   * CliError on the second call, because streams cannot restart
    */
   readonly beginStream: () => void;
   /** Reads a password from standard input, once. @throws UsageError */
   readonly password: () => Promise<string>;
-  /** Asks the user at the terminal; returns true without a terminal. */
+  /** Asks the user a question at the terminal. Returns true if there is no terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
   /** Prints a message to standard error. */
   readonly note: (text: string) => void;
@@ -74,7 +74,7 @@ export function addStatus(command: Command): Command {
   return command.option('--status <statuses>', 'only these statuses, separated by commas', parseStatuses);
 }
 
-/** @param order order of the items, for example "newest first" */
+/** @param order sort order of the items, for example "newest first" */
 export function addLimit(command: Command, order: string): Command {
   return command.option('--limit <number>', `maximum number of items, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
 }
@@ -95,7 +95,7 @@ function parseStatuses(text: string): string {
   throw new InvalidArgumentError(`Allowed: ${DELIVERY_STATUSES.join(', ')}.`);
 }
 
-/** Rejects invalid times before a service is started. */
+/** Parses a time. Invalid times are rejected before a service is started. */
 function parseTimestamp(text: string): string {
   if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new InvalidArgumentError('Expected a time with an offset, such as 2026-11-21T09:30:00Z.');

@@ -17,7 +17,7 @@ import { CliError, RefusedError, UsageError } from './config.ts';
 import { parseForwardAddress, type ForwardResult, Forwarder, parseSigningSecret } from './forwarder.ts';
 import type { Invocation, LocalRunner } from './invocation.ts';
 
-/** Verification error codes caused by the service's settings, not by the receiver. */
+/** Error codes of a verification that the service's settings cause, and not the receiver. */
 const FORBIDDEN_URL_CODES: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
 const HTTP_GONE = 410;
 
@@ -61,7 +61,7 @@ interface ListenOptions {
   readonly forwarder: Forwarder | undefined;
 }
 
-/** A receiver on this machine and its endpoint, which is deleted when the command ends. */
+/** Receiver on this machine and its endpoint. The endpoint is deleted when the command ends. */
 class ListenSession {
   private lastEvent: string | undefined;
 
@@ -148,7 +148,7 @@ class ListenSession {
       print.printResult(about, () => `${endpoint_id} listens at ${url} for ${types}; press Ctrl-C to stop`);
     } else {
       const text = `${endpoint_id} forwards to ${forwarder.url} events of type ${types}; press Ctrl-C to stop`;
-      // A server with its own secret does not need the endpoint's secret.
+      // The command does not print the endpoint's secret if a server uses its own secret.
       const secretFields = forwarder.hasOwnSecret ? {} : { secret };
       print.printResult({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
       if (!forwarder.hasOwnSecret) print.printHint(`Your server checks signatures with ${secret}`);
@@ -180,7 +180,8 @@ class ListenSession {
       ],
     ]);
     const report = (message: string) => note(`error: ${message}`);
-    // A shell stops a background job that reads from the terminal, even if its output goes elsewhere.
+    // Commands are read only at a terminal in the foreground: a shell stops a background job that reads from the
+    // terminal.
     if (isTerminal(out) || !isTerminal(input))
       void runLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
     await waitForAbort(signal);
@@ -207,7 +208,7 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
 /** Formats a delivery that is not forwarded. */
 function formatReceived({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
-  // Content without a valid signature may be forged, so it is not shown.
+  // Content without a valid signature may be forged, so the command does not show it.
   if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
   return `${at}  ${formatEvent(event)}  (signature valid${repeated ? ', repeated' : ''})`;
 }
@@ -264,7 +265,7 @@ async function runLines(
 ): Promise<void> {
   const lines = createInterface({ input, terminal: false });
   const failed = ({ message }: Error) => {
-    // An attempt that was interrupted by the end of the command is not an error.
+    // The end of the command interrupts the current attempt. That is not an error.
     if (!signal.aborted) report(message);
   };
   const close = () => lines.close();

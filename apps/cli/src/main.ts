@@ -4,7 +4,7 @@ import { Report } from './terminal.ts';
 
 const interruptController = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruptController.abort());
-// The reader of the output may close it early, which is not a failure.
+// The reader of the output may close it early. That is not a failure.
 process.stdout.on('error', () => undefined);
 
 const commandLineArguments = process.argv.slice(2);

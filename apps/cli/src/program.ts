@@ -62,7 +62,7 @@ export async function runCli(
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      // Commander reports all its errors through `outputError` except this one.
+      // Commander reports all errors through `outputError`, except the error for a missing command.
       if (error.code === 'commander.help') reportMisuse('no command was specified; see --help');
       return USAGE_EXIT_CODE;
     }
@@ -123,7 +123,7 @@ function allowOneCall(): () => void {
 }
 
 /**
- * Splits the parameters of a commander action: first the operands, one by one or as a list, then the options, then the
+ * Splits the parameters of a commander action: first the operands (single values or a list), then the options, then the
  * command.
  */
 function splitParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {

@@ -8,7 +8,7 @@ import type { Invocation, LocalRunner } from './invocation.ts';
 /** Timeout of a request, longer than the service waits for an endpoint during verification. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** The public API of a service, called with an API key as by any client. */
+/** Client of a service's public API, which it calls with an API key. */
 export interface PublicApi {
   readonly client: TrackingClient;
   /** Awaits the response of a call. @throws RefusedError, CliError, as one line for operators */
@@ -22,7 +22,7 @@ export function addPublicApiOptions(command: Command): Command {
     .option('--url <url>', 'URL of the API', 'http://127.0.0.1:3000');
 }
 
-/** @param apiKey used if `--key` is not set */
+/** @param apiKey API key that applies if `--key` is not set */
 export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
@@ -55,16 +55,16 @@ function describeError({ cause, message }: ConnectionError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Description that identifies the endpoints of `listen`. */
+/** Description by which `listen` identifies its endpoints. */
 export const LISTEN_DESCRIPTION = 'cli listen';
 const POLL_MS = 100;
-/** Maximum time until a replay finds its event. */
+/** Maximum milliseconds until a replay finds its event. */
 const REPLAY_TIMEOUT_MS = 10_000;
 
 interface ResendResult {
   readonly endpoint_id: string;
   readonly event_id: string;
-  /** ID of the retried delivery; null if the event was never sent to the endpoint, so that a replay sends it. */
+  /** ID of the retried delivery. It is null if the event was never sent to the endpoint, so that a replay sends it. */
   readonly delivery_id: string | null;
   readonly replay_id: string | null;
 }
@@ -158,7 +158,10 @@ async function findListening({ client, receive: receive }: PublicApi): Promise<r
   );
 }
 
-/** Timeout for a connection to a port of this machine. A port that does not respond in time counts as in use. */
+/**
+ * Timeout in milliseconds for a connection to a port of this machine. A port that does not respond in time counts as
+ * used.
+ */
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /**

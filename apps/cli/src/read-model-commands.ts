@@ -58,7 +58,7 @@ async function fetchStatuses(client: AdministrationClient): Promise<readonly Rea
   return (await client.get<{ data: ReadModelStatus[] }>('/read_models')).data;
 }
 
-/** Waits until queries use the wanted generation of each read model, or a later one. */
+/** Waits until queries use the rebuilt generation of each read model, or a later one. */
 async function waitForGenerations(
   client: AdministrationClient,
   wanted: ReadonlyMap<string, number>,

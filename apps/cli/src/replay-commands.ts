@@ -125,7 +125,7 @@ export async function waitUntilEnded(
   let now = replays;
   let reported = '';
   for (;;) {
-    // The service may restart during the wait. It then continues the replays.
+    // The service may restart during the wait, and continues the replays after the restart.
     now = await fetchCurrent(client, now).catch((error: unknown) => {
       if (!isNotListening(error)) throw error;
       return now;

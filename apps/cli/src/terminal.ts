@@ -6,16 +6,16 @@ import { CliError, RefusedError, UsageError } from './config.ts';
 const FAILURE_EXIT_CODE = 1;
 export const USAGE_EXIT_CODE = 2;
 
-/** A column of a table: its heading, and its text for a row. */
+/** Column of a table: its heading, and a function that returns the text for a row. */
 export type Column<T> = readonly [heading: string, cell: (row: T) => string | number | boolean | null];
 
-/** A stream for results, or for messages and errors. */
+/** Stream to which the command writes results, messages or errors. */
 export interface Output {
-  /** @param done called when the stream has accepted the text, or with the error if it cannot */
+  /** @param done callback when the stream has accepted the text, or with the error if it cannot accept the text */
   write(text: string, done?: (error?: Error | null) => void): unknown;
 }
 
-/** Prints results as JSON in the API's form, or as text. */
+/** Prints results as JSON in the API's format, or as text. */
 export class Printer {
   constructor(
     private readonly out: Output,
@@ -28,12 +28,12 @@ export class Printer {
     else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
   }
 
-  /** Prints a table; nothing under `--json`. */
+  /** Prints a table. Prints nothing under `--json`. */
   printTable<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
     if (!this.asJson) this.out.write(formatTable(rows, columns));
   }
 
-  /** Prints a line of text; nothing under `--json`. */
+  /** Prints a line of text. Prints nothing under `--json`. */
   printHint(text: string): void {
     if (!this.asJson) this.out.write(`${replaceControlCharacters(text)}\n`);
   }
@@ -70,7 +70,7 @@ function replaceControlCharacters(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
-/** The text for an empty list, with the searched workspaces. */
+/** Returns the text for an empty list, with the names of the searched workspaces. */
 export function describeEmptyList(workspaces: readonly string[]): string {
   return `no items in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
@@ -83,7 +83,8 @@ interface Prompt {
 }
 
 /**
- * Asks the user at the terminal; anything but yes means no. Returns true without a terminal, because a script means yes.
+ * Asks the user a question at the terminal; any answer except yes means no. Returns true if there is no terminal,
+ * because scripts cannot answer.
  * @throws AbortError if `signal` aborts
  */
 export async function askConfirmation({ input, err, signal }: Prompt, question: string): Promise<boolean> {
@@ -116,7 +117,7 @@ function readPipe({ input, signal }: Prompt): Promise<string> {
 }
 
 async function askTwice({ input, err, signal }: Prompt): Promise<string> {
-  // In terminal mode, readline echoes the input itself, to an output that discards it.
+  // In terminal mode, readline echoes the input. The echo goes to an output that discards it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true, historySize: 0, signal });
   let isInterrupted = false;
@@ -147,7 +148,7 @@ async function askTwice({ input, err, signal }: Prompt): Promise<string> {
 export class Report {
   readonly asJson: boolean;
 
-  /** @param args the unparsed command line, because errors of parsing also need the right format */
+  /** @param args command line before parsing, because parsing errors also need the requested format */
   constructor(
     private readonly err: Output,
     args: readonly string[],

@@ -13,7 +13,7 @@ export interface AdministrationRequest {
 export interface StubAdministration {
   readonly config: CliConfig;
   readonly folder: string;
-  /** All requests in order, except status checks. */
+  /** All requests in order of arrival, except status checks. */
   requests: AdministrationRequest[];
   /** Stops the stub and deletes its data folder. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface StubAdministration {
 
 /**
  * Starts a stub service on the administration socket of a new data folder.
- * @param answer returns the response body; a body with `error` has status 400; undefined closes the connection
+ * @param answer returns the response body; a body with `error` gets status 400; undefined closes the connection
  */
 export async function startAdministration(
   answer: (asked: AdministrationRequest) => object | undefined,

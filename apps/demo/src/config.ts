@@ -1,4 +1,4 @@
-/** Environment variables of the demo's server: only those that locate programs. */
+/** Environment variables of the demo's server: only the variables that locate programs. */
 export function inheritedSettings(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {

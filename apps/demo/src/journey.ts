@@ -14,8 +14,8 @@ interface Journey {
 }
 
 /**
- * A container journey from Shanghai to Rotterdam via Algeciras with a missed connection, a delay of four days, a
- * customs hold past the free days, and the delivery.
+ * Container journey from Shanghai to Rotterdam via Algeciras. It has a missed connection, a delay of four days, a
+ * customs hold that exceeds the free days, and a delivery.
  * @param today date before which all actual milestones occur
  */
 export function oceanJourney(today: Date): Journey {
@@ -111,7 +111,7 @@ interface LateDeparture {
   readonly departure: MilestoneFields;
 }
 
-/** A shipment without milestones, whose departure becomes twelve hours overdue in the given milliseconds. */
+/** Shipment without milestones. Its departure becomes twelve hours overdue after the given milliseconds. */
 export function lateDeparture(now: Date, inMs: number): LateDeparture {
   const etd = new Date(now.getTime() + inMs - 12 * HOUR_MS);
   return {

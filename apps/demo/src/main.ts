@@ -12,7 +12,7 @@ const printLine = (line = '') => process.stdout.write(`${line}\n`);
 
 interface ReceivedEvents {
   readonly deliveries: ReceivedDelivery[];
-  /** Resolves when this many different events have arrived. @throws Error after 30 s */
+  /** Resolves when this many distinct events have arrived. @throws Error after 30 s */
   reached(count: number): Promise<void>;
   /** Resolves when an event of this type has arrived for the shipment. @throws Error after 30 s */
   told(type: string, shipmentId: string): Promise<void>;

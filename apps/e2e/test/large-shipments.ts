@@ -9,7 +9,10 @@ import { runCli, runCliJson, startStandalone, type StartedSystem } from './subje
 import { listAllItems, createKey, createTenant, type Tenant } from './tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from './uploads.ts';
 
-/** V8's default heap size within the 1 GiB that docker-compose.yml gives each service, and the allocator settings of the image. */
+/**
+ * Settings of the tested processes: V8's default heap size within the 1 GiB that docker-compose.yml gives each service,
+ * and the allocator settings of the image.
+ */
 export const COMPOSE_MEMORY_SETTINGS = {
   NODE_OPTIONS: '--max-old-space-size=512',
   MALLOC_ARENA_MAX: '2',
@@ -17,22 +20,24 @@ export const COMPOSE_MEMORY_SETTINGS = {
 };
 const COMPOSE_MEMORY_KB = 1_048_576;
 const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
-/** Maximum repeats of all requests of a suite. */
+/** Maximum number of repeated requests in one suite. */
 const MAX_REPEATS = 100;
 
-/** Shipments whose container numbers all have a wrong check digit, so that most containers have an exception. */
+/**
+ * Number of shipments whose container numbers all have a wrong check digit, so that most containers have an exception.
+ */
 const FAULTY_SHIPMENT_COUNT = 6;
 
 const createArray = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
-/** The longest allowed text, of characters that take three bytes. */
+/** Creates a text of the maximum length, of characters that take three bytes in UTF-8. */
 const createLongText = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
-/** Returns a container number with these six digits and the check digit of ISO 6346, or a wrong one. */
+/** Returns a container number with these six digits and the check digit of ISO 6346, or a wrong check digit. */
 function containerNumber(n: number, isFaulty: boolean): string {
   const number = `MSCU${100_000 + n}`;
   const valueOf = (character: string) => {
     const value = Number.parseInt(character, 36);
-    // Letters skip the multiples of 11.
+    // The values of letters skip the multiples of 11.
     return value < 10 ? value : value + Math.floor((value - 1) / 10);
   };
   const sum = [...number].reduce((total, character, place) => total + valueOf(character) * 2 ** place, 0);
@@ -40,7 +45,7 @@ function containerNumber(n: number, isFaulty: boolean): string {
   return `${number}${isFaulty ? (digit + 1) % 10 : digit}`;
 }
 
-/** Body of a shipment with all the containers and legs that it may have, each with the longest texts. */
+/** Creates the body of a shipment with the maximum number of containers and legs, each with the longest texts. */
 const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
@@ -52,11 +57,11 @@ const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
     destination_port: 'NLRTM',
   })),
 });
-/** Fields that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
+/** References that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
 const LONGEST_REFERENCES = createArray(50, (n) => ({ type: createLongText('港', n), value: createLongText('海', n) }));
 const LONGEST_METADATA = Object.fromEntries(createArray(50, (n) => [createLongText('貨', n), createLongText('物', n)]));
 
-/** Repeats requests that get 503, like clients do. Large requests take longer on a busy machine. */
+/** Makes the client repeat requests that get 503. Large requests take longer on a busy machine. */
 function repeatUnavailable(api: AxiosInstance): AxiosInstance {
   let repeats = 0;
   api.interceptors.response.use(async (answer) => {
@@ -71,7 +76,7 @@ function repeatUnavailable(api: AxiosInstance): AxiosInstance {
 
 type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
 
-/** Sends requests of a tenant. @throws Error if a request fails */
+/** Returns a function that sends requests of a tenant. @throws Error if a request fails */
 function createCall({ api }: Pick<Tenant, 'api'>): Call {
   return async (method, url, data) => {
     const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
@@ -110,7 +115,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   let receiver: EndpointServer;
   let call: Call;
   const ids: string[] = [];
-  /** Ids of the events of a stream that stays open. */
+  /** Ids of the events that an open stream received. */
   const streamed: string[] = [];
   const connection = new AbortController();
   beforeAll(async () => {
@@ -123,7 +128,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
     void (async () => {
       for await (const { id } of stream) streamed.push(id);
     })().catch(() => undefined);
-    // The stream has started once it has an event id.
+    // The stream has started when it has an event id.
     await eventually(() => expect(stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
   }, scaleTimeout(240_000));
   afterAll(async () => {
@@ -135,7 +140,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
     for (const { pid, spec } of subject.processes) {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
-      // Pages of mapped files, such as the executable, are given back before a process is killed.
+      // The system reclaims pages of mapped files, such as the executable, before it kills a process.
       const kb = kilobytes('VmHWM') - kilobytes('RssFile');
       expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory limit' : `${kb} kB`]).toEqual([
         spec.name,
@@ -343,7 +348,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   );
 }
 
-/** Keeps only the ids. All events together exceed the memory of this process. */
+/** The test keeps only the ids, because all events together exceed the memory of this process. */
 async function listEventIds({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = null; ;) {

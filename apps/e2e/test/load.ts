@@ -14,7 +14,7 @@ const FIRST_MILESTONE_TIME = Date.UTC(2025, 0, 1);
 /** Acknowledged state of one shipment. Only one client writes to it, one request at a time. */
 export interface AcknowledgedShipment {
   readonly id: string;
-  /** All house bills that the shipment had, latest last. */
+  /** All house bills that the shipment had, with the latest last. */
   readonly bills: string[];
   readonly milestones: Set<string>;
 }
@@ -23,9 +23,9 @@ export interface AcknowledgedShipment {
 export class LoadGenerator {
   readonly shipments = new Map<string, AcknowledgedShipment>();
   acknowledged = 0;
-  /** Number of temporary failures: refused or broken connections, and 503. */
+  /** Number of temporary failures: refused or broken connections, and 503 responses. */
   refusals = 0;
-  /** Responses that no fault of an engine or a replica explains. */
+  /** Unexpected responses, which no fault of an engine or a replica explains. */
   readonly unexpected: string[] = [];
   private isOver = false;
   private readonly clients: readonly Promise<void>[];

@@ -7,7 +7,7 @@ import { createHttpClient } from './tenant.ts';
 /** The header that the application's own scripts send with each write. */
 const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
-/** The response of `/v1/session`. */
+/** Response of `/v1/session`. */
 export interface SessionResponse {
   readonly user: User;
   readonly workspace: Workspace;
@@ -20,16 +20,16 @@ export interface SignedInUser {
   readonly email: string;
   readonly password: string;
   readonly user: User;
-  /** A client with the session's cookie. Each request goes to the next gateway. */
+  /** Client with the session's cookie. Each request goes to the next gateway. */
   readonly api: AxiosInstance;
-  /** The same session at each gateway. */
+  /** Clients with the same session, one for each gateway. */
   readonly gateways: readonly AxiosInstance[];
   readonly cookie: string;
 }
 
 export const generateEmail = (name: string) => `${name}-${randomBytes(4).toString('hex')}@example.com`;
 
-/** Creates a user of a workspace on the command line, who then accepts the invitation and signs in. */
+/** Creates a user of a workspace on the command line. The user then accepts the invitation and signs in. */
 export async function createSignedInUser(
   subject: SystemUnderTest,
   workspace: string,
@@ -44,7 +44,7 @@ export function createSignedInAdmin(subject: SystemUnderTest, workspace: string)
   return createSignedInUser(subject, workspace, 'admin');
 }
 
-/** The token of a one-time link. */
+/** Returns the token of a one-time link. */
 export function extractToken(link: string): string {
   return link.slice(link.indexOf('#') + 1);
 }
@@ -79,7 +79,7 @@ export async function signIn(subject: SystemUnderTest, email: string, password: 
   };
 }
 
-/** A client without a session. */
+/** Returns a client without a session. */
 export function createAnonymousClient({ urls }: SystemUnderTest): AxiosInstance {
   return createHttpClient(urls, SAME_ORIGIN_HEADERS);
 }

@@ -11,7 +11,7 @@ export interface ReceivedRequest {
   readonly eventId: string;
   /** Port of the sender. */
   readonly port: number;
-  /** Arrival in epoch milliseconds of the receiver's clock. */
+  /** Time of arrival in epoch milliseconds of the receiver's clock. */
   readonly at: number;
   /** Number of concurrent requests at the endpoint on arrival, including this one. */
   readonly underWay: number;
@@ -21,10 +21,10 @@ export interface ReceivedRequest {
   isOpen: boolean;
 }
 
-/** Status and optional headers of a response. */
+/** Response to a delivery: a status, optionally with headers. */
 export type Answer = number | { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
-/** Decides the response to a delivery, perhaps after some work. */
+/** Function that decides the response to a delivery and may take time. */
 export type Behaviour = (event: EventEnvelope, came: number, arrival: ReceivedRequest) => Answer | Promise<Answer>;
 
 /** An endpoint and its deliveries. */
@@ -41,7 +41,7 @@ export interface ReceiverEndpoint {
   readonly underWay: ReadonlySet<ReceivedRequest>;
   /** Highest number of concurrent requests. */
   mostAtOnce: number;
-  /** Requests that exceeded the allowed concurrency, each with its start. */
+  /** Requests that exceeded the allowed concurrency, each with its start time. */
   readonly excesses: readonly string[];
   /** Number of deliveries with a 2xx response. */
   succeeded: number;
@@ -100,7 +100,7 @@ export class EndpointServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
-  /** Creates an endpoint with this path, neither verified nor enabled. */
+  /** Creates an endpoint with this path. The endpoint is neither verified nor enabled. */
   async createEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
     const made = await api.post('/v1/webhook_endpoints', {
       url: this.endpointUrl(path),
@@ -136,7 +136,7 @@ export class EndpointServer {
     return hook;
   }
 
-  /** @throws Error if the event arrived with different bytes, or not at all */
+  /** Returns the event with this id. @throws Error if the event arrived with different bytes, or not at all */
   findEvent(id: string): EventEnvelope {
     return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
   }

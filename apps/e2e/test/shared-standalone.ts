@@ -12,8 +12,8 @@ export const SETTINGS = {
 };
 
 /**
- * The standalone server that suites share, in Jest's parent process. It starts when a suite first requests its address, so
- * that a run of one suite starts only what it needs.
+ * Standalone server in Jest's parent process that suites share. It starts when a suite first requests its address, so
+ * that a run of one suite starts only what the suite needs.
  */
 export class SharedStandalone {
   private starting: Promise<StartedSystem> | undefined;

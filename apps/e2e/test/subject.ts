@@ -12,10 +12,10 @@ import { MongoClient } from 'mongodb';
 export const REPOSITORY_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const PATH_VARIABLE = { PATH: process.env['PATH'] ?? '' };
-/** The receivers listen on loopback. */
+/** Settings that allow receivers on loopback. */
 const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** Addresses of a running product, as plain data that suites in several processes share. */
+/** Addresses of a running system, as plain data that suites in several processes share. */
 export interface SystemAddress {
   /** Base URLs of the API, one per gateway. */
   readonly urls: readonly string[];
@@ -29,13 +29,13 @@ export interface SystemAddress {
   readonly objectStore: { readonly folder: string } | { readonly mongoUrl: string };
 }
 
-/** A running product with the interfaces of its users and operators. */
+/** Running system with the interfaces of its users and operators. */
 export interface SystemUnderTest extends SystemAddress {
   /** Ids of all complete objects in the object store. */
   objects(): Promise<readonly string[]>;
 }
 
-/** A product that one suite, or the whole run, starts and stops. */
+/** System that one suite, or the whole run, starts and stops. */
 export interface StartedSystem extends SystemUnderTest {
   readonly address: SystemAddress;
   /** All processes except the engines. */
@@ -54,15 +54,15 @@ function toSystemUnderTest(address: SystemAddress): SystemUnderTest {
 }
 
 /**
- * The standalone server that the suites of this run share. Each suite uses its own workspaces, and leaves processes and
- * global data alone.
+ * Returns the standalone server that the suites of this run share. Each suite uses its own workspaces, and does not
+ * stop processes or change global data.
  */
 export async function findSharedStandalone(): Promise<SystemUnderTest> {
   const { data } = await axios.get<SystemAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
   return toSystemUnderTest(data);
 }
 
-/** Starts everything in one process with its own data folder. */
+/** Starts the whole system in one process with its own data folder. */
 export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<StartedSystem> {
   const folder = await createTempFolder();
   const [port, managementPort] = [await findFreePort(), await findFreePort()];
@@ -106,14 +106,14 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
 }
 
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
-/** Reason why the event store cannot be killed. Undefined if it can. */
+/** Reason why the tests cannot kill the event store; undefined if they can. */
 export const EVENT_STORE_NOT_KILLABLE_REASON =
   EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
     ? 'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL'
     : undefined;
 
 export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
-/** Reason why the distributed system cannot start on this machine. Undefined if it can. */
+/** Reason why the distributed system cannot start on this machine; undefined if it can. */
 export const NO_ENGINES_REASON = findNoEnginesReason();
 
 function findNoEnginesReason(): string | undefined {
@@ -121,15 +121,15 @@ function findNoEnginesReason(): string | undefined {
   return spawnSync('java', ['-version']).error && 'the engines require Java on the PATH';
 }
 
-/** Two replicas of each service, with their engines. */
+/** Two replicas of each service and their engines. */
 export interface StartedServices extends StartedSystem {
   readonly system: DistributedSystem;
-  /** Folder of the logs. Removed when the services stop. */
+  /** Folder of the logs, which is removed when the services stop. */
   readonly folder: string;
 }
 
 export async function startServices(settings: Readonly<Record<string, string>>): Promise<StartedServices> {
-  // With E2E_LOGS, the logs outlive the run.
+  // If E2E_LOGS is set, the logs are kept after the run.
   const kept = process.env['E2E_LOGS'];
   const folder = kept === undefined ? await createTempFolder() : undefined;
   const path = folder?.path ?? resolve(kept ?? '', String(process.pid));
@@ -168,7 +168,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
   };
 }
 
-/** Includes chunks, so that none outlives its file. */
+/** Lists the object ids of all chunks, so that a chunk without its file is found. */
 async function listObjectIds(mongoUrl: string): Promise<readonly string[]> {
   const mongo = await MongoClient.connect(mongoUrl);
   try {
@@ -179,7 +179,7 @@ async function listObjectIds(mongoUrl: string): Promise<readonly string[]> {
   }
 }
 
-/** Value of a replica's metric, summed over all labels. */
+/** Returns the value of a replica's metric, summed over all labels. */
 export async function sumMetric({ managementUrl }: ServiceReplica, metric: string): Promise<number> {
   const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));

@@ -4,17 +4,17 @@ import type { EventEnvelope } from '@tracking/contracts';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { runCli, type SystemUnderTest } from './subject.ts';
 
-/** The workspace of one journey, with a key. */
+/** Workspace of one journey with an API key. */
 export interface Tenant {
   readonly workspace: string;
   readonly key: string;
-  /** A client whose requests go to the next gateway each time. */
+  /** Client that sends each request to the next gateway. */
   readonly api: AxiosInstance;
   /** Clients with the same key, one per gateway. */
   readonly gateways: readonly AxiosInstance[];
-  /** The published client, whose requests go to the next gateway each time. */
+  /** Published client that sends each request to the next gateway. */
   readonly client: TrackingClient;
-  /** Published clients, one per gateway. None knows the writes of the others. */
+  /** Published clients, one for each gateway. No client knows the writes of the others. */
   readonly clients: readonly TrackingClient[];
 }
 
@@ -51,7 +51,7 @@ export async function createKey(
   };
 }
 
-/** The published client, whose requests go to the next of these addresses each time. */
+/** Creates a published client that sends each request to the next of these addresses. */
 function createTrackingClient(urls: readonly string[], apiKey: string): TrackingClient {
   const [baseUrl = ''] = urls;
   const send = axios.getAdapter('http');
@@ -63,12 +63,12 @@ function createTrackingClient(urls: readonly string[], apiKey: string): Tracking
   return new TrackingClient({ baseUrl, apiKey, transport: { proxy: false, adapter } });
 }
 
-/** A client that never throws on a status. Its requests go to the next of these addresses each time. */
+/** Creates a client that does not throw on error statuses and sends each request to the next of these addresses. */
 export function createKeyClient(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
   return createHttpClient(urls, { authorization: `Bearer ${key}` }, timeout);
 }
 
-/** A client of several addresses that sends these headers with each request. */
+/** Creates a client of several addresses that sends these headers with each request. */
 export function createHttpClient(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ export function createHttpClient(
   return api;
 }
 
-/** Headers that let a read at any gateway see the write. */
+/** Returns headers with which a read at any gateway includes the write. */
 export function readAfterWriteHeaders(write: AxiosResponse): Record<string, string> {
   return { 'Consistency-Token': String(write.headers['consistency-token']) };
 }

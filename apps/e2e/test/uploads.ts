@@ -12,7 +12,7 @@ export type RequestedUpload = ShipmentDocument & {
   };
 };
 
-/** A client without a key, like that of a person who is given a URL. */
+/** Client without a key, such as a browser that gets an upload URL. */
 const CLIENT_WITHOUT_KEY = axios.create({
   validateStatus: () => true,
   proxy: false,
@@ -33,7 +33,7 @@ export function uploadDocument(
   return api.post<ShipmentDocument>(`/v1/shipments/${shipmentId}/documents`, form);
 }
 
-/** Requests a URL to send these bytes to. */
+/** Requests a URL for the upload of these bytes. */
 export function requestUpload(
   api: AxiosInstance,
   shipmentId: string,

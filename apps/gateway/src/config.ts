@@ -35,13 +35,13 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, Shar
   /** Token for operators on the management port. */
   readonly administrationToken: string;
   readonly connections: ConnectionConfig;
-  /** Time in which open connections may end in order at shutdown, in milliseconds. */
+  /** Milliseconds within which open connections can end in order at shutdown. */
   readonly drainMs: number;
-  /** Milliseconds for which published events are returned; the same as in the projections service. */
+  /** Milliseconds for which published events are returned. The projections service must have the same value. */
   readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
   readonly placesFile: string | undefined;
-  /** Milliseconds of one attempt at an endpoint; the same as in the webhooks service. */
+  /** Timeout in milliseconds of one attempt at an endpoint. The webhooks service must have the same value. */
   readonly webhookTimeoutMs: number;
   /** First admin to create; if undefined, create admins on the command line. */
   readonly firstAdmin: FirstAdminConfig | undefined;

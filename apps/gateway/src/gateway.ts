@@ -22,9 +22,9 @@ import type { GatewayConfig } from './config.ts';
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
-/** Milliseconds after which a claim counts as abandoned by a crashed gateway; longer than most requests take. */
+/** Milliseconds after which a claim counts as abandoned by a crashed gateway. Most requests are shorter. */
 const CLAIM_TAKEOVER_MS = 15_000;
-/** Milliseconds that a write waits for the read models to show it before it responds. */
+/** Maximum milliseconds that a write waits until the read models show it, before the gateway responds. */
 const READ_YOUR_WRITES_TIMEOUT_MS = 500;
 
 /**
@@ -42,14 +42,14 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
 
-  // Features that run in other services.
+  // Features that run in other services and that the gateway calls.
   const channel = new GrpcServiceChannel({ ...config, origin: currentRequest, logger, metrics });
   shutdown.add('command channel', () => channel.close());
   const { shipments, events } = channel.client<ShipmentOperations>(SHIPMENTS, OPERATION_DEADLINE_MS);
   const webhooks = channel.client<WebhookOperations>(WEBHOOKS_PROTO, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
   service.watch('shipments', () => events.head());
 
-  // The gateway decrypts no secret, but encrypts with the same key.
+  // The gateway encrypts secrets with the same key as the other services, but decrypts none.
   await openSealingKey(config, (key, lost) =>
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost)),
   );

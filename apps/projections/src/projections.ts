@@ -3,7 +3,7 @@ import { Service, openEventStoreDb, openMongo } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
 /**
- * Starts the projections service: the replicas that hold the leases project events of EventStoreDB into the read models
+ * Starts the projections service. The replicas that hold the leases project events of EventStoreDB into the read models
  * in MongoDB.
  */
 export async function startProjections(config: ProjectionsConfig): Promise<void> {

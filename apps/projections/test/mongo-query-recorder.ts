@@ -17,7 +17,7 @@ interface PlanStage {
   readonly inputStages?: readonly PlanStage[];
 }
 
-/** Records the queries of a MongoDB connection, one of each kind, and explains their plans. */
+/** Records one query of each kind that a MongoDB connection runs, and explains their plans. */
 export class MongoQueryRecorder {
   private readonly kinds = new Map<string, RecordedQuery>();
   private readonly run: MongoConnection['run'];
@@ -32,7 +32,10 @@ export class MongoQueryRecorder {
     return this.kinds.size;
   }
 
-  /** Returns queries that do not use exactly the index they name, or the id index if they name none. */
+  /**
+   * Returns queries that do not use exactly the index that they specify. A query that specifies no index must use the
+   * id index.
+   */
   async findMisplannedQueries(): Promise<readonly string[]> {
     const astray: string[] = [];
     for (const [kind, { collection, filter, options }] of this.kinds) {
@@ -84,14 +87,14 @@ function withOverrides<T extends object>(of: T, methods: Readonly<Record<string,
   });
 }
 
-/** Describes a filter without its values. The first element of a list stands for all. */
+/** Describes a filter without its values. The first element of a list represents all elements. */
 function describeFilter(filter: unknown): unknown {
   if (Array.isArray(filter)) return filter.slice(0, 1).map(describeFilter);
   if (filter === null || typeof filter !== 'object') return typeof filter;
   return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, describeFilter(condition)]));
 }
 
-/** All stages of a query plan. */
+/** Returns all stages of a query plan. */
 function listStages(stage: PlanStage): readonly PlanStage[] {
   return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(listStages)];
 }

@@ -23,7 +23,7 @@ interface ServicesConfig {
   readonly eventStoreDbUrl: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly mongoUrl: string | undefined;
-  /** All other settings, which the services receive unchanged. By default, webhooks may be sent to this machine. */
+  /** All other settings, which the services receive unchanged. The default settings allow webhooks to this machine. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables that look like misspelled settings. */
   readonly misspelt: readonly MisspelledVariable[];
@@ -32,7 +32,7 @@ interface ServicesConfig {
 /** Settings that allow webhook receivers on this machine, as `npm run dev` does. */
 const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** Settings that this program sets itself: the addresses of services and engines, and their secrets. */
+/** Names of settings that this program sets itself: the addresses of services and engines, and their secrets. */
 const RESERVED_SETTING_NAMES =
   /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
 const SERVICE_PROGRAMS: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];

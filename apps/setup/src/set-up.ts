@@ -7,7 +7,7 @@ import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import type { SetupConfig } from './config.ts';
 
 /**
- * Creates the topics and collections that the services need and do not create themselves, once the engines are
+ * Creates the topics and collections that the services need and do not create themselves. Waits until the engines are
  * available. Can be repeated.
  */
 export async function setUp(config: SetupConfig): Promise<void> {

@@ -15,7 +15,7 @@ import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/servi
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
-/** Milliseconds after the first replica's update within which all replicas run the new release. */
+/** Milliseconds after the start of an update within which all replicas run the new release. */
 const UPGRADE_PERIOD_MS = 600_000;
 
 /**

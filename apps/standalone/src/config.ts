@@ -28,7 +28,7 @@ export interface StandaloneConfig extends ShareConfig {
   /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
   readonly connections: ConnectionConfig;
-  /** Time in which open connections may end in order at shutdown, in milliseconds. */
+  /** Milliseconds within which open connections can end in order at shutdown. */
   readonly drainMs: number;
   /** Retention of published events in milliseconds. */
   readonly eventRetentionMs: number;

@@ -35,18 +35,19 @@ import type { StandaloneConfig } from './config.ts';
 import { takeOver } from './take-over.ts';
 
 /**
- * Milliseconds between checkpoints: the maximum amount of work repeated after a crash. Each checkpoint costs a commit.
+ * Milliseconds between checkpoints, which limits the work that is repeated after a crash. Each checkpoint costs a
+ * commit.
  */
 const CHECKPOINT_INTERVAL_MS = 100;
 /**
- * Milliseconds during which events are gathered into a batch while the write rate is high. Reads that wait for their
+ * Milliseconds during which events are collected into a batch while the write rate is high. Reads that wait for their
  * own writes take that much longer.
  */
 const BATCH_DELAY_MS = 25;
 
 /**
- * Starts all features in dependency order; they stop in reverse order. @param isPassive true if no jobs and deliveries
- * are started
+ * Starts all features in dependency order; they stop in reverse order. @param isPassive true to start neither jobs nor
+ * deliveries
  */
 export async function startFeatures(
   { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,
@@ -168,7 +169,7 @@ export async function openEngines(
   const opening = mode === 'server' ? takeOver(config.dataDir, open) : open();
   const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
-  // The engine has locked the data folder by now.
+  // At this point, the engine has locked the data folder.
   const objects = await nameSettingInErrors(
     `DATA_DIR ${config.dataDir}`,
     FileObjectStore.open(join(config.dataDir, 'objects')),
@@ -183,10 +184,10 @@ export async function openEngines(
 }
 
 /**
- * Returns the key that encrypts secrets at rest: the operator's key, or else one created in the data folder at the
- * first start, readable by its owner only. The file gets its name after it is complete and on disk, so a crash never
- * leaves half a key.
- * @throws ConfigError also if secrets are already stored, because a new key could not decrypt them
+ * Returns the key that encrypts secrets at rest: the operator's key, or a key that is created in the data folder at the
+ * first start and that only its owner can read. The file gets its name after it is complete and on disk, so a crash
+ * never leaves half a key.
+ * @throws ConfigError, including if secrets are already stored, because a new key could not decrypt them
  */
 export async function openSecretsKey(
   config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,

@@ -9,8 +9,8 @@ import type { StandaloneConfig } from './config.ts';
 import type { Standalone } from './standalone.ts';
 
 /**
- * Command that creates a key for the test environment. Its role can create shipments, post milestones and manage
- * webhooks.
+ * Command that creates a key for the test environment. The role of the key can create shipments, record milestones and
+ * manage webhooks.
  */
 const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
 const LINK_FILE_NAME = 'first-admin-link';
@@ -46,7 +46,7 @@ interface ServerAddresses {
   readonly isDefaultDataDir: boolean;
   /** True if webhooks may be sent to this machine. */
   readonly allowsLocalReceivers: boolean;
-  /** Link for the first admin; undefined if there is an admin. */
+  /** Link for the first admin; undefined if the workspace has an admin. */
   readonly firstAdminLink?: FirstAdminLink | undefined;
 }
 
@@ -56,7 +56,8 @@ export function firstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses):
 }
 
 /**
- * Returns the text shown at a terminal once the server listens. Lines that are indented by four spaces can be pasted.
+ * Returns the text that a terminal shows when the server listens. Readers can paste lines that are indented by four
+ * spaces.
  */
 export function formatWelcome(where: ServerAddresses): string {
   const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
@@ -121,7 +122,7 @@ interface FirstAdminLink {
   readonly expires_at: string;
 }
 
-/** Creates the link for the first admin; undefined if there is an admin. */
+/** Creates the link for the first admin; undefined if the workspace has an admin. */
 async function createFirstAdminLink({
   firstAdmin,
   appUrl,
@@ -131,8 +132,8 @@ async function createFirstAdminLink({
 }
 
 /**
- * Keeps the first admin's link in a file of the data folder, readable by its owner only, until there is an admin. Used
- * without a terminal, because a log has many readers.
+ * Keeps the first admin's link in a file of the data folder until there is an admin. Only the file's owner can read it.
+ * The file replaces the terminal output, because a log has many readers.
  * @returns the path of the file; undefined if there is an admin
  */
 export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
@@ -141,7 +142,7 @@ export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Sh
   let storedLink: string | undefined;
   const updateFile = async () => {
     const link = (await createFirstAdminLink(options))?.address;
-    // The link is replaced by another one shortly before it expires.
+    // Another link replaces the link shortly before it expires.
     if (link !== undefined && link === storedLink) return;
     await rm(file, { force: true });
     if (link !== undefined) await writeFile(file, `${link}\n`, { mode: 0o600, flag: 'wx' });
@@ -162,7 +163,7 @@ export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Sh
       );
     }
   };
-  // Ends when the server stops, or when there is an admin.
+  // The task ends when the server stops or the workspace has an admin.
   const updating = updateRepeatedly().catch(() => undefined);
   shutdown.add('first admin link', async () => {
     stopping.abort();

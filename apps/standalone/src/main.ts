@@ -15,7 +15,7 @@ function exitWithError(error: unknown): never {
     error instanceof DataFolderDamaged ||
     error instanceof DataFolderTooNew ||
     error instanceof PlacesFileError ||
-    // The storage throws it, for example when its disk is full.
+    // The storage throws this error, for example when its disk is full.
     error instanceof Unavailable;
   process.stderr.write(`${isOperatorError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
@@ -39,7 +39,7 @@ try {
   const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
   shutdown.shutDownOnSignals();
-  // The input ends when the command line that started this process has ended.
+  // The input ends when the command line process that started this process has ended.
   if (administration) process.stdin.once('end', () => shutdown.end()).resume();
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {

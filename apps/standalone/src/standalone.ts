@@ -27,7 +27,7 @@ const SHUTDOWN_TIMEOUT_MS = 20_000;
 const CATCH_UP_TIMEOUT_MS = 5_000;
 
 export interface Standalone {
-  /** URL of the API; undefined without HTTP. */
+  /** URL of the API; undefined if the server does not serve HTTP. */
   readonly url: string | undefined;
   readonly managementUrl: string | undefined;
   /** Base URL of links to the web application. */
@@ -65,7 +65,7 @@ export async function startStandalone(
     metrics,
     secret: deriveKey(secrets.secretsKey, 'idempotency'),
     responseCipher: (key) => new SecretBox(key),
-    // The data folder is locked, so every other process that claimed a key has ended.
+    // The data folder is locked, so every other process that claimed an idempotency key has ended.
     takeOverAfterMs: 0,
   });
   shutdown.add('idempotency keys', () => idempotency.close());
@@ -121,8 +121,8 @@ export async function startStandalone(
     },
     FEATURES,
   );
-  // The last write of each API key is not kept across restarts. The first request must therefore see all writes
-  // acknowledged before.
+  // The last write of each API key is not remembered across restarts. The first request must therefore include all
+  // writes that were acknowledged before the restart.
   const head = await eventStore.head();
   while (head !== undefined && !(await readModels.waitForAllReadModels(head, CATCH_UP_TIMEOUT_MS))) {
     logger.info({}, 'projecting stored events before the first request');

@@ -2,8 +2,9 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Kills the program at a step of a document's storage; loaded before the program. `?step=stored`: the bytes are
- * complete and durable, but not yet referenced. `?step=destroying`: the document is deleted, but its bytes still exist.
+ * Kills the program at a step of the storage of a document. It is loaded before the program. `?step=stored`: the bytes
+ * are complete and durable, but no document references them yet. `?step=destroying`: the document is deleted, but its
+ * bytes still exist.
  */
 const step = new URL(import.meta.url).searchParams.get('step');
 const { rename, rm } = files;

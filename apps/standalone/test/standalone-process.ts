@@ -10,16 +10,16 @@ import axios, { type AxiosInstance } from 'axios';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const runFile = promisify(execFile);
-/** Variables of this process that tested processes inherit. A shared compile cache lets them start faster. */
+/** Environment variables that tested processes inherit. A shared compile cache lets them start faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 export const INHERITED_ENVIRONMENT = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
-/** The built server in its own process, as a user starts it. */
+/** Process of the built server, started like a user starts it. */
 export interface StandaloneProcess {
   readonly url: string;
   readonly managementUrl: string;
   readonly child: ChildProcess;
-  /** Returns everything printed so far. */
+  /** Returns everything that the process has printed so far. */
   output(): string;
   /** Sends the signal and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -62,7 +62,7 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
   const child = launchProcess(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
-  // Waits until all output was received.
+  // Waits until all output of the process was received.
   const ended = once(child, 'close');
   const addresses = await new Promise<{ url: string; management_url: string }>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -84,8 +84,8 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
 }
 
 /**
- * Starts the server, which must exit by itself, and returns how it ended.
- * @param wrapper a command that runs the rest of its arguments as a command
+ * Starts the server, which must exit on its own, and returns its exit code and output.
+ * @param wrapper command that runs its remaining arguments as a command
  */
 export async function runToEnd(
   dataDir: string,
@@ -100,7 +100,7 @@ export async function runToEnd(
   return { code, output };
 }
 
-/** Starts the server with an operator's error and returns the one line that reports it. */
+/** Starts the server with an invalid configuration and returns the one line that reports it. */
 export async function runUntilStartFails(...args: Parameters<typeof runToEnd>): Promise<string> {
   const { code, output } = await runToEnd(...args);
   expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
@@ -117,7 +117,7 @@ export async function runCli(dataDir: string, ...args: string[]): Promise<string
   return stdout.trim();
 }
 
-/** Creates an API key, with the server running or not. */
+/** Creates an API key, whether or not the server is running. */
 export function createKey(
   dataDir: string,
   environment = 'live',

@@ -1,7 +1,7 @@
 /**
- * Changes the program's clock; loaded before the program. The clock is ahead by the milliseconds in `?ahead=`. Each
- * SIGUSR2 adds the next of the milliseconds in `?steps=`, and the last one again and again. By default, each sets the
- * clock back by half a second.
+ * Changes the program's clock. It is loaded before the program. The clock is ahead by the milliseconds in `?ahead=`.
+ * Each SIGUSR2 adds the next of the milliseconds in `?steps=`, and repeats the last one. By default, each signal sets
+ * the clock back by half a second.
  */
 const Time = Date;
 const { searchParams } = new URL(import.meta.url);

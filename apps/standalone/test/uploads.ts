@@ -50,7 +50,7 @@ export async function requestUpload(
   return data;
 }
 
-/** Returns the upload URL on a restarted server. */
+/** Returns the upload URL of a document on a restarted server. */
 export function uploadUrl({ upload }: RequestedUpload, server: string): string {
   const { pathname, search } = new URL(upload.url);
   return server + pathname + search;
@@ -62,7 +62,7 @@ export function put(document: RequestedUpload, bytes: Buffer, server: string): P
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
 }
 
-/** Starts a request with a body of `length` bytes, which the caller sends. Connection errors are ignored. */
+/** Starts a request whose body has `length` bytes. The caller sends the bytes. Connection errors are ignored. */
 export function startUpload(
   method: string,
   url: string,
@@ -75,19 +75,19 @@ export function startUpload(
   return outgoing;
 }
 
-/** Start of a form, up to the bytes of its file. */
+/** Start of a multipart form, up to the bytes of the file. */
 export const FORM_START =
   `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
   `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
-/** Lists the folder of objects: complete ones and parts. */
+/** Lists the files in the folder of objects, both complete and unfinished ones. */
 export function listObjects(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, 'objects'));
 }
 
 /**
- * Checks all documents of a shipment: the existing ones have the recorded bytes and are counted. Returns the status of
- * each document by id.
+ * Checks that all existing documents of a shipment have the recorded bytes and are counted. Returns the status of each
+ * document by id.
  */
 export async function verifyDocuments(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
   const documents = await listAll<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);

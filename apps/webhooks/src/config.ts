@@ -25,7 +25,7 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   readonly address: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
-  /** Addresses of the shipments service's replicas, and the connection settings for them. */
+  /** Addresses of the shipments service's replicas, and the settings of connections to them. */
   readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcClientTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
@@ -37,7 +37,7 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
 export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
   const server = readServerTls(read);
-  // A service that accepts only TLS calls makes no plain-text calls.
+  // A service that accepts only TLS calls also makes only TLS calls.
   const { tls = server.tls && true } = readClientTls(read);
   return {
     ...readServiceSettings(read),

@@ -7,11 +7,14 @@ import { type ShipmentOperations, remoteEventMaker } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
-/** Deadline of a request to the shipments service. Shorter than the callers' own deadlines. */
+/**
+ * Deadline in milliseconds of a request to the shipments service, which is shorter than the deadlines of the callers.
+ */
 const HEAD_DEADLINE_MS = 5_000;
 
 /**
- * The webhooks service: sends events from Kafka to the clients' endpoints. It makes all outbound calls of the system.
+ * Starts the webhooks service, which sends events from Kafka to the clients' endpoints. It makes all outbound calls of
+ * the system.
  */
 export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const service = await Service.start('webhooks', config);
@@ -31,7 +34,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
   const secretsKey = await openSealingKey(config, use);
 
-  // Log in which replays find missed events
+  // Event log in which replays find missed events.
   const readModels = await ReadModels.start({
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,

@@ -5,7 +5,7 @@ import type { ApiRequest } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
 
 interface OperationInput<Id extends OperationId> {
-  /** Values for the placeholders in the operation's path. */
+  /** Values that replace the placeholders in the operation's path. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: QueryOf<Id>;
   readonly body?: BodyOf<Id>;
@@ -74,7 +74,10 @@ type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 type Defined<T> = Exclude<T, undefined>;
 type ResponsesOf<Id extends OperationId> = operations[Id]['responses'];
 type JsonBody<Answer> = Answer extends { content: { 'application/json': infer Json } } ? Json : never;
-/** A filter with several values also accepts an array, which is sent separated by commas. */
+/**
+ * Query parameters of an operation. A filter with several values also accepts an array, which is sent as values
+ * separated by commas.
+ */
 type OneOrMore<Value> = Value extends readonly (infer One)[]
   ? One | readonly One[]
   : Value extends string
@@ -124,7 +127,7 @@ export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Typ
 export type WebhookEvent =
   TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
 
-/** The request that `webhookEndpoints.verify` sends. Respond with 2xx and the challenge as the body. */
+/** Request that `webhookEndpoints.verify` sends to the endpoint. Respond with 2xx and the challenge as the body. */
 export interface EndpointVerification {
   readonly id: string;
   readonly type: 'endpoint.verification';

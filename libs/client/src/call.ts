@@ -7,7 +7,7 @@ export interface ApiResponse<T> {
   readonly status: number;
   /** Response headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** ID of the request, for questions to the operator. */
+  /** ID of the request. Include it in questions to the operator. */
   readonly requestId: string | undefined;
   /** ETag of the resource, for `ifMatch`. */
   readonly etag: string | undefined;
@@ -49,14 +49,14 @@ export class Call<T> implements Promise<T> {
 /** A page of a list. */
 export interface Page<Item> {
   readonly data: Item[];
-  /** The `cursor` of the next page; null on the last one. */
+  /** Value of `cursor` for the next page; null on the last page. */
   readonly next_cursor: string | null;
   readonly has_more: boolean;
 }
 
 /**
- * A list. Iteration yields all items and requests each page when it is needed, the first one at the start. A page may
- * hold fewer items than `limit`, even none, although others follow.
+ * A list. Iteration yields all items, starting with the first page, and requests each page when it is needed. A page
+ * may have fewer items than `limit`, even none, although other pages follow.
  */
 export class List<Item> implements AsyncIterable<Item> {
   constructor(private readonly requestPage: (cursor: string | undefined) => Call<Page<Item>>) {}
@@ -91,27 +91,29 @@ export class List<Item> implements AsyncIterable<Item> {
 export interface ClientOptions {
   /** Address of the API, for example `https://tracking.example.com`. */
   readonly baseUrl: string;
-  /** API key, `sk_live_…` or `sk_test_…`. Never send one to a browser. */
+  /** API key, `sk_live_…` or `sk_test_…`. Never send an API key to a browser. */
   readonly apiKey?: string;
   /**
-   * Uses the session of a signed-in user instead of an API key. A browser keeps the cookie itself. Elsewhere, the
-   * client keeps the cookie that `session.signIn` returns, or the one given here.
+   * True to use the session of a signed-in user instead of an API key. A browser keeps the session cookie itself.
+   * Elsewhere, the client keeps the cookie that `session.signIn` returns, or the cookie given here.
    */
   readonly session?: boolean | { readonly cookie: string };
-  /** Environment of a session, `live` by default. A key has an environment of its own. */
+  /** Environment in which a session acts, `live` by default. A key always has its own environment. */
   readonly environment?: 'live' | 'test';
-  /** Timeout of one attempt in milliseconds, 30,000 by default. Uploads, downloads and event streams have no limit. */
+  /**
+   * Timeout of one attempt in milliseconds. Defaults to 30,000. Uploads, downloads and event streams have no timeout.
+   */
   readonly timeout?: number;
   /**
-   * Timeout of a call in milliseconds, including all attempts and waits, 120,000 by default. Uploads and downloads have
-   * no limit.
+   * Timeout of a call in milliseconds, including all attempts and waits. Defaults to 120,000. Uploads and downloads
+   * have no timeout.
    */
   readonly deadline?: number;
   /** Maximum number of retries of a request that is safe to repeat, 4 by default. */
   readonly retries?: number;
   /**
-   * Milliseconds before the first retry, and the maximum before a later retry, unless the API sets a time: 250 and
-   * 10,000 by default.
+   * Milliseconds before the first retry, and the maximum before a later retry. A wait time in the API's response takes
+   * precedence. Defaults to 250 and 10,000.
    */
   readonly backoff?: { readonly first: number; readonly most: number };
   /** The `consistencyToken` of another client. Reads of this client then include the other client's writes. */
@@ -124,24 +126,24 @@ export interface ClientOptions {
 
 /** Options of one call. */
 export interface RequestOptions extends Pick<ClientOptions, 'timeout' | 'deadline' | 'retries' | 'headers'> {
-  /** Cancels the call, its attempts and its waits; the call throws the signal's reason. */
+  /** Signal that cancels the call, its attempts and its waits. The call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Reads include the writes up to this token; by default, the client's own writes. */
+  /** Consistency token of the writes that reads must include. By default, reads include the client's own writes. */
   readonly consistencyToken?: string;
 }
 
 export interface ReadOptions extends RequestOptions {
-  /** ETag of your copy. The call throws `NotModifiedError` if the resource still has it. */
+  /** ETag of your copy of the resource. The call throws `NotModifiedError` if the resource still has this ETag. */
   readonly ifNoneMatch?: string;
 }
 
 export interface WriteOptions extends RequestOptions {
   /**
-   * Writes only if the resource still has this ETag. Otherwise the call throws `ConflictError` with the code
+   * ETag that the resource must still have for the write. Otherwise the call throws `ConflictError` with the code
    * `precondition_failed`.
    */
   readonly ifMatch?: string;
-  /** Rejects unknown fields and wrong check digits instead of returning warnings. */
+  /** True to reject unknown fields and wrong check digits. By default, the response contains warnings instead. */
   readonly strict?: boolean;
 }
 
@@ -156,7 +158,7 @@ export interface PostOptions extends WriteOptions {
 
 export interface UpsertOptions extends PostOptions {
   /**
-   * `*` writes only if the resource does not exist. Otherwise the call throws `ConflictError` with the code
+   * `*` allows the write only if the resource does not exist. Otherwise the call throws `ConflictError` with the code
    * `precondition_failed`.
    */
   readonly ifNoneMatch?: '*';

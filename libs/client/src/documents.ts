@@ -5,7 +5,7 @@ import type { components } from './generated/api.ts';
 import type { Progress } from './http/request.ts';
 import { createIdempotencyKey } from './http/requester.ts';
 
-/** Transfers of bytes have no time limit. */
+/** Limits of transfers: uploads and downloads have no timeout. */
 const NO_TIME_LIMITS = { timeout: 0, deadline: 0 };
 /** Maximum size of a document in a single request. */
 const MAX_MULTIPART_BYTES = 25 * 1_024 * 1_024;
@@ -62,8 +62,8 @@ export class Documents {
   }
 
   /**
-   * Completes an upload by URL. @throws InvalidRequestError if the size or hash differs from the announced one; the
-   * bytes may then be sent again
+   * Completes an upload by URL. @throws InvalidRequestError if the size or hash differs from the announced value; you
+   * may then send the bytes again
    */
   complete(id: string, options?: PostOptions) {
     return this.api.call('completeUpload', { path: { id } }, options);
@@ -77,7 +77,7 @@ export class Documents {
     return this.api.call('getDocument', { path: { id } }, options);
   }
 
-  /** Downloads the file, or a range of it, as a stream. */
+  /** Downloads a file, or a range of it, as a stream. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
     const { range, ifRange, onProgress, ...rest } = options;
     const answered: ApiResponse<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
@@ -100,7 +100,7 @@ export class Documents {
     return this.api.call('rejectDocument', { path: { id }, body: { reason } }, options);
   }
 
-  /** Deletes the bytes. The document itself remains, with the status `deleted`. */
+  /** Deletes the bytes of a document. The document itself remains, with the status `deleted`. */
   delete(id: string, options?: WriteOptions) {
     return this.api.call('deleteDocument', { path: { id } }, options);
   }
@@ -134,13 +134,13 @@ export class Documents {
       this.requestUpload(shipmentId, body, { ...rest, ...(ifMatch !== undefined && { ifMatch }), idempotencyKey });
     const putOptions = { ...rest, ...(onProgress && { onProgress }) };
     const { id, upload: presigned } = await request();
-    // An earlier call with this key may have sent the bytes.
+    // An earlier call with the same idempotency key may have sent the bytes.
     const isPending = given === undefined || (await this.get(id, rest)).status === 'pending_upload';
     if (!isPending) return this.complete(id, rest);
     try {
       await this.put(presigned, file, putOptions);
     } catch (error) {
-      // The URL expired during failed attempts. The same key returns another URL for the same document.
+      // The URL expired during failed attempts. A call with the same key returns another URL for the same document.
       if (hasErrorCode(error, 'invalid_upload_url')) await this.put((await request()).upload, file, putOptions);
       // Completed by a concurrent call.
       else if (!hasErrorCode(error, 'document_not_pending')) throw error;
@@ -179,7 +179,7 @@ export interface UploadOptions extends Omit<PostOptions, 'strict'> {
   readonly presignedAbove?: number;
 }
 
-/** Completes the fields of an upload from its file. @throws TypeError if one is missing */
+/** Completes the fields of an upload from its file. @throws TypeError if a required field is missing */
 function describeUpload(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
   const given = upload.file;
   const isBlob = typeof (given as Blob).stream === 'function';
@@ -202,7 +202,7 @@ function createForm({ type, file, file_name, replaces_document_id }: ReturnType<
 
 /** Returns the SHA-256 hash of a file in hex. */
 async function sha256(file: Blob): Promise<string> {
-  // Browsers provide Web Crypto only on pages with TLS.
+  // Browsers provide Web Crypto only on pages that use TLS.
   if (!globalThis.crypto?.subtle)
     throw new TypeError('checksum_sha256 is required, because Web Crypto is not available.');
   const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
@@ -210,9 +210,9 @@ async function sha256(file: Blob): Promise<string> {
 }
 
 export interface DownloadOptions extends ReadOptions {
-  /** Range of bytes from `start` to `end` inclusive; without `end`, to the last byte. */
+  /** Range of bytes from `start` to `end`, both inclusive. If `end` is absent, the range ends with the last byte. */
   readonly range?: { readonly start: number; readonly end?: number };
-  /** Returns the range only if the file still has this ETag. Otherwise returns the whole current file. */
+  /** ETag that the file must still have for the range. Otherwise the response contains the whole current file. */
   readonly ifRange?: string;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -229,7 +229,9 @@ export class Download {
   /** File name given at the upload, with an extension of the content type. Check it before you use it as a path. */
   readonly fileName: string | undefined;
   readonly etag: string | undefined;
-  /** Range of bytes in the response and size of the whole file; undefined for a whole file. */
+  /**
+   * Range of bytes in the response, and the size of the whole file. Undefined if the response contains the whole file.
+   */
   readonly range: { readonly start: number; readonly end: number; readonly total: number } | undefined;
 
   constructor(
@@ -274,7 +276,10 @@ function createProgressStream(total: number | undefined, onProgress: (progress: 
   });
 }
 
-/** Returns the extended file name of a Content-Disposition header, or else the plain one (RFC 6266). */
+/**
+ * Returns the file name of a Content-Disposition header. The extended file name takes precedence over the plain one
+ * (RFC 6266).
+ */
 function parseFileName(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? [];

@@ -6,7 +6,7 @@ export type ErrorType = ErrorDetail['type'];
 /** Stable error code, never renamed or reused. `/docs/errors` of the API explains each code. */
 export type ErrorCode = ErrorDetail['code'];
 
-/** Base class of all request errors. An aborted call throws the reason of its signal instead. */
+/** Base class of all request errors. An aborted call does not throw this class, but the reason of its signal. */
 export abstract class TrackingError extends Error {
   /** Number of times the request was sent. */
   attempts = 1;
@@ -24,17 +24,17 @@ export interface ErrorResponse {
   readonly error: Partial<ErrorDetail>;
 }
 
-/** The API rejected the request, or failed. */
+/** The API rejected the request, or failed while handling it. */
 export class ApiError extends TrackingError {
   readonly type: ErrorType;
-  /** Error code. `unexpected_answer` if the response is not from the API, but for example from a proxy. */
+  /** Error code of the API. `unexpected_answer` if the response is from another server, such as a proxy. */
   readonly code: ErrorCode | 'unexpected_answer';
   readonly status: number;
   /** All invalid fields of the request. */
   readonly details: NonNullable<ErrorDetail['details']>;
   /** First invalid field or parameter of the request. */
   readonly param: string | null;
-  /** ID of the request, for questions to the operator. */
+  /** ID of the request. Include it in questions to the operator. */
   readonly request_id: string | undefined;
   /** Seconds to wait before the next attempt; undefined if the API sets none. */
   readonly retryAfter: number | undefined;
@@ -100,7 +100,9 @@ const ERROR_CLASSES: Readonly<Record<ErrorType, new (answer: ErrorResponse) => A
   internal: InternalError,
 };
 
-/** Creates the error for a failed response. @param body response body; may have any form if it is not from the API */
+/**
+ * Creates the error for a failed response. @param body response body, which may have any form if another server sent it
+ */
 export function createApiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
   const { error } = Object(body) as { readonly error?: unknown };
   const detail = Object(error) as Partial<ErrorDetail>;

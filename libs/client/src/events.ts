@@ -3,9 +3,9 @@ import type { ReadOptions, RequestOptions } from './call.ts';
 import { waitOrAbort } from './http/requester.ts';
 
 const IDLE_TIMEOUT_MS = 45_000;
-/** Milliseconds before reconnecting, unless the API sets a time. */
+/** Milliseconds before reconnecting. A wait time that the API sends takes precedence. */
 const RECONNECT_DELAY_MS = 2_000;
-/** Maximum number of consecutive attempts to reconnect. With the longest waits, they take some minutes. */
+/** Maximum number of consecutive attempts to reconnect. With the longest waits, the attempts take some minutes. */
 const MAX_RECONNECTS = 20;
 
 export class Events {
@@ -32,23 +32,23 @@ export class Events {
 type StreamChunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
-  /** ID of the event after which the stream continues. Without it, the stream starts with the next event. */
+  /** ID of the event after which the stream continues. If it is absent, the stream starts with the next event. */
   readonly lastEventId?: string;
   /** Milliseconds without data before reconnecting, 45,000 by default. The API sends a heartbeat every 15 s. */
   readonly idle?: number;
-  /** Called with true when a connection opens, and with false when it ends before a reconnection. */
+  /** Callback with true when a connection opens, and with false when a connection ends before a reconnection. */
   readonly onConnection?: (isOpen: boolean) => void;
 }
 
 /**
- * A stream of events. Iteration connects, and reconnects after the last event, so that no event is missed or repeated.
- * The stream ends when you leave the loop. Iteration throws the errors of the API, the signal's reason, or
+ * A stream of events. Iteration connects, and reconnects after the last received event, so that no event is missed or
+ * repeated. The stream ends when you leave the loop. Iteration throws the errors of the API, the signal's reason, or
  * `ConnectionError` if the API is unavailable for minutes.
  */
 export class EventStream implements AsyncIterable<TrackingEvent> {
   /**
-   * ID of the last event returned. To continue in another process, store the `id` of the last event that you have
-   * processed.
+   * ID of the last event that the stream returned. To continue in another process, store the `id` of the last event
+   * that you have processed.
    */
   lastEventId: string | undefined;
   private retryMs = RECONNECT_DELAY_MS;
@@ -114,7 +114,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     return data;
   }
 
-  /** Returns the next bytes, or the end if the connection broke or timed out. */
+  /** Returns the next bytes, or the end if the connection breaks or times out. */
   private async readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<StreamChunk> {
     const over = { done: true, value: undefined } as const;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -132,26 +132,26 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   }
 }
 
-/** One dispatch of a stream: an event with its data, or only a position. */
+/** One message of the stream: an event with its data, or only a position. */
 interface ServerSentEvent {
-  /** Data of the event; empty for a mere position. */
+  /** Data of the event; empty if the message contains only a position. */
   readonly data: string;
-  /** Position in the stream. */
+  /** Position in the stream after the message. */
   readonly id: string;
 }
 
 /** Parses server-sent events from pieces of any size (WHATWG HTML, 9.2.6). */
 export class ServerSentEvents {
-  /** Milliseconds before reconnecting, as the server requests. */
+  /** Milliseconds before reconnecting that the server requested. */
   retry: number | undefined;
   private rest = '';
   private data: string[] = [];
   private id = '';
   private hasPosition = false;
 
-  /** @returns the events that this piece completes */
+  /** @returns the messages that this piece completes */
   read(text: string): ServerSentEvent[] {
-    // A CR at the end may be the first half of a CRLF.
+    // A CR at the end of a piece may be the first half of a CRLF.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.line(line));

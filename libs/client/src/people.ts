@@ -19,7 +19,10 @@ export class SessionOperations {
     return this.api.call('changeOwnName', { body: changes }, options);
   }
 
-  /** Ends this session. The `id` of the result is empty if the response to an earlier attempt was lost. */
+  /**
+   * Ends this session. The `id` of the result is empty if an earlier attempt ended the session and its response was
+   * lost.
+   */
   signOut(options?: WriteOptions) {
     return this.api.call(
       'signOut',
@@ -28,7 +31,7 @@ export class SessionOperations {
     );
   }
 
-  /** Changes the caller's password, ends their other sessions, and replaces the cookie of this one. */
+  /** Changes the caller's password, ends the caller's other sessions, and replaces the cookie of this session. */
   changePassword(passwords: BodyOf<'changePassword'>, options?: PostOptions) {
     return this.api.call('changePassword', { body: passwords }, options);
   }
@@ -51,7 +54,7 @@ export class Invitations {
     return this.api.call('getInvitation', { path: { token } }, options);
   }
 
-  /** Sets the password with the token of the link. */
+  /** Sets the password of the link's user. The token of the link is the only credential. */
   use(token: string, person: BodyOf<'useInvitation'>, options?: PostOptions) {
     return this.api.call('useInvitation', { path: { token }, body: person }, options);
   }
@@ -172,7 +175,7 @@ export class Health {
     return this.api.call('live', {}, options);
   }
 
-  /** @throws InternalError if the service does not accept requests */
+  /** Succeeds if the service accepts requests. @throws InternalError if it does not */
   ready(options?: RequestOptions) {
     return this.api.call('ready', {}, options);
   }

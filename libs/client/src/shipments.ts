@@ -5,14 +5,14 @@ export class Shipments {
   constructor(private readonly api: ApiCaller) {}
 
   /**
-   * Creates the shipment with this `external_id`, or changes the given fields if it exists. Without `external_id`,
-   * creates a shipment.
+   * Creates a shipment, or changes the given fields of the shipment with this `external_id`. A request without
+   * `external_id` always creates a shipment.
    */
   upsert(shipment: BodyOf<'upsertShipment'>, options?: UpsertOptions) {
     return this.api.call('upsertShipment', { body: shipment }, options);
   }
 
-  /** Upserts up to 500 shipments, each with its own result. Not atomic. */
+  /** Upserts up to 500 shipments. Each shipment has its own result, and the request is not atomic. */
   upsertMany(shipments: BodyOf<'upsertShipments'>['shipments'], options?: Omit<PostOptions, 'ifMatch'>) {
     return this.api.call('upsertShipments', { body: { shipments } }, options);
   }
@@ -70,7 +70,10 @@ export class Milestones {
     return this.api.call('recordMilestone', { path: { id: shipmentId }, body: milestone }, options);
   }
 
-  /** Records up to 500 milestones of shipments named by any reference, each with its own result. Not atomic. */
+  /**
+   * Records up to 500 milestones of shipments, which any reference can identify. Each milestone has its own result, and
+   * the request is not atomic.
+   */
   recordMany(milestones: BodyOf<'recordMilestones'>['milestones'], options?: Omit<PostOptions, 'ifMatch'>) {
     return this.api.call('recordMilestones', { body: { milestones } }, options);
   }
@@ -84,7 +87,7 @@ export class Milestones {
     return this.api.call('correctMilestone', { path, body: changes }, options);
   }
 
-  /** Retracts a milestone, which stays on the timeline and has no effect. */
+  /** Retracts a milestone. It remains on the timeline and has no effect. */
   retract(shipmentId: string, milestoneId: string, options?: WriteOptions) {
     return this.api.call('retractMilestone', { path: { id: shipmentId, milestone_id: milestoneId } }, options);
   }

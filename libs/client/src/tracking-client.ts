@@ -56,7 +56,7 @@ export class TrackingClient {
     this.health = new Health(api);
   }
 
-  /** Position of this client's last writes, for another client; undefined before the first write. */
+  /** Position of this client's last writes, which another client can use. Undefined before the first write. */
   get consistencyToken(): string | undefined {
     return this.requester.tokens.header;
   }

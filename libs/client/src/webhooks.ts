@@ -53,14 +53,14 @@ export class WebhookEndpoints {
   }
 
   /**
-   * Returns a new signing `secret`. Deliveries are also signed with the old one for `expires_in_seconds`, one day by
+   * Returns a new signing `secret`. Deliveries are also signed with the old secret for `expires_in_seconds`, one day by
    * default.
    */
   rotateSecret(id: string, rotation: BodyOf<'rotateWebhookSecret'> = {}, options?: PostOptions) {
     return this.api.call('rotateWebhookSecret', { path: { id }, body: rotation }, options);
   }
 
-  /** Returns the valid signing secrets. Only admins may call it, and the audit log records each call. */
+  /** Returns the valid signing secrets. Only admins may call this method, and the audit log records each call. */
   revealSecret(id: string, options?: PostOptions) {
     return this.api.call('revealWebhookSecret', { path: { id } }, options);
   }
@@ -83,7 +83,7 @@ export class WebhookDeliveries {
     return this.api.call('getWebhookDelivery', { path: { id } }, options);
   }
 
-  /** Makes an additional attempt as soon as possible. */
+  /** Attempts a delivery once more, as soon as possible. */
   retry(id: string, options?: PostOptions) {
     return this.api.call('retryWebhookDelivery', { path: { id } }, options);
   }
@@ -145,24 +145,24 @@ export class WebhookReplays {
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookToVerify {
-  /** The unchanged request body, byte for byte. A body that was parsed and serialized again has another signature. */
+  /** Request body as received, byte for byte. A body that was parsed and serialized again has another signature. */
   readonly rawBody: string | Uint8Array | ArrayBuffer;
-  /** Request headers from fetch or Node; names in any case. */
+  /** Request headers from fetch or Node. Names can have any case. */
   readonly headers: Headers | HeaderRecord;
-  /** Signing secret of the endpoint, `whsec_…`; several during a rotation. */
+  /** Signing secret of the endpoint, `whsec_…`. Pass several secrets during a rotation. */
   readonly secret: string | readonly string[];
   /** Maximum age of the signature in seconds, including clock differences; 300 by default. */
   readonly tolerance?: number;
-  /** Current time; set it in tests. */
+  /** Current time. Set it only in tests. */
   readonly now?: Date;
 }
 
 /**
- * Verifies that a delivery is from the service and recent, and returns its event. Checks `Service-Signature`, or if it
- * is missing the headers of Standard Webhooks, in constant time. Events are delivered at least once: ignore IDs that
- * you have processed.
+ * Verifies that the service sent a delivery recently, and returns its event. Checks `Service-Signature`; if this header
+ * is missing, checks the headers of Standard Webhooks. The comparison takes constant time. Events are delivered at
+ * least once, so ignore IDs that you have processed.
  * @throws WebhookFormError if the request is not a delivery, WebhookSignatureError for a wrong signature,
- *   WebhookTimestampError if it was signed too long ago
+ * WebhookTimestampError if it was signed too long ago
  */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
   const body = toBytes(webhook.rawBody);
@@ -236,21 +236,24 @@ function parseEvent(body: Uint8Array): WebhookEvent | EndpointVerification {
 interface SignedRequest {
   /** Time of the signature in Unix seconds. */
   readonly timestamp: number;
-  /** Text that precedes the body in the signed content. */
+  /** Text before the body in the signed content. */
   readonly prefix: string;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
-  /** Returns the signing key of a secret; undefined if the secret has the wrong form. */
+  /** Returns the signing key of a secret; undefined if the text is not a secret. */
   readonly deriveKey: (secret: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
 interface SignatureScheme {
-  /** Headers of the scheme, in lower case. A request with any of them uses the scheme. */
+  /** Header names of the scheme, in lower case. A request with any of these headers uses the scheme. */
   readonly names: readonly string[];
   /** Reads the signature fields of a request. @throws WebhookFormError */
   readonly read: (header: (name: string) => string | undefined) => SignedRequest;
 }
 
-/** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` during a rotation; the key is the whole secret. */
+/**
+ * Format of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation. The key is the whole
+ * secret.
+ */
 const serviceScheme: SignatureScheme = {
   names: ['service-signature'],
   read: (header) => {
@@ -318,7 +321,7 @@ export abstract class WebhookVerificationError extends Error {
 
 /** The signature is missing or malformed, or the body is not an event. */
 export class WebhookFormError extends WebhookVerificationError {}
-/** The signature matches none of the secrets, so the sender is unknown. */
+/** The signature matches none of the secrets. Another party may have sent the request. */
 export class WebhookSignatureError extends WebhookVerificationError {}
-/** The signature is too old or in the future. A third party may have repeated the request. */
+/** The signature is too old or in the future. Another party may have repeated the request. */
 export class WebhookTimestampError extends WebhookVerificationError {}

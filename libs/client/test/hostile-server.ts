@@ -12,7 +12,7 @@ export interface ReceivedRequest {
 /** Handles a request in any way, even without a response. */
 export type RequestHandler = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A server that handles requests in order with the given handlers, and repeats the last one. */
+/** Server that handles each request with the next of the given handlers, and repeats the last handler. */
 export class HostileServer {
   readonly requests: ReceivedRequest[] = [];
   private handlers: RequestHandler[] = [];

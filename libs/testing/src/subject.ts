@@ -37,14 +37,14 @@ export const SINGLE_PROCESS_ENGINE = 'only one process at a time can use this en
 export const IS_SOAK_RUN = process.env['SOAK'] === 'true';
 
 /**
- * Declares a test that only `npm run soak` runs, because shorter tests cover the same. Otherwise the test is reported
- * as skipped.
+ * Declares a test that runs only in `npm run soak`, because shorter tests cover the same behaviour. In other runs, the
+ * test is reported as skipped.
  */
 export const itInSoak = itIfSupported(IS_SOAK_RUN, 'this test runs only in npm run soak');
 
 /**
- * Number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`, otherwise `few`, by
- * default a fifth of `all`. A number in `PROPERTY_ROUNDS` multiplies `all`.
+ * Returns the number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`; otherwise
+ * `few`, which is a fifth of `all` by default. A number in `PROPERTY_ROUNDS` multiplies `all`.
  */
 export function choosePropertyRounds(all: number, few: number = all / 5): number {
   const asked = process.env['PROPERTY_ROUNDS'];
@@ -52,14 +52,16 @@ export function choosePropertyRounds(all: number, few: number = all / 5): number
   return Math.ceil(asked === undefined ? few : all * Number(asked));
 }
 
-/** Options of a fast-check property: its rounds, and the seed in `PROPERTY_SEED` if that is set. */
+/**
+ * Returns the options of a fast-check property: its number of rounds, and the seed in `PROPERTY_SEED` if that is set.
+ */
 export function createPropertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
   const seed = process.env['PROPERTY_SEED'];
   return { numRuns: choosePropertyRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
 }
 
 /**
- * Returns the operations with requests and responses passed through JSON, as between processes; undefined stays
+ * Returns the operations with requests and responses converted to JSON and back, as between processes; undefined stays
  * undefined.
  */
 export function passThroughJson<T extends object>(operations: T): T {

@@ -34,7 +34,7 @@ export class RecordedMetrics implements Metrics {
   private readonly values = new Map<string, number>();
   private readonly readers = new Map<string, () => number>();
 
-  /** The current value of the metric, or 0 if it was never changed. */
+  /** Returns the current value of the metric, or 0 if it was never changed. */
   value(name: string): number {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }

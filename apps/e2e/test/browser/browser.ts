@@ -6,13 +6,13 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import type { SignedInUser } from '../people.ts';
 import type { SystemUnderTest } from '../subject.ts';
 
-/** Describes tests that need a browser. Without one they are reported as not tested, with the reason. */
+/** Declares tests that need a browser. If no browser is installed, they are reported as not tested, with the reason. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (CHROMIUM_PATH !== undefined) describe(name, tests);
   else test.todo(`${name} [not tested: no Chromium, see CHROMIUM]`);
 }
 
-/** The folder for screenshots of pages. Without it none are taken. */
+/** Folder for screenshots of pages. If it is not set, no screenshots are taken. */
 const { SCREENSHOTS } = process.env;
 
 export const WIDE_WINDOW = { width: 1400, height: 900 };
@@ -30,9 +30,9 @@ export function notFoundResponse(message: string) {
   return { status: 404, json: { error: { type: 'not_found', code: 'not_found', message } } };
 }
 
-/** A page in a browser of its own, with the session of a user. */
+/** Page in its own browser context, with the session of a user. */
 export class Window {
-  /** Errors of scripts, refusals of the content security policy, and unexpected responses. */
+  /** Script errors, violations of the content security policy, and unexpected responses. */
   readonly complaints: string[] = [];
 
   private constructor(
@@ -47,7 +47,7 @@ export class Window {
     });
   }
 
-  /** @param person the signed-in user; none if left out */
+  /** @param person user whose session the page has; no session if absent */
   static async open(
     browser: Browser,
     subject: SystemUnderTest,
@@ -69,7 +69,7 @@ export class Window {
     return new Window(context, await context.newPage(), base);
   }
 
-  /** Holds back the response of the event stream, so that the page gets no events. */
+  /** Withholds the response of the event stream, so that the page receives no events. */
   async withholdEvents(): Promise<void> {
     await this.page.route(
       ({ pathname }) => pathname === '/v1/events/stream',
@@ -84,14 +84,14 @@ export class Window {
 
   /** Resolves when the page shows its data. */
   async waitForData(): Promise<void> {
-    // The code of a page is loaded on the first visit. Until then the page has neither a heading nor a loading indicator.
-    // A part of the page may begin to load when another one is complete.
+    // The code of a page is loaded on the first visit. Until then the page has neither a heading nor a loading
+    // indicator. One section of the page may start to load after another one is complete.
     await this.page
       .locator('main:has(h1, [role=alert]):not(:has([aria-label^="Loading"], [aria-busy=true]))')
       .waitFor();
   }
 
-  /** Resolves when the page is shown in the color scheme. */
+  /** Switches the color scheme. Resolves when the page shows it. */
   async switchColorScheme(colorScheme: 'light' | 'dark'): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
@@ -100,7 +100,7 @@ export class Window {
     );
   }
 
-  /** Accessibility violations that axe finds on the page, each with its rule and element. */
+  /** Returns the accessibility violations that axe finds on the page, each with its rule and element. */
   async findAccessibilityViolations(): Promise<readonly string[]> {
     const { violations } = await new AxeBuilder({ page: this.page }).analyze();
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));

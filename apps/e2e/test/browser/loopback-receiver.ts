@@ -8,7 +8,7 @@ interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A receiver on loopback. Answers a challenge with its token, or every request with a fixed response. */
+/** Receiver on loopback. It answers a challenge with the challenge's token, or every request with a fixed response. */
 export class LoopbackReceiver {
   answer: 'token' | { readonly status: number; readonly body: string } = 'token';
   private readonly came: RecordedRequest[] = [];
@@ -37,7 +37,7 @@ export class LoopbackReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
   }
 
-  /** Events that arrived with a valid signature, in order of arrival. */
+  /** Returns events that arrived with a valid signature, in order of arrival. */
   findSignedEvents(secret: string): readonly (EventEnvelope & { readonly headers: IncomingHttpHeaders })[] {
     return this.came
       .filter(({ body, headers }) => {

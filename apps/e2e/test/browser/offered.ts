@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import type { Locator, Page, Request, Response } from 'playwright-core';
 import type { Window } from './browser.ts';
 
-/** Values for required fields, by input type. */
+/** Values for the required fields of a dialog, by input type. */
 const FIELD_VALUES: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   password: 'a long password for tests',
@@ -35,7 +35,7 @@ export async function findForbiddenRequests(
   let pressing = 'opened';
   const asked = new Set<Request>();
   const ask = (request: Request): void => {
-    // The event stream never ends.
+    // The event stream is excluded, because it never ends.
     if (request.url().includes('/v1/') && !request.url().includes('/events/stream')) asked.add(request);
   };
   const end = (request: Request): void => void asked.delete(request);
@@ -96,7 +96,7 @@ async function submitDialog(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
   const last = dialog.locator(PRESSABLE).last();
-  // A dialog that shows progress closes by itself.
+  // A dialog that shows progress closes without a click.
   const unlessClosed = (action: () => Promise<void>) =>
     eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
   await unlessClosed(() => last.waitFor({ timeout: SHORT_TIMEOUT_MS }));
@@ -113,7 +113,7 @@ async function buttonNames(buttons: Locator): Promise<readonly string[]> {
   const all = await buttons.evaluateAll((elements) =>
     elements.map((element) => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? ''),
   );
-  // Buttons of several rows differ only by the name of the row.
+  // Names of buttons in several rows differ only by the name of the row.
   const byKind = new Map(all.filter((name) => name !== '').map((name) => [name.replace(/\d+/g, ''), name]));
   return [...byKind.values()];
 }

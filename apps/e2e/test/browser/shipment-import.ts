@@ -8,16 +8,16 @@ import { Window } from './browser.ts';
 
 const ROW_COUNT = 2_000;
 const HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
-/** Faulty rows: each group of 200 rows has one at each of these positions. */
+/** Positions of faulty rows within each group of 200 rows. */
 const FAULTY_ROW_POSITIONS = [
-  // Found before anything is sent
+  // Errors that the page finds before it sends anything
   { at: 50, mode: 'balloon', bill: '' },
   { at: 100, mode: 'ocean', bill: '', eta: '2027-02-30' },
-  // Found by the API only
+  // Errors that only the API finds
   { at: 150, mode: 'ocean', bill: 'H'.repeat(1_001) },
 ];
 
-/** A CSV file to choose in a page. */
+/** Creates a CSV file that a test can select in a page. */
 export function createCsvFile(name: string, rows: readonly string[]) {
   return { name, mimeType: 'text/csv', buffer: Buffer.from([HEADER_LINE, ...rows].join('\n')) };
 }
@@ -51,7 +51,7 @@ export const shipmentImport: BrowserJourney = {
         await window.takeScreenshot('import-check');
         expect(await window.findAccessibilityViolations()).toEqual([]);
 
-        // The service writes the sixth batch, but the tab does not get the response.
+        // The service stores the sixth batch, but the tab does not receive the response.
         let batches = 0;
         const lost = Promise.withResolvers<void>();
         await page.route('**/v1/shipments/bulk', async (route) => {
@@ -72,7 +72,7 @@ export const shipmentImport: BrowserJourney = {
         await later.getByText('Finished').waitFor({ timeout: scaleTimeout(120_000) });
         await later.getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 updated, 30 rows skipped.').waitFor();
 
-        // The gateway that responds may lag behind the one that wrote the shipments.
+        // The gateway that responds may lag behind the gateway that stored the shipments.
         const shipments = await eventually(async () => {
           const found = await listAllItems<Shipment>(ann.api, '/v1/shipments');
           expect(found).toHaveLength(1_970);
@@ -96,7 +96,7 @@ export const shipmentImport: BrowserJourney = {
         expect(lines[1]).toMatch(/^IMP-50,balloon,.*,51,"?Mode “balloon” is not a mode/);
         expect(lines[3]).toMatch(/^IMP-150,.*,151,"?House bill/);
 
-        // The next file with these headers is read like this one.
+        // The page remembers the mapping and applies it to the next file with the same headers.
         await later.setInputFiles('input[type=file]', createCsvFile('orders.csv', ['IMP-1,,,,,,,,,,4712']));
         await later.getByText('1 shipment ready to import, 0 rows with errors').waitFor();
         expect(await later.getByRole('combobox', { name: 'Field for column “Cost centre”' }).inputValue()).toBe(

@@ -24,7 +24,7 @@ export const shipmentJourney: BrowserJourney = {
         const window = await Window.open(browser, subject, ann);
         const { page } = window;
         await window.goto('/shipments');
-        // A page that is loaded again knows nothing of this.
+        // A page that is loaded again does not have the state of the previous page.
         await page.evaluate('window.isStillTheSame = true');
 
         const id = await create(page);
@@ -59,7 +59,7 @@ export const shipmentJourney: BrowserJourney = {
         await window.takeScreenshot('shipment-journey');
         expect(await page.evaluate('window.isStillTheSame')).toBe(true);
 
-        // Asked of any gateway, which need not know yet what this one wrote.
+        // The request may go to another gateway, which may not have the write of this gateway yet.
         await eventually(async () => {
           const { data: shipment } = await ann.api.get<Shipment>(`/v1/shipments/${id}`);
           expect(shipment).toMatchObject({

@@ -4,12 +4,12 @@ import { createPdf, createPng } from './paper.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Ids by what they stand for in paths. */
+/** Ids by the path parameter that they replace. */
 type Ids = Readonly<Record<'shipment' | 'exception' | 'milestone', string>>;
 
 /**
- * A shipment with documents in most states, exceptions that are open, taken over and over, milestones with an arrival that
- * moved, and a history of all that.
+ * Creates a shipment with documents in most states, exceptions in every state, milestones with a changed arrival, and a
+ * history of all these changes.
  */
 export async function createSampleShipment({ api, email }: SignedInUser): Promise<Ids> {
   await api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading', 'packing_list', 'photo'] } });

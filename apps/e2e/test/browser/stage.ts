@@ -17,7 +17,7 @@ export interface BrowserJourney {
   readonly isFirstStart?: boolean;
 }
 
-/** Runs the tests in their own browser, on a subject that is running when they start. */
+/** Runs the tests in their own browser, on a system that is running when the tests start. */
 export function runInBrowser(subject: () => SystemUnderTest, tests: BrowserJourney['tests']): void {
   let browser: Browser;
   beforeAll(async () => {

@@ -11,13 +11,13 @@ interface Delivery {
 /** Webhook endpoints for the pages about webhooks, and the server that receives their deliveries. */
 export interface SampleWebhooks {
   readonly server: EndpointServer;
-  /** Ids by their names in page paths. */
+  /** Ids by their parameter names in page paths. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
 /**
- * Creates an endpoint that works, one that fails and has dead letters, one that did not pass verification, and a
- * replay.
+ * Creates three endpoints and a replay: one endpoint works, one fails and has dead letters, and one did not pass
+ * verification.
  */
 export async function createSampleWebhooks({ api }: SignedInUser): Promise<SampleWebhooks> {
   const server = await EndpointServer.start();

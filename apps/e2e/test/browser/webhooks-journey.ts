@@ -10,7 +10,7 @@ import { Window } from './browser.ts';
 import { selectOption } from './fields.ts';
 import { LoopbackReceiver } from './loopback-receiver.ts';
 
-/** A developer's path from the first start to a replayed dead letter. */
+/** Journey of a developer from the first start to a replayed dead letter. */
 export const webhooksJourney: BrowserJourney = {
   name: 'webhooks in the browser',
   isFirstStart: true,
@@ -115,7 +115,7 @@ export const webhooksJourney: BrowserJourney = {
   },
 };
 
-/** The one-time link of the first start. With services, the operator invites the first administrator instead. */
+/** One-time link of the first start. On services, the operator invites the first administrator instead. */
 async function firstAdminLink(subject: SystemUnderTest): Promise<string> {
   const { DATA_DIR } = subject.operator;
   const link =

@@ -32,7 +32,7 @@ const SETTINGS = {
 const ENDPOINTS = 4;
 const MAX_CONCURRENCY = 2;
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
-/** Offset from now to the ETD of a departure that becomes overdue now, in milliseconds. */
+/** Milliseconds from now to the ETD of a departure that becomes overdue now. */
 const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
 const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
@@ -40,7 +40,7 @@ const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
 export function testEngineFaults(): void {
   let services: StartedServices;
   let tenant: Tenant;
-  /** A client of the same workspace with a key that never wrote. */
+  /** Client of the same workspace whose key never wrote anything. */
   let reader: Omit<Tenant, 'workspace'>;
   let receiver: EndpointServer;
   let hooks: readonly ReceiverEndpoint[];
@@ -57,11 +57,11 @@ export function testEngineFaults(): void {
     hooks = await Promise.all(
       paths.map((path) => receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
     );
-    // An endpoint fails some first attempts.
+    // The endpoint fails some first attempts of deliveries.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
     load = new LoadGenerator(tenant.api, 3, 150);
   }, scaleTimeout(240_000));
-  // Each fault is reported by one test only.
+  // Only one test reports each fault.
   afterEach(() => {
     expect(services.deaths.splice(0)).toEqual([]);
     expect(load.unexpected.splice(0)).toEqual([]);
@@ -119,7 +119,7 @@ export function testEngineFaults(): void {
     const before = load.acknowledged;
     return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), LONG_WAIT_OPTIONS);
   };
-  /** The replica of a service that did the largest share of some work. */
+  /** Replica of a service that did the largest share of the measured work. */
   const busiestReplica = async (service: ServiceName, work: string) => {
     const counts = () => Promise.all(services.system.services[service].map((one) => sumMetric(one, work)));
     const before = await counts();
@@ -436,7 +436,7 @@ export function testEngineFaults(): void {
   });
 }
 
-/** Parses a message of the topic. Undefined if it is not an event. */
+/** Parses a message of the topic. Returns undefined if the message is not an event. */
 function parseEventMessage(text: string): EventEnvelope | undefined {
   try {
     const event = JSON.parse(text) as Partial<EventEnvelope> | null;

@@ -14,21 +14,21 @@ import { listAllItems, createTenant, type Tenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
-  // With this schedule, no retry happens during the test.
+  // Settings with a retry schedule under which no retry happens during the test.
   WEBHOOKS_RETRY_FIRST: '6h',
-  // Shorter than the time until another replica takes over from a killed owner.
+  // Milliseconds of the pause, which is shorter than the time until another replica takes over from a killed owner.
   WEBHOOKS_RECOVERY_AFTER: '2s',
   // The receivers respond only when the test calls for a response.
   WEBHOOKS_TIMEOUT: '5m',
 };
 const EVENT_FILTER = { event_types: ['shipment.created'] };
 const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
-/** Maximum concurrent attempts at an endpoint that has not yet responded with 2xx again. */
+/** Maximum number of concurrent attempts at an endpoint that has failed and has not yet responded with 2xx again. */
 const MAX_PROBES = 2;
 const MAX_RECOVERY_CONCURRENCY = 10;
-/** Number of waiting deliveries, more than are brought forward at once. */
+/** Number of waiting deliveries. It exceeds the number of deliveries that the service attempts at once. */
 const WAITING_DELIVERIES = 80;
-/** Much longer than the time until another replica takes over from a killed owner. */
+/** Seconds of the pause, which is much longer than the time until another replica takes over from a killed owner. */
 const HOLD_SECONDS = 25;
 
 export function testDeliveryPacing(): void {
@@ -64,7 +64,7 @@ export function testDeliveryPacing(): void {
       expect(made.status).toBe(201);
     }
   };
-  /** The stored condition of the endpoint, which a new owner would read. */
+  /** Stored condition of the endpoint, which a new owner of the endpoint would read. */
   const stored = async ({ id }: ReceiverEndpoint) => {
     const conditions = mongo.db().collection<Condition>('webhook_endpoint_conditions');
     return conditions.findOne({ _id: id });
@@ -75,7 +75,7 @@ export function testDeliveryPacing(): void {
     });
     return deliveries.map(({ status }) => status);
   };
-  /** The replica with most pending attempts. */
+  /** Replica with the most pending attempts. */
   const owner = () =>
     eventually(async () => {
       const replicas = services.system.services.webhooks;
@@ -84,7 +84,7 @@ export function testDeliveryPacing(): void {
       expect(most).toBeGreaterThan(0);
       return replicas[underWay.indexOf(most)] as ServiceReplica;
     }, LONG_WAIT_OPTIONS);
-  /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
+  /** Kills the replica and restarts it at once. The restarted replica then competes for ownership like any other. */
   const killAndRestart = async ({ process }: ServiceReplica) => {
     await process.kill();
     await process.start();
@@ -170,7 +170,8 @@ export function testDeliveryPacing(): void {
       }, LONG_WAIT_OPTIONS);
       await killAndRestart(busiest);
 
-      // Manual retries are not held back. They come from the current owner, which knows the waiting deliveries.
+      // The pause does not apply to manual retries. They come from the current owner, which knows the waiting
+      // deliveries.
       for (const { hook, sandbox, until } of told) {
         await eventually(async () => {
           const test = `/v1/webhook_endpoints/${hook.id}/test`;
@@ -217,14 +218,14 @@ class ManualReceiver {
     return this.asked.filter(({ arrival }) => arrival.isOpen);
   }
 
-  /** Responds to the request that has waited longest. */
+  /** Responds to the request that has waited longest for a response. */
   answer(answer: Answer): void {
     const [first, ...others] = this.waiting;
     this.asked = others;
     first?.reply(answer);
   }
 
-  /** Responds to all waiting requests, and immediately to all later ones. */
+  /** Responds to all waiting requests, and immediately to all later requests. */
   open(answer: Answer): void {
     this.always = answer;
     for (const { reply } of this.waiting) reply(answer);

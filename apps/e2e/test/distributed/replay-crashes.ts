@@ -20,7 +20,10 @@ const OTHER_EVENT_COUNT = 100;
 const BULK_SIZE = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
 const DELIVERY_WORK_MS = 10;
-/** Read models and publisher must first catch up with this many events, which slows down the replay. */
+/**
+ * Wait options for replays. The read models and the publisher must first process this many events, which slows down the
+ * replay.
+ */
 const LONG_WAIT_OPTIONS = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
 const TEST_TIMEOUT_MS = scaleTimeout(600_000 + EVENT_COUNT * 40);
 
@@ -70,7 +73,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     const again = new Set<string>();
     hook.behave = (event, came) => {
       if (isEventOfShipments(wanted, event)) again.add(event.id);
-      // Some first attempts fail.
+      // Some first attempts of deliveries fail.
       return came === 1 && event.id.endsWith('7') ? 500 : 204;
     };
     load = new LoadGenerator(tenant.api, 2, 50);
@@ -88,7 +91,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
       () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
       LONG_WAIT_OPTIONS,
     );
-    // Apart from live events, exactly the wanted events were delivered.
+    // Besides live events, exactly the expected events were delivered.
     const came = (at: ReceiverEndpoint) =>
       [...at.came.keys()].map((id) => receiver.findEvent(id)).filter((event) => !isEventOfShipments(lived, event));
     expect(new Set(came(hook).map(({ type }) => type))).toEqual(new Set(['shipment.created']));
@@ -135,7 +138,7 @@ async function createMilestones({ api }: Tenant, shipmentId: string): Promise<vo
 
 /**
  * Kills and restarts each process the given number of times, in random order, spread over the replay.
- * @param again ids of events that were replayed so far
+ * @param again ids of events that the replay has delivered so far
  */
 async function killAndRestartEach(
   processes: readonly ManagedProcess[],
@@ -166,7 +169,7 @@ function waitForCompletedReplay({ api }: Tenant, id: string): Promise<ReplayStat
   }, LONG_WAIT_OPTIONS);
 }
 
-/** Checks that the event belongs to one of the shipments. */
+/** Returns the ids of all events of the shipments. */
 async function listEventIds({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
     [...ids].map((shipment_id) => listAllItems<EventEnvelope>(api, '/v1/events', { shipment_id })),

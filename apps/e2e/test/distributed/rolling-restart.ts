@@ -15,7 +15,7 @@ interface LogRecord {
 export function testRollingRestart(): void {
   const stage = setUpServicesWithReceiver();
 
-  /** Log lines of the services at these levels, from start to end. */
+  /** Returns the log lines of the services with these levels, from start to end. */
   async function readLogLines(...levels: readonly string[]): Promise<readonly string[]> {
     const own = (await readdir(stage.services.folder)).filter((name) =>
       SERVICE_NAMES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),

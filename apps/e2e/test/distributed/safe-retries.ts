@@ -11,12 +11,12 @@ const CONCURRENT_REQUESTS = 50;
 const KILL_DELAYS_MS = IS_SOAK_RUN ? [0, 40, 120] : [40];
 /** Milliseconds between a rejected request and the client's next attempt. */
 const RETRY_DELAY_MS = 300;
-/** A claim of a crashed gateway expires after 15 s. */
+/** Wait options. A claim of a crashed gateway expires after 15 s. */
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
 /**
- * The response without headers that may differ. Repeats return it byte for byte; only `Consistency-Token` may be a
- * later one.
+ * Returns the response without headers that may differ. Repeats return the response byte for byte; only
+ * `Consistency-Token` may be later.
  */
 function serializeResponse({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag'];
@@ -30,7 +30,10 @@ export function testSafeRetries(): void {
   const listed = <T>(path: string, params = {}) =>
     eventually(() => listAllItems<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
 
-  /** Sends the requests in turn through both gateways. Collects the distinct responses of each request. */
+  /**
+   * Creates a function that sends the requests through both gateways in turn. It collects the distinct responses of
+   * each request.
+   */
   function createSender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
     const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
     const send = async (api: AxiosInstance, index: number): Promise<number> => {

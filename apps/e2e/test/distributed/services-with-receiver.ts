@@ -10,7 +10,10 @@ export interface ServicesWithReceiver {
   readonly hook: ReceiverEndpoint;
 }
 
-/** Starts services before the tests of a suite and stops them afterwards. The fields are set once a test runs. */
+/**
+ * Starts services before the tests of a suite and stops them afterwards. The fields of the result are set once a test
+ * runs.
+ */
 export function setUpServicesWithReceiver(): ServicesWithReceiver {
   const started: { -readonly [Name in keyof ServicesWithReceiver]?: ServicesWithReceiver[Name] } = {};
   let receiver: EndpointServer | undefined;

@@ -12,7 +12,7 @@ export function testBulkWrites(subject: () => SystemUnderTest): void {
     beforeEach(async () => {
       ({ clients } = await createTenant(subject()));
     }, scaleTimeout(30_000));
-    /** Returns the next gateway's client, which sees all writes made through the others. */
+    /** Returns the client of the next gateway. It sees all writes that went through the other gateways. */
     const gateway = (turn: number): TrackingClient => {
       const client = clients[turn % clients.length] as TrackingClient;
       for (const { consistencyToken } of clients) if (consistencyToken !== undefined) client.see(consistencyToken);

@@ -5,7 +5,7 @@ import type { SystemUnderTest } from '../subject.ts';
 import { createTenant } from '../tenant.ts';
 
 const HOUR_MS = 3_600_000;
-/** Long enough to store the shipment first. */
+/** Milliseconds until the departure becomes overdue, which is enough time to store the shipment first. */
 const DUE_SOON_MS = 1_500;
 const LONG_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
@@ -37,7 +37,7 @@ export function testTimeDrivenExceptions(subject: () => SystemUnderTest): void {
           detected_by: 'system',
         });
         expect(Date.parse(opened.created_at)).toBeGreaterThanOrEqual(due);
-        // The receiver of an event can read the exception.
+        // The exception is readable when a receiver gets its event.
         expect((await api.get<Shipment>(path)).data.open_exceptions_count).toBe(1);
 
         const departed = await api.post(`${path}/milestones`, {

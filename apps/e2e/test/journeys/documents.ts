@@ -8,14 +8,14 @@ import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from
 
 const BYTES_PER_MIB = 2 ** 20;
 const DAY = 24 * 3_600_000;
-/** Changed settings take effect at the next check of all shipments. */
+/** Wait options. Changed settings take effect at the next check of all shipments. */
 const RECHECK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 const UNICODE_FILE_NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
 export function testDocuments(subject: () => SystemUnderTest): void {
   describe('documents', () => {
     let tenant: Tenant;
-    /** The first and the last gateway. On a standalone server both are the same. */
+    /** First and last gateway. On a standalone server both are the same. */
     let near: AxiosInstance;
     let far: AxiosInstance;
     let shipment: Shipment;

@@ -31,7 +31,7 @@ export function testEventStream(subject: () => SystemUnderTest): void {
         for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
       const before = listen(first);
-      // The stream has started once it has an event id.
+      // The stream has started when it has an event id.
       await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
       await write('CONNECTED');
       await eventually(() => expect(before.heard).toHaveLength(5), LONG_WAIT_OPTIONS);

@@ -8,7 +8,10 @@ import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tena
 const CONTAINER = 'CSQU3054383';
 const HOUR = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
-/** Time-driven exceptions open at the next run of the clock. Another gateway sees them with the next event. */
+/**
+ * Wait options. Time-driven exceptions open at the next run of the clock, and another gateway sees them with the next
+ * event.
+ */
 const CLOCK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
 export function testExceptions(subject: () => SystemUnderTest): void {
@@ -26,7 +29,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       expect(status).toBe(201);
       return data;
     };
-    /** Ids of the listed exceptions at each gateway, after the write is visible. */
+    /** Returns the ids of the listed exceptions at each gateway, after the write is visible. */
     const listed = (params: object, written: AxiosResponse) =>
       Promise.all(
         tenant.gateways.map(async (gateway) =>
@@ -178,7 +181,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
           metrics: { etd },
         });
         expect(Date.parse(overdue?.opened_at ?? '')).toBeGreaterThanOrEqual(due);
-        // The receiver of an event can read the exception.
+        // The exception is readable when a receiver gets its event.
         for (const gateway of tenant.gateways) {
           const { data } = await gateway.get<Shipment>(`/v1/shipments/${id}`);
           expect(data.open_exceptions_count).toBe(1);

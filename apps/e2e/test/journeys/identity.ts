@@ -14,7 +14,7 @@ import {
 import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKeyClient, createTenant } from '../tenant.ts';
 
-/** Time within which changed permissions apply everywhere. */
+/** Wait options. Changed permissions apply everywhere within this time. */
 const PROPAGATION_WAIT_OPTIONS = { deadlineMs: 5_000 };
 const LIVE_KEY_FIELDS = { name: 'journey', environment: 'live' };
 
@@ -26,7 +26,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
   describe('identity', () => {
     let workspace: string;
     let admin: SignedInUser;
-    /** Secrets that were returned once and must not appear anywhere else. */
+    /** Secrets that the API returned once and that must not appear anywhere else. */
     let secrets: string[];
     beforeEach(async () => {
       ({ workspace } = await createTenant(subject()));
@@ -34,7 +34,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
       secrets = [admin.password, admin.cookie];
     }, scaleTimeout(60_000));
 
-    /** Status of a write with the key at each gateway. */
+    /** Returns the status of a write with the key at each gateway. */
     const writesOf = async (key: string): Promise<readonly number[]> =>
       Promise.all(
         subject().urls.map(async (url) => {
@@ -194,7 +194,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
           stranger.api.post(`/v1/api_keys/${keyId}/revoke`),
         ];
         expect((await Promise.all(foreign)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-        // The same e-mail belongs to another user there.
+        // The same e-mail belongs to another user in the other workspace.
         await expectStatus(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
       },
       scaleTimeout(120_000),

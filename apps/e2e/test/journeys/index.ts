@@ -22,7 +22,7 @@ import { testWebhookReplays } from './webhook-replays.ts';
 import { testWebhookSecrets } from './webhook-secrets.ts';
 import { testWebhooks } from './webhooks.ts';
 
-/** Journeys of users and operators, for every deployment. */
+/** Runs the journeys of users and operators, which every deployment must support. */
 export function testJourneys(subject: () => SystemUnderTest): void {
   testQuickStart(subject);
   testDemo(subject);

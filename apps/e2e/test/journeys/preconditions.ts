@@ -13,7 +13,7 @@ export function testPreconditions(subject: () => SystemUnderTest): void {
       ({ api } = await createTenant(subject()));
     }, scaleTimeout(30_000));
 
-    /** Sends concurrent writes with the current ETag. One succeeds, and the others report its ETag. */
+    /** Sends concurrent writes with the current ETag. One write succeeds, and the others report the new ETag. */
     async function sendConcurrentWrites(
       path: string,
       write: (n: number, headers: object) => Promise<AxiosResponse>,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { REPOSITORY_ROOT, type SystemUnderTest } from '../subject.ts';
 
-/** Base URL in the README, which the test replaces with the subject's. */
+/** Base URL in the README. The test replaces it with the URL of the tested system. */
 const README_URL = 'http://127.0.0.1:3000';
 
 /** Runs the first command block of a README section. Returns one line of JSON per request. */

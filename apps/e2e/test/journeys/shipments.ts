@@ -70,7 +70,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         const house_bill = `OWN-${turn}`;
         const since = startStopwatch();
         const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
-        // A response this early means that the read models of every gateway show the write.
+        // A response within this time means that the read models of every gateway show the write.
         const isPrompt = since() < RESPONSE_DEADLINE_MS;
         if (isPrompt) expect(await shown(turn)).toEqual([200, house_bill]);
         prompt += isPrompt ? 1 : 0;
@@ -218,7 +218,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
           }
         };
         await Promise.all(Array.from({ length: 20 }, one));
-        // A slower run spans more than one minute of the limit.
+        // A slower run extends over more than one minute of the limit.
         const minutes = Math.ceil(since() / 60_000);
         expect(admitted).toBeLessThanOrEqual(LIMIT * minutes);
         expect(admitted).toBeGreaterThanOrEqual(LIMIT * 0.95);

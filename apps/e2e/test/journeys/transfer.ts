@@ -7,7 +7,7 @@ import { listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts
 const SHIPMENT_COUNT = 6;
 const MILESTONE_CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
 
-/** Everything that a key can see, sorted. */
+/** Returns every resource that a key can read, sorted. */
 async function readEventsAndDeliveries({ api }: Pick<Tenant, 'api'>) {
   const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1);
   const shipments = (await listAllItems<Shipment>(api, '/v1/shipments')).sort(byId);
@@ -23,7 +23,7 @@ export function testEventTransfer(subject: () => SystemUnderTest): void {
     async () => {
       const [here = ''] = subject().urls;
       const folder = await createTempFolder();
-      // Links contain the URL of the new system.
+      // Links in the imported data contain the URL of the new system.
       const source = await startStandalone({ BASE_URL: here, APP_URL: here });
       try {
         const tenant = await createTenant(source);

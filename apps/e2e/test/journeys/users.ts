@@ -18,7 +18,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
 
     const gateway = (n: number): AxiosInstance => tenant.gateways[n % tenant.gateways.length] ?? tenant.api;
     const operate = (...words: string[]) => runCli(subject(), 'users', ...words, '--workspace', tenant.workspace);
-    /** A user who was invited and has joined. */
+    /** Creates a user who was invited and has joined. */
     async function createUser(role: User['role']): Promise<User> {
       const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: generateEmail(), role });
       const token = extractToken(invited.data.invitation_url);

@@ -14,7 +14,7 @@ interface Replay {
 }
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
-/** Maximum number of deliveries that a replay has started when it is canceled. */
+/** Maximum number of deliveries that a replay may have started before it is canceled. */
 const MAX_STARTED_REPLAYS = 8;
 
 export function testWebhookReplays(subject: () => SystemUnderTest): void {
@@ -139,7 +139,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
         expect([canceled.status, canceled.data.status]).toEqual([200, 'canceled']);
         letAnswer();
 
-        // Started deliveries continue. A live event follows them.
+        // Deliveries that were started continue. A live event follows them.
         await succeeded(hook, many.length);
         const live = await event('LIVE');
         await succeeded(hook, many.length + 1);

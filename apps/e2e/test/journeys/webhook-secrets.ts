@@ -29,7 +29,10 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
       expect([status, data.id]).toEqual([200, hook.id]);
       return data.secret;
     };
-    /** Causes an event. Returns the number of signatures, and the secrets that verify it by Standard Webhooks. */
+    /**
+     * Creates an event. Returns the number of signatures of its delivery, and the secrets that verify them by Standard
+     * Webhooks.
+     */
     const signed = async (...secrets: readonly string[]) => {
       const before = new Set(hook.came.keys());
       expect((await tenant.api.post('/v1/shipments', { house_bill: 'SIGNED' })).status).toBe(201);
@@ -59,7 +62,7 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
         expect(await signed(first)).toEqual([1, true]);
 
         const second = await rotated();
-        // Another replica may send the event. It learns of the rotation within a second.
+        // Another replica may send the event. It applies the rotation within a second.
         await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), LONG_WAIT_OPTIONS);
         const shown = await ask('reveal_secret');
         expect([shown.status, shown.data]).toEqual([
@@ -72,7 +75,7 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
           },
         ]);
 
-        // A receiver accepts both secrets while it switches.
+        // A receiver accepts both secrets during the rotation.
         hook.secrets.push(second);
         const third = await rotated({ expires_in_seconds: 0 });
         hook.secrets.push(third);

@@ -129,7 +129,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
         const changed = await api.patch(at(hook.id), { headers });
         expect([changed.status, changed.data.headers]).toEqual([200, shown.headers]);
         let turn = 0;
-        // Another replica may send the event. It learns of the change within a second.
+        // Another replica may send the event. It applies the change within a second.
         await eventually(async () => {
           const later = await event(`CHANGED-${(turn += 1)}`);
           await eventually(() => expect(hook.came.has(later.id)).toBe(true), LONG_WAIT_OPTIONS);
@@ -162,7 +162,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
           expect(delivery.payload).toEqual(receiver.findEvent(id));
         }, LONG_WAIT_OPTIONS);
         expect(hook.came.get(id)).toBe(3);
-        // Statistics are written within seconds. They span two hours if one ended in between.
+        // Statistics are stored within seconds. They can extend over two hours if an hour ended meanwhile.
         await eventually(async () => {
           const { data } = await tenant.api.get<DeliveryStats>(at(hook.id, 'stats'));
           const sum = (count: (hour: DeliveryStats['hours'][number]) => number) =>
@@ -202,7 +202,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
         for (const { data } of told()) {
           expect(data).toMatchObject({ endpoint: { id: hook.id }, reason: { code: 'unexpected_status' } });
         }
-        // No duplicate notification exists: the next dead letter would be delivered after it.
+        // A duplicate notification would be delivered before the next dead letter.
         const three = await event('LOST-3');
         await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), LONG_WAIT_OPTIONS);
         expect(subjects().filter(([type]) => type === event_types[0])).toHaveLength(1);

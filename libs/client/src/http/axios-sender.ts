@@ -17,7 +17,8 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
       headers: { ...headers },
       ...(body !== undefined && { data: body }),
       ...(onUpload && { onUploadProgress: ({ loaded, total }: SentRequest) => onUpload({ loaded, total }) }),
-      // Only the fetch adapter streams responses, and only the other adapters report the progress of uploads.
+      // The client chooses the axios adapter by request: only the fetch adapter streams responses, and only the other
+      // adapters report the progress of uploads.
       ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
     };
     try {

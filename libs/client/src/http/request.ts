@@ -9,10 +9,10 @@ export interface Progress {
   readonly total: number | undefined;
 }
 
-/** A request to the API, the same for all its attempts. */
+/** A request to the API. All its attempts are equal. */
 export interface ApiRequest extends RequestOptions {
   readonly method: Method;
-  /** Path below the API's base URL, or a whole URL, which is requested without credentials. */
+  /** Path below the API's base URL, or an absolute URL, which is requested without credentials. */
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
   /** Request body: a JSON value or an upload. */
@@ -22,11 +22,11 @@ export interface ApiRequest extends RequestOptions {
   readonly strict?: boolean;
   readonly idempotencyKey?: string;
   /**
-   * Result of a DELETE whose retry returns 404, because an earlier attempt with unknown outcome may have deleted the
+   * Result of a DELETE whose retry returns 404. An earlier attempt with an unknown outcome may have deleted the
    * resource.
    */
   readonly resultIfDeleted?: unknown;
-  /** True for a sign-out, whose retry finds no session and therefore returns 401 instead of 404. */
+  /** True for a sign-out. Its retry finds no session and therefore returns 401 instead of 404. */
   readonly endsOwnSession?: boolean;
   /** Response format; `stream` returns a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';
@@ -49,7 +49,7 @@ export interface OutgoingRequest {
 }
 
 export interface HttpResponse {
-  /** HTTP status. No status is an error at this level. */
+  /** HTTP status of the response. At this level, no status is an error. */
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   /** Response body: a parsed JSON value, or text; null for a stream without a body. */
@@ -59,7 +59,7 @@ export interface HttpResponse {
 /** Sends one attempt. @throws NoResponseError */
 export type Send = (request: OutgoingRequest) => Promise<HttpResponse>;
 
-/** The server did not respond, or the signal aborted the request. */
+/** The server did not respond, or the signal aborted the request before a response. */
 export class NoResponseError extends Error {
   /** @param code error code of Node, for example `ECONNREFUSED`; undefined if unknown */
   constructor(

@@ -14,15 +14,14 @@ import { type RawResponse, Transport } from './transport.ts';
 const DEFAULT_LIMITS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
-/** Codes of 503 responses for requests that the service did not start. */
+/** Error codes of 503 responses to requests that the service did not start to execute. */
 const NOT_STARTED_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
 /**
- * Maximum number of tokens in a header. The oldest tokens are dropped, because all read models include their writes by
- * then.
+ * Maximum number of tokens in a header. Older tokens are dropped, because all read models include their writes by then.
  */
 const MAX_CONSISTENCY_TOKENS = 16;
 
-/** Sends requests, retries them if that is safe, and adds idempotency keys and consistency tokens. */
+/** Sends requests, retries requests that are safe to repeat, and adds idempotency keys and consistency tokens. */
 export class Requester {
   readonly tokens: ConsistencyTokens;
   readonly settings: typeof DEFAULT_LIMITS;
@@ -77,7 +76,7 @@ export class Requester {
         const conditional = request.ifMatch !== undefined;
         if (attempt > retries || !canRetry({ method: request.method, conditional }, error)) throw error;
         const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
-        // Fail now if the next attempt would be after the deadline.
+        // The call fails now if the next attempt would start after the deadline.
         if (performance.now() + wait >= dueAt) throw error;
         await waitOrAbort(wait, signal);
       }
@@ -95,7 +94,7 @@ export class Requester {
     } catch (error) {
       const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
-      // A service that lost or replaced its data does not know the writes of the token.
+      // A service whose data was lost or replaced does not know the writes of the token.
       this.tokens.removeToken(token);
       return this.attempt<T>(request, key, signal);
     }
@@ -188,9 +187,9 @@ function isOutcomeUnknown(error: TrackingError): boolean {
 }
 
 /**
- * Returns the milliseconds before the next attempt: the time that the API requests plus up to 10 %, or else an
- * exponentially growing time, of which up to half is random, so that clients that failed together do not retry
- * together.
+ * Returns the milliseconds before the next attempt. If the API requests a time, the result is that time plus up to 10
+ * %. Otherwise the time grows exponentially and up to half of it is random, so that clients that failed together do not
+ * retry together.
  * @param attempt number of attempts so far
  * @param random number from 0 to 1
  */
@@ -223,8 +222,8 @@ export function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Consistency tokens of a client's writes, which its reads must include. The response to a write has a token that
- * includes the tokens sent with it and replaces them. There are several tokens only during concurrent writes.
+ * Consistency tokens of a client's writes, which the client's reads must include. The token in the response to a write
+ * includes the tokens sent with the write, and replaces them. There are several tokens only during concurrent writes.
  */
 export class ConsistencyTokens {
   private tokens: readonly string[];
@@ -238,7 +237,7 @@ export class ConsistencyTokens {
     return this.tokens.length === 0 ? undefined : this.tokens.join(', ');
   }
 
-  /** Records the token of a write. @param sent the header that the write's request had */
+  /** Records the token of a write. @param sent value of the header in the request of the write */
   recordWrite(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...splitTokens(sent)]);
     this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_CONSISTENCY_TOKENS);
@@ -249,7 +248,7 @@ export class ConsistencyTokens {
     for (const token of splitTokens(header)) this.recordWrite(token, undefined);
   }
 
-  /** Removes tokens that the service does not know. */
+  /** Removes tokens of writes that the service does not know. */
   removeToken(header: string | undefined): void {
     const refused = new Set(splitTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));

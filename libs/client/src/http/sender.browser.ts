@@ -28,7 +28,7 @@ const sendWithFetch: Send = async ({ url, method, headers, withCredentials, sign
 
 type FetchBody = Exclude<RequestInit['body'], undefined>;
 
-/** Returns bodies that fetch can send unchanged; converts anything else to JSON. */
+/** Returns a body that fetch can send unchanged, and converts any other body to JSON. */
 function toFetchBody(body: unknown): { readonly sent: FetchBody; readonly type?: { readonly 'Content-Type': string } } {
   if (body === undefined) return { sent: null };
   const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);

@@ -3,7 +3,7 @@ import { createApiError, ConnectionError, TimeoutError } from '../errors.ts';
 import { type HttpResponse, type ApiRequest, type Send, NoResponseError } from './request.ts';
 import { sender } from './sender.ts';
 
-/** Error codes of failed connections over which nothing was sent. */
+/** Error codes of connections that failed before anything was sent. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -117,7 +117,7 @@ interface AttemptLimits {
 function queryString(query: ApiRequest['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   if (given.length === 0) return '';
-  // String() joins the values of an array with commas.
+  // `String()` joins the values of an array with commas.
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()}`;
 }
 
@@ -138,7 +138,7 @@ async function readErrorBody(stream: ReadableStream<Uint8Array> | null): Promise
   }
 }
 
-/** Stores the session cookie outside browsers. Browsers store it themselves, and scripts cannot read it. */
+/** Stores the session cookie outside browsers. Browsers store the cookie themselves, and scripts cannot read it. */
 class SessionCookie {
   constructor(private cookie: string | undefined) {}
 
@@ -146,7 +146,10 @@ class SessionCookie {
     return this.cookie === undefined ? undefined : { Cookie: this.cookie };
   }
 
-  /** Stores the cookie of a response. @param lines its `Set-Cookie` headers; an empty value deletes the cookie */
+  /**
+   * Stores the cookie of a response. @param lines `Set-Cookie` headers of the response; an empty value deletes the
+   * cookie
+   */
   update(lines: readonly string[] | undefined): void {
     for (const line of lines ?? []) {
       const [, pair = '', value = ''] = /^\s*((?:__Host-)?session=([^;]*))/.exec(line) ?? [];

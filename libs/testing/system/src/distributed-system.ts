@@ -7,7 +7,7 @@ import { readOrCreatePort, readOrCreateSecret } from './persistent-values.ts';
 
 const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The Node flags of the container and of `npm start`. */
+/** Node flags that the container and `npm start` use. */
 export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 
 export const SERVICE_NAMES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
@@ -31,19 +31,19 @@ export interface ServiceReplica {
   readonly url: string | undefined;
 }
 
-/** The process of an app. */
+/** Process of an app of the distributed system. */
 interface AppProcess {
   readonly name: string;
   /** Folder of the app. */
   readonly app: string;
   /** Environment variables in addition to the common ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The line that the process prints when it is ready, or has completed its work. */
+  /** Pattern of the line that the process prints when it is ready or has completed its work. */
   readonly ready: RegExp;
   readonly stopped?: RegExp;
 }
 
-/** The last line that a service prints. */
+/** Pattern of the last line that a service logs. */
 const STOPPED_LOG_PATTERN = /"msg":"stopped"/;
 
 /**
@@ -67,7 +67,7 @@ export class DistributedSystem {
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
     const administrationToken = readOrCreateSecret(folder, 'administration.token', 'hex');
-    // All replicas create the same links.
+    // All replicas create links with the same base URL.
     const publicUrl = `http://127.0.0.1:${addresses.gateway[0]?.port}`;
     const common = {
       BASE_URL: publicUrl,
@@ -79,7 +79,7 @@ export class DistributedSystem {
       WEBHOOKS_URL: channel('webhooks'),
       SERVICES_TOKEN: readOrCreateSecret(folder, 'services.token', 'hex'),
       ADMINISTRATION_TOKEN: administrationToken,
-      // The next start must be able to read the secrets in the engines' data.
+      // The key is stored, because the next start must be able to read the secrets in the engines' data.
       SECRETS_KEY: readOrCreateSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
@@ -96,7 +96,7 @@ export class DistributedSystem {
         },
         onExit,
       );
-    // The process ends when it has completed its work.
+    // The set-up process ends when it has completed its work.
     const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"set-up is complete"/ }, () => undefined);
     const services = Object.fromEntries(
       SERVICE_NAMES.map((service) => [
@@ -142,7 +142,7 @@ export class DistributedSystem {
     return this.services.gateway.flatMap(({ url }) => url ?? []);
   }
 
-  /** Engines that were started here. */
+  /** Engines that this system started itself. */
   private get startedEngines(): readonly ManagedProcess[] {
     const { eventStoreDb, kafka, mongo } = this.engines;
     return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);
@@ -152,7 +152,7 @@ export class DistributedSystem {
     await Promise.all(this.startedEngines.map((engine) => engine.start()));
   }
 
-  /** Starts all services. Resolves when they are ready; they wait for unavailable engines. */
+  /** Starts all services. Resolves when they are ready. Services wait for unavailable engines. */
   async startServices(): Promise<void> {
     await Promise.all(
       SERVICE_NAMES.flatMap((service) => this.services[service].map(({ process: one }) => one.start())),
@@ -160,8 +160,8 @@ export class DistributedSystem {
   }
 
   /**
-   * Stops the services first, then the engines. @throws Error if a service had to be killed, after all processes have
-   * ended
+   * Stops the services first, then the engines. @throws Error if a service had to be killed; all processes have ended
+   * by then
    */
   async stop(): Promise<void> {
     const groups = [...SERVICE_NAMES].reverse().map((service) => this.services[service].map(({ process: one }) => one));

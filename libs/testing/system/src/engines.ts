@@ -5,12 +5,12 @@ import { ManagedProcess, type ProcessSpec } from '@tracking/testing';
 import { standInCommand, nodeProcessSpec } from '@tracking/eventstoredb-stand-in';
 import { readOrCreatePort } from './persistent-values.ts';
 
-/** Addresses of the engines, and the processes of those that were started here. */
+/** Addresses of the engines, and the processes of the engines that were started here. */
 export interface RunningEngines {
   readonly eventStoreDbUrl: string;
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
-  /** Processes that were started here; undefined for an engine that was already running. */
+  /** Processes of the engines that were started here; undefined for an engine that was already running. */
   readonly eventStoreDb: ManagedProcess | undefined;
   readonly kafka: ManagedProcess | undefined;
   readonly mongo: ManagedProcess | undefined;
@@ -24,8 +24,8 @@ export interface EnginesOptions {
   /** Addresses of engines that are already running. */
   readonly eventStoreDbUrl?: string | undefined;
   /**
-   * Command that starts the node of `eventStoreDbUrl` on its data in the foreground. Without it, the node must already
-   * be running.
+   * Command that starts the node of `eventStoreDbUrl` on its data in the foreground. If it is absent, the node must
+   * already run.
    */
   readonly eventStoreDbStart?: string | undefined;
   readonly kafkaBrokers?: string | undefined;
