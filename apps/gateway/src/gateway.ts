@@ -11,7 +11,7 @@ import type { Logger } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { nameSettingInErrors, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
 import { openMongo, Service } from '@tracking/service';
-import { remoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
+import { createRemoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
@@ -98,7 +98,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   });
   void readModels.ready.then(() => deletedDocuments.job.start());
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());
-  const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
+  const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
 
   // HTTP servers.
   const administration = await createAdministrationApi({

@@ -8,7 +8,7 @@ import {
   ReleaseRecheck,
   RuleClock,
   Shipments,
-  eventOperations,
+  createEventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
@@ -81,7 +81,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
     shipments,
-    events: eventOperations(eventStore, config.addresses),
+    events: createEventOperations(eventStore, config.addresses),
   });
   await service.retryUntilAvailable(() => eventStore.head());
   await server.listen();

@@ -20,8 +20,8 @@ import {
   type Shutdown,
 } from '@tracking/runtime';
 import {
-  eventOperations,
-  remoteEventMaker,
+  createEventOperations,
+  createRemoteEventMaker,
   Publisher,
   RecheckJob,
   ReleaseRecheck,
@@ -99,8 +99,8 @@ export async function startFeatures(
   if (!isPassive) documentJobs.start();
   shutdown.add('documents', () => documentJobs.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-  const events = eventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEvents(readModels, remoteEventMaker(events));
+  const events = createEventOperations(eventStore, addresses);
+  const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
   const webhooks = await Webhooks.start({
     ...storage,
     eventLog: publishedEvents.log,

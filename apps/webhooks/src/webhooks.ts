@@ -3,7 +3,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { openSealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
-import { type ShipmentOperations, remoteEventMaker } from '@tracking/shipments';
+import { type ShipmentOperations, createRemoteEventMaker } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
@@ -40,7 +40,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     project: false,
   });
   shutdown.add('read models', () => readModels.stop());
-  const { log: eventLog } = new PublishedEvents(readModels, remoteEventMaker(events));
+  const { log: eventLog } = new PublishedEvents(readModels, createRemoteEventMaker(events));
 
   // Feature
   const { addresses, webhooks: policy } = config;

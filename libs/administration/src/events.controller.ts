@@ -12,7 +12,7 @@ import type {
 import { MIB, OneOf, fault, field, invalidRequest, isObject, parsePageLimit } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
-import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
+import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
 import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
@@ -42,7 +42,7 @@ export class PublishedEventsController {
     const { items, next } = await this.events.list(
       { workspace_id, environment },
       {
-        filter: eventFilter(wanted),
+        filter: toEventFilter(wanted),
         limit: parsePageLimit(limit),
         after: positionOf(cursor),
         newestFirst: wanted.sort === '-published',

@@ -1,5 +1,5 @@
 import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import { type EventMetadata, nextCheckTime, type ShipmentEvent, shipmentIdOf } from '@tracking/shipments-domain';
+import { type EventMetadata, readNextCheckTime, type ShipmentEvent, parseStreamName } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
 
@@ -38,15 +38,15 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   ],
   scoped: false,
 
-  reads: ({ stream, event }) => (event.revision === 0 ? [] : [shipmentIdOf(stream)]),
+  reads: ({ stream, event }) => (event.revision === 0 ? [] : [parseStreamName(stream)]),
 
   apply({ stream, event }, row) {
-    const id = shipmentIdOf(stream);
+    const id = parseStreamName(stream);
     const before = row(id);
     if (before && before.revision >= event.revision) return [];
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`event ${event.type} has no shipment`);
-    const due_at = nextCheckTime(event.metadata);
+    const due_at = readNextCheckTime(event.metadata);
     const ended = isShipmentEndedAfter(event, before);
     const has_open_exceptions = hasOpenExceptionsAfter(event, before);
     const over = ended && !has_open_exceptions && !hasImportedCheck(event.metadata);

@@ -6,7 +6,7 @@ import {
   type Scope,
   type Timestamp,
 } from '@tracking/contracts';
-import { documentsOf, type StoredDocument } from '@tracking/shipments-domain';
+import { readChangedDocuments, type StoredDocument } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   scopeFilter,
@@ -46,7 +46,7 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   scoped: true,
 
   apply({ event, scope }) {
-    const documents = documentsOf(event);
+    const documents = readChangedDocuments(event);
     if (documents.length === 0) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     return documents.map(({ document, object_id }) => {

@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Filter, FilterCondition } from '@tracking/ports';
-import { exceptionAfter, exceptionChange, isWholeException } from '@tracking/shipments-domain';
+import { applyChangeToException, readExceptionChange, isWholeException } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   scopeFilter,
@@ -67,17 +67,17 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   weight: ({ exception }) => 1 + Math.round(JSON.stringify(exception).length / 1_000),
 
   reads({ event }) {
-    const change = exceptionChange(event);
+    const change = readExceptionChange(event);
     return change === undefined || isWholeException(change) ? [] : [change.id];
   },
 
   apply({ event, scope }, row) {
-    const change = exceptionChange(event);
+    const change = readExceptionChange(event);
     if (change === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     const before = isWholeException(change) ? undefined : row(change.id);
     if (before !== undefined && before.revision >= event.revision) return [];
-    const exception = exceptionAfter(change, before?.exception);
+    const exception = applyChangeToException(change, before?.exception);
     const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;
     return [
       {

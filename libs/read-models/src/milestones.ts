@@ -1,6 +1,6 @@
 import type { Classifier, Milestone, Scope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { milestoneChanges } from '@tracking/shipments-domain';
+import { readMilestoneChanges } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   scopeFilter,
@@ -35,12 +35,12 @@ export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   scoped: true,
 
   reads({ event }) {
-    const changes = milestoneChanges(event);
+    const changes = readMilestoneChanges(event);
     return changes ? [...changes.superseded, ...changes.restored] : [];
   },
 
   apply({ event, scope }, row) {
-    const changes = milestoneChanges(event);
+    const changes = readMilestoneChanges(event);
     if (!changes) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     const { milestone, superseded, restored, at } = changes;

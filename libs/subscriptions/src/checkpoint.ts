@@ -45,7 +45,7 @@ export function toHandledPosition({
 
 /** Error for a checkpoint that a process with a newer lease has claimed. */
 export class CheckpointSuperseded extends Error {
-  override readonly name = 'CheckpointSuperseded';
+  override readonly name = 'Superseded';
 }
 
 interface CheckpointOptions {

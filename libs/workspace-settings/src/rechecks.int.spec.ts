@@ -39,7 +39,7 @@ const done = (checked: number) => ({ after: null, checked, isDone: true, at: LAS
 const PENDING = { state: 'pending', checked: 0, started_at: null, finished_at: null };
 
 async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
-  const [recheck, ...others] = await rechecks.unfinished(undefined, 10);
+  const [recheck, ...others] = await rechecks.listUnfinishedRechecks(undefined, 10);
   if (recheck === undefined || others.length > 0) throw new Error(`not one alone: ${recheck?.workspace_id}`);
   return recheck;
 }
@@ -94,7 +94,7 @@ describe('the list of unfinished rechecks', () => {
     expect((await settings.get('wsp_1')).recheck).toBeNull();
     await change(settings, slower(24));
     expect((await settings.get('wsp_1')).recheck).toBeNull();
-    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+    expect(await settings.rechecks.listUnfinishedRechecks(undefined, 10)).toEqual([]);
   });
 
   it.each([slower(48), { required_documents: { ocean: ['photo'] } }])(
@@ -125,10 +125,10 @@ describe('the list of unfinished rechecks', () => {
   it('lists every unfinished workspace by id, in pages', async () => {
     const settings = await open();
     for (const id of ['wsp_3', 'wsp_1', 'wsp_4', 'wsp_2', 'wsp_5']) await change(settings, slower(48), id);
-    const [first] = await settings.rechecks.unfinished(undefined, 1);
+    const [first] = await settings.rechecks.listUnfinishedRechecks(undefined, 1);
     await settings.rechecks.advance(first!, done(0));
     const page = async (after?: string) =>
-      (await settings.rechecks.unfinished(after, 3)).map(({ workspace_id }) => workspace_id);
+      (await settings.rechecks.listUnfinishedRechecks(after, 3)).map(({ workspace_id }) => workspace_id);
     expect(await page()).toEqual(['wsp_2', 'wsp_3', 'wsp_4']);
     expect(await page('wsp_4')).toEqual(['wsp_5']);
   });
@@ -144,7 +144,7 @@ describe('the list of unfinished rechecks', () => {
       exceptions: { eta_slip: { after_hours: 48 } },
       recheck: null,
     });
-    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+    expect(await settings.rechecks.listUnfinishedRechecks(undefined, 10)).toEqual([]);
     expect((await change(settings, slower(72))).after).toMatchObject({ version: 3, recheck: PENDING });
     expect((await only(settings)).version).toBe(3);
   });
@@ -168,7 +168,7 @@ describe('recheck progress', () => {
     expect(await shown()).toEqual({ state: 'running', checked: 2, started_at: LATER, finished_at: null });
     await advanced(settings, further, done(3));
     expect(await shown()).toEqual({ state: 'done', checked: 3, started_at: LATER, finished_at: LAST });
-    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+    expect(await settings.rechecks.listUnfinishedRechecks(undefined, 10)).toEqual([]);
   });
 
   it('restarts with a change of the settings, even after it finished', async () => {

@@ -45,7 +45,7 @@ export class Rechecks {
    * Returns unfinished rechecks, sorted by workspace.
    * @param after workspace of the last recheck of the previous page
    */
-  async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
     const found = await this.documents.find({
       filter: { is_rechecking: true },
       sort: { fields: ['id'] },

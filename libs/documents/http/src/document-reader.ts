@@ -2,7 +2,12 @@ import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import { type DocumentRecord, documentResource, type ShipmentDocument } from '@tracking/contracts';
 import { notFound, type PageContent, ReadYourWrites, scopeOf, SETTINGS, type WrittenResource } from '@tracking/http';
 import type { ReadModelName, SortValues } from '@tracking/read-models';
-import { type DocumentAnswer, type FoundDocument, shipmentIdOfPart, type Written } from '@tracking/shipments';
+import {
+  type DocumentAnswer,
+  type FoundDocument,
+  parseShipmentIdOfPart,
+  type WrittenAnswer,
+} from '@tracking/shipments';
 import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
@@ -16,7 +21,7 @@ export interface DocumentIds {
 /** Reads the id of a document. @throws RequestError `not_found` if the text is not an id */
 export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   transform(document_id) {
-    const shipment_id = shipmentIdOfPart('document', document_id);
+    const shipment_id = parseShipmentIdOfPart('document', document_id);
     if (shipment_id === undefined) throw notFound('document');
     return { shipment_id, document_id };
   },
@@ -63,7 +68,7 @@ export class DocumentReader {
   }
 
   /** The response to a write of a document: its `ETag` is the shipment's. */
-  written({ answer, position }: Written<DocumentAnswer>): WrittenResource<ShipmentDocument> {
+  written({ answer, position }: WrittenAnswer<DocumentAnswer>): WrittenResource<ShipmentDocument> {
     const { document, shipment_version: version, warnings } = answer;
     const about = { shipment_id: document.shipment_id, document_id: document.id };
     return { body: this.resource(document), position, version, warnings, about };

@@ -16,7 +16,7 @@ import {
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { ETAG_OF_SHIPMENT, SHIPMENTS } from '@tracking/shipments-http';
+import { SHIPMENT_ETAG_DESCRIPTION, SHIPMENTS } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
@@ -63,7 +63,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('completeUpload', {
     summary: 'Complete an upload',
-    description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${ETAG_OF_SHIPMENT}`,
+    description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
   @OfId()
@@ -88,7 +88,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('approveDocument', {
     summary: 'Approve a document',
-    description: `The first review decision is final. ${ETAG_OF_SHIPMENT}`,
+    description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
   @OfId()
@@ -112,7 +112,7 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('rejectDocument', {
     summary: 'Reject a document',
-    description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${ETAG_OF_SHIPMENT}`,
+    description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RejectDocumentDto,
     conditional: 'write',
   })
@@ -136,7 +136,7 @@ export class DocumentController {
   @Delete()
   @Operation('deleteDocument', {
     summary: 'Delete a document',
-    description: ETAG_OF_SHIPMENT,
+    description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
     readsYourWrites: true,
   })

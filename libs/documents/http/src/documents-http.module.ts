@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FeatureHooks, TokenSealer } from '@tracking/http';
-import { shipmentReading, SHIPMENTS } from '@tracking/shipments-http';
+import { createShipmentReading, SHIPMENTS } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -27,7 +27,7 @@ export class DocumentsHttpModule {
       module: DocumentsHttpModule,
       controllers: [ShipmentDocumentsController, DocumentController, DocumentBytesController],
       providers: [
-        ...shipmentReading(dependencies),
+        ...createShipmentReading(dependencies),
         { provide: DocumentStorage, useFactory: () => new DocumentStorage({ objects, logger, metrics }) },
         {
           provide: UploadUrls,

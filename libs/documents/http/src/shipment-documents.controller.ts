@@ -18,7 +18,13 @@ import {
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID, ShipmentReader, SHIPMENTS } from '@tracking/shipments-http';
+import {
+  SHIPMENT_ETAG_DESCRIPTION,
+  ShipmentOperation,
+  SHIPMENT_ID,
+  ShipmentReader,
+  SHIPMENTS,
+} from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -48,12 +54,12 @@ export class ShipmentDocumentsController {
   @Post()
   @Operation('addDocument', {
     summary: 'Upload a document',
-    description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${ETAG_OF_SHIPMENT}`,
+    description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AddDocumentDto,
     acceptedBody: DOCUMENT_FORM,
     conditional: 'write',
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
   @refusal(409, 'The document to replace was already replaced.')
   async add(
@@ -79,11 +85,11 @@ export class ShipmentDocumentsController {
   @Post('uploads')
   @Operation('requestUpload', {
     summary: 'Request an upload URL for a large file',
-    description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${ETAG_OF_SHIPMENT}`,
+    description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RequestUploadDto,
     conditional: 'write',
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'The document and its upload request.', type: DocumentUploadResource })
   @refusal(409, 'The document to replace was already replaced.')
   async request(
@@ -109,7 +115,7 @@ export class ShipmentDocumentsController {
     query: PageDto,
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'A page of documents.', type: DocumentPageResource })
   async list(
     @Param('id') id: string,

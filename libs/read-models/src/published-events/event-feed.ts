@@ -1,6 +1,6 @@
 import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { type MadeEvents, streamOf } from '@tracking/shipments-domain';
+import { type RecreatedEvents, toStreamName } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogRange } from './event-queries.ts';
@@ -27,7 +27,7 @@ export interface EventLog {
   readRange(scope: Scope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   /** Returns the envelopes of as many leading rows as fit in one response. */
-  envelopes(rows: readonly PublishedEventRow[]): Promise<MadeEvents>;
+  envelopes(rows: readonly PublishedEventRow[]): Promise<RecreatedEvents>;
 }
 
 export interface EventFeedOptions {
@@ -259,7 +259,7 @@ function lastCompletePosition(
 }
 
 function toMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
-  const stream = shipment_id === undefined ? undefined : streamOf(shipment_id);
+  const stream = shipment_id === undefined ? undefined : toStreamName(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
 }

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { EventEnvelope, EventType } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, StoredEvent } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
-import { announcementOf, toShipmentEvent } from '@tracking/shipments-domain';
+import { findAnnouncement, toShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, choosePropertyRounds } from '@tracking/testing';
 import { ACME_LIVE, createException, createToken } from '../../test/shipment-events.ts';
 import { createSeededRandom } from '../../test/faulty-store.ts';
@@ -79,7 +79,7 @@ describe('readers of the event log', () => {
     for (let n = 0; n < SHIPMENTS; n += 1)
       events.push(...(await world.engine.eventStore.read(world.writer.streamName(n))));
     const isWanted = (event: StoredEvent) => {
-      const announced: EventType | undefined = announcementOf(toShipmentEvent(event))?.type;
+      const announced: EventType | undefined = findAnnouncement(toShipmentEvent(event))?.type;
       const isOfShipment = shipment_id === undefined || event.stream.endsWith(shipment_id.slice('shp_'.length));
       return announced !== undefined && (type?.includes(announced) ?? true) && isOfShipment;
     };

@@ -1,6 +1,6 @@
 import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { scopeFilter, type QueryPage, type SortValues } from '../read-model.ts';
@@ -216,7 +216,7 @@ function indexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filte
   const types = type && [...new Set(type)];
   // Without a scope condition, the engine cannot choose the index of the whole scope by mistake.
   if (shipment_id !== undefined) {
-    return [{ stream: streamOf(shipment_id), ...(types && { type: { in: types } }) }];
+    return [{ stream: toStreamName(shipment_id), ...(types && { type: { in: types } }) }];
   }
   return types ? types.map((each) => ({ ...scopeFilter(scope), type: each })) : [scopeFilter(scope)];
 }

@@ -9,7 +9,7 @@ import {
   retryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob, pause } from '@tracking/resilience';
-import { announcementOf, type EventReference, publicEventId } from '@tracking/shipments-domain';
+import { findAnnouncement, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
@@ -44,12 +44,12 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   retainedFrom: ({ created_at }) => created_at,
 
   apply({ id, stream, position, place, event, scope }) {
-    const announcement = announcementOf(event);
+    const announcement = findAnnouncement(event);
     if (announcement === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     return [
       {
-        id: publicEventId(id),
+        id: toPublicEventId(id),
         ...pickScope(scope),
         type: announcement.type,
         created_at: event.metadata.recorded_at,

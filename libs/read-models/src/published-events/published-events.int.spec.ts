@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { EventType, PublishedEvent, Scope, ShipmentRecord } from '@tracking/contracts';
 import {
   type EventReference,
-  type MadeEvents,
+  type RecreatedEvents,
   evolveRecord,
-  publicEvent,
+  toPublicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
@@ -41,7 +41,7 @@ describe('published events', () => {
   afterAll(() => world.close());
 
   /** Bodies in the form that the publisher builds. */
-  async function bodies(references: readonly EventReference[]): Promise<MadeEvents> {
+  async function bodies(references: readonly EventReference[]): Promise<RecreatedEvents> {
     const made: PublishedEvent[] = [];
     for (const { stream, revision } of references) {
       const scope = scopes.get(stream) ?? ACME_LIVE;
@@ -49,7 +49,7 @@ describe('published events', () => {
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
         const event = toShipmentEvent(stored);
         record = evolveRecord(record, event);
-        const body = publicEvent(stored.id, event, { ...scope, record, exceptions: [] }, ADDRESSES);
+        const body = toPublicEvent(stored.id, event, { ...scope, record, exceptions: [] }, ADDRESSES);
         if (event.revision === revision && body) made.push(body);
       }
     }

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@tracking/contracts';
 import type { EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
-import type { EventReference, MadeEvents, MakeEvents } from '@tracking/shipments-domain';
+import type { EventReference, RecreatedEvents, MakeEvents } from '@tracking/shipments-domain';
 import { type HandledPosition, toLogPosition } from '@tracking/subscriptions';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
@@ -97,7 +97,7 @@ export class PublishedEvents {
    * Builds leading events up to the maximum size of a response. If the service fails, the method retries with half as
    * many events.
    */
-  private async makeLeadingEvents(references: readonly EventReference[]): Promise<MadeEvents> {
+  private async makeLeadingEvents(references: readonly EventReference[]): Promise<RecreatedEvents> {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
       try {

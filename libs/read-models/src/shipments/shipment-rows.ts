@@ -1,6 +1,6 @@
 import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
+import { evolveRecord, parseStreamName, computeRecordWeight } from '@tracking/shipments-domain';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 import { listSearchTerms } from './shipment-terms.ts';
 
@@ -31,10 +31,10 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   scoped: false,
 
   // The first event reads no earlier row. If the first event is repeated, all later events are repeated too.
-  reads: ({ stream, event }) => (event.revision === 0 ? [] : [shipmentIdOf(stream)]),
+  reads: ({ stream, event }) => (event.revision === 0 ? [] : [parseStreamName(stream)]),
 
   apply({ stream, position, event }, row) {
-    const before = row(shipmentIdOf(stream));
+    const before = row(parseStreamName(stream));
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
     // A gap between events is refused, because a row with a missing event would look complete.
@@ -48,7 +48,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
         ...pickListFields(record),
         terms: listSearchTerms(record, before),
         ...pickScope(scope),
-        id: shipmentIdOf(stream),
+        id: parseStreamName(stream),
         record,
         revision: event.revision,
         position,
@@ -56,7 +56,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     ];
   },
 
-  weight: ({ record }) => weightOfRecord(record),
+  weight: ({ record }) => computeRecordWeight(record),
 };
 
 function pickListFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {

@@ -1,4 +1,4 @@
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, patch, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 
@@ -9,7 +9,7 @@ describe('many concurrent commands', () => {
   });
   afterEach(() => engine.close());
 
-  const stored = (shipmentId: string) => engine.store.read(streamOf(shipmentId));
+  const stored = (shipmentId: string) => engine.store.read(toStreamName(shipmentId));
 
   it('a thousand upserts of one external_id create one shipment in one stream', async () => {
     const shipments = replica(engine.store);

@@ -8,15 +8,21 @@ import {
   type DecideContext,
   fold,
   getHandler,
-  shipmentNotFound,
+  createShipmentNotFoundError,
   findCommandRevision,
   type ShipmentCommand,
   type ShipmentState,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { partId } from './ids.ts';
-import { toShipmentEvents, lastingCharacters, type LoadedShipment, readSlices, toNewEvent } from './shipment-cache.ts';
+import { createPartId } from './ids.ts';
+import {
+  toShipmentEvents,
+  countLastingCharacters,
+  type LoadedShipment,
+  readEventsInSlices,
+  toNewEvent,
+} from './shipment-cache.ts';
 
 /** The outcome of one command of a batch, if its events are appended at the revision of the decision. */
 type CommandOutcome =
@@ -52,7 +58,7 @@ const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
  * Returns the error for a command whose events are too large. Events contain the change and, for an update, the former
  * values.
  */
-export function commandTooLarge(): DomainError {
+export function createCommandTooLargeError(): DomainError {
   return new DomainError(
     'body_too_large',
     `The data that this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`,
@@ -65,8 +71,8 @@ export type DecisionBasis = Pick<DecideContext, 'places' | 'settings'>;
 /**
  * Returns the context of a decision. New ids are derived from the command, so that a repetition creates the same ids.
  */
-export function contextFor(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
-  return { ...basis, newId: (kind, n) => partId(kind, command.shipment_id, command.id, n) };
+export function createDecideContext(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
+  return { ...basis, newId: (kind, n) => createPartId(kind, command.shipment_id, command.id, n) };
 }
 
 /**
@@ -78,15 +84,15 @@ export function decideBatch(
   loaded: LoadedShipment | undefined,
   basis: DecisionBasis,
 ): BatchDecision {
-  const batch = new Batch(loaded);
+  const batch = new DecidedBatch(loaded);
   for (const command of commands) {
-    if (!batch.add(command, contextFor(command, basis))) break;
+    if (!batch.add(command, createDecideContext(command, basis))) break;
   }
-  return batch.decision();
+  return batch.toBatchDecision();
 }
 
 /** A batch of decisions on one shipment. */
-class Batch {
+class DecidedBatch {
   private readonly events: NewEvent[] = [];
   private readonly outcomes: CommandOutcome[] = [];
   private state: ShipmentState | undefined;
@@ -102,7 +108,7 @@ class Batch {
   /** Adds a command. Returns false if its events do not fit into the append. */
   add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
-      if (this.state !== undefined && !isInScope(this.state, command)) throw shipmentNotFound();
+      if (this.state !== undefined && !isInScope(this.state, command)) throw createShipmentNotFoundError();
       if (this.state === undefined || findCommandRevision(this.state, command.id) === undefined) {
         return this.decide(command, context);
       }
@@ -120,7 +126,7 @@ class Batch {
     if (after === undefined) throw new Error(`${command.type} created no shipment`);
     const stored = made.map(toNewEvent);
     const bytes = stored.reduce((sum, event) => sum + eventSizeBytes(event), 0);
-    if (bytes > MAX_COMMAND_BYTES) throw commandTooLarge();
+    if (bytes > MAX_COMMAND_BYTES) throw createCommandTooLargeError();
     this.bytes += bytes;
     if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;
     this.outcomes.push({ kind: 'answered', answer: buildAnswer(command, decision, decision.warnings, after) });
@@ -131,15 +137,15 @@ class Batch {
     return true;
   }
 
-  decision(): BatchDecision {
+  toBatchDecision(): BatchDecision {
     const { events, outcomes, state, loaded } = this;
-    const characters = events.reduce((sum, event) => sum + lastingCharacters(event), loaded?.characters ?? 0);
+    const characters = events.reduce((sum, event) => sum + countLastingCharacters(event), loaded?.characters ?? 0);
     return { outcomes, events, after: state && { state, characters }, proven: this.wrote === outcomes.length };
   }
 }
 
 /** The answer to a command, and the position from which readers see its change. */
-export interface Written<Answer> {
+export interface WrittenAnswer<Answer> {
   readonly answer: Answer;
   /** Position of the command's last event. For a command that changed nothing, that of the shipment's last event. */
   readonly position: Position;
@@ -168,7 +174,7 @@ export async function findOutcome(store: EventStore, stream: string, command: Sh
   const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
   let before: ShipmentState | undefined;
   const found: StoredEvent[] = [];
-  for await (const events of readSlices(store, stream)) {
+  for await (const events of readEventsInSlices(store, stream)) {
     const own = events.filter(isOwn);
     if (found.length > 0 && own.length === 0) break;
     const start = found.length > 0 ? 0 : events.findIndex(isOwn);
@@ -187,7 +193,7 @@ export function rebuildAnswer(
   command: ShipmentCommand,
   { before, events: stored }: StoredOutcome,
   context: DecideContext,
-): Written<ShipmentAnswer> {
+): WrittenAnswer<ShipmentAnswer> {
   const events = stored.map(toShipmentEvent);
   const last = stored.at(-1);
   const after = fold(events, before);
@@ -226,7 +232,7 @@ const MAX_CACHED_SETTINGS = 10_000;
  * Returns the last known settings if the settings cannot be read, so that shipments can be written while the settings'
  * store is unavailable.
  */
-export function cachedRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
+export function cacheRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
   // Limited by size, because with `max` the cache would allocate memory for all entries at once.
   const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {

@@ -4,7 +4,7 @@ import { type EventStore, MAX_APPEND_BYTES, eventSizeBytes } from '@tracking/por
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
 import { milestones, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
-import { eventTransfer } from './operations.ts';
+import { createEventTransfer } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
   const engine = await TestEngine.open();
@@ -30,7 +30,7 @@ async function everything(store: EventStore, limit: number): Promise<readonly Ex
   const events: ExportedEvent[] = [];
   let after: string | null = null;
   for (let complete = false; !complete;) {
-    const page: EventPage = await eventTransfer(store).exportEvents({ after, limit });
+    const page: EventPage = await createEventTransfer(store).exportEvents({ after, limit });
     events.push(...page.events);
     ({ position: after, complete } = page);
   }
@@ -57,7 +57,9 @@ const refused = async (importing: Promise<unknown>) => {
 
 describe('events from one store to another', () => {
   it('are not exported from a position of another store', () =>
-    withStore((store) => refused(eventTransfer(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined)));
+    withStore((store) =>
+      refused(createEventTransfer(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined),
+    ));
 
   it('are the same there with any page size and any number of repetitions', async () => {
     await withStore(async (from) => {
@@ -66,10 +68,10 @@ describe('events from one store to another', () => {
       expect(await everything(from, 500)).toEqual(events);
       await withStore(async (to) => {
         for (let at = 0; at < events.length; at += 6) {
-          await eventTransfer(to).importEvents({ events: events.slice(at, at + 6) });
+          await createEventTransfer(to).importEvents({ events: events.slice(at, at + 6) });
         }
-        await eventTransfer(to).importEvents({ events });
-        await eventTransfer(to).importEvents({ events: events.slice(3, 20) });
+        await createEventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events: events.slice(3, 20) });
         expect(new Set(await everything(to, 500))).toEqual(new Set(events.map(asImported)));
         const service = replica(to);
         const source = replica(from);
@@ -86,8 +88,8 @@ describe('events from one store to another', () => {
       await written(from, 1, 9);
       const events = await everything(from, 500);
       await withStore(async (to) => {
-        await eventTransfer(to).importEvents({ events: events.slice(0, 5) });
-        await eventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events: events.slice(0, 5) });
+        await createEventTransfer(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -103,8 +105,8 @@ describe('events from one store to another', () => {
       const events = await everything(from, 500);
       expect(events.reduce((sum, event) => sum + eventSizeBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
       await withStore(async (to) => {
-        await eventTransfer(to).importEvents({ events });
-        await eventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -118,8 +120,8 @@ describe('events from one store to another', () => {
       const more = Array.from({ length: 499 }, (_, n) => ofSize({ ...recorded, revision: n + 1 }, bytes));
       const events = [created, ...more];
       await withStore(async (to) => {
-        await eventTransfer(to).importEvents({ events });
-        await eventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -132,8 +134,8 @@ describe('events from one store to another', () => {
       if (!first) throw new Error('too few events');
       const events = [ofSize(first, MAX_COMMAND_BYTES)];
       await withStore(async (to) => {
-        await eventTransfer(to).importEvents({ events });
-        await eventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
+        await createEventTransfer(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -146,8 +148,8 @@ describe('events from one store to another', () => {
       if (!first || !second || !third) throw new Error('too few events');
       const other = { ...second, id: randomUUID() };
       await withStore(async (to) => {
-        await eventTransfer(to).importEvents({ events: [first, other] });
-        await refused(eventTransfer(to).importEvents({ events: [first, second, third] }));
+        await createEventTransfer(to).importEvents({ events: [first, other] });
+        await refused(createEventTransfer(to).importEvents({ events: [first, second, third] }));
         expect(await everything(to, 500)).toEqual([first, other].map(asImported));
       });
     });
@@ -161,7 +163,7 @@ describe('events from one store to another', () => {
       const own = events.filter((event) => event.stream === stream);
       const others = events.filter((event) => event.stream !== stream);
       await withStore(async (to) => {
-        const { importEvents } = eventTransfer(to);
+        const { importEvents } = createEventTransfer(to);
         const [first, second] = own;
         if (!first || !second) throw new Error('too few events');
         const there = [first, { ...second, id: randomUUID() }];
@@ -178,7 +180,7 @@ describe('events from one store to another', () => {
   it('are refused if they are malformed, have gaps, or the stream has different ones', async () => {
     await withStore(async (eventStore) => {
       await written(eventStore, 1, 3);
-      const { importEvents } = eventTransfer(eventStore);
+      const { importEvents } = createEventTransfer(eventStore);
       const [first, second, third] = await everything(eventStore, 500);
       if (!first || !second || !third) throw new Error('too few events');
       await refused(importEvents({ events: [{ ...first, stream: 'other-stream' }] }));

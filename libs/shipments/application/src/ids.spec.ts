@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseShipmentId, shipmentIdOfPart, streamOf } from '@tracking/shipments-domain';
-import { eventId, partId, shipmentIdFor } from './ids.ts';
+import { parseShipmentId, parseShipmentIdOfPart, toStreamName } from '@tracking/shipments-domain';
+import { createEventId, createPartId, createShipmentId } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
 const command = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a11';
@@ -20,25 +20,25 @@ describe('shipmentIdFor', () => {
       .join('')
       .padEnd(130, '0');
     const expected = bits.replaceAll(/.{5}/g, (five) => 'abcdefghijklmnopqrstuvwxyz234567'.charAt(parseInt(five, 2)));
-    expect(shipmentIdFor(live, 'PO-1', command)).toBe(`shp_${expected}`);
+    expect(createShipmentId(live, 'PO-1', command)).toBe(`shp_${expected}`);
   });
 
   it('is the same for an external_id in every command, and different for each command without one', () => {
-    expect(shipmentIdFor(live, 'PO-1', command)).toBe(shipmentIdFor(live, 'PO-1', other));
-    expect(shipmentIdFor(live, null, command)).toBe(shipmentIdFor(live, undefined, command));
-    expect(shipmentIdFor(live, null, command)).not.toBe(shipmentIdFor(live, null, other));
+    expect(createShipmentId(live, 'PO-1', command)).toBe(createShipmentId(live, 'PO-1', other));
+    expect(createShipmentId(live, null, command)).toBe(createShipmentId(live, undefined, command));
+    expect(createShipmentId(live, null, command)).not.toBe(createShipmentId(live, null, other));
   });
 
   it('separates scopes and parts', () => {
     const ids = [
-      shipmentIdFor(live, 'PO-1', command),
-      shipmentIdFor({ ...live, environment: 'test' }, 'PO-1', command),
-      shipmentIdFor({ ...live, workspace_id: 'wsp_2' }, 'PO-1', command),
-      shipmentIdFor({ ...live, workspace_id: 'wsp_' }, '1PO-1', command),
-      shipmentIdFor(live, 'PO-', command),
-      shipmentIdFor(live, 'PÖ-1', command),
-      shipmentIdFor(live, '', command),
-      shipmentIdFor(live, null, command),
+      createShipmentId(live, 'PO-1', command),
+      createShipmentId({ ...live, environment: 'test' }, 'PO-1', command),
+      createShipmentId({ ...live, workspace_id: 'wsp_2' }, 'PO-1', command),
+      createShipmentId({ ...live, workspace_id: 'wsp_' }, '1PO-1', command),
+      createShipmentId(live, 'PO-', command),
+      createShipmentId(live, 'PÖ-1', command),
+      createShipmentId(live, '', command),
+      createShipmentId(live, null, command),
     ];
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(parseShipmentId(id)).toBe(id);
@@ -47,7 +47,7 @@ describe('shipmentIdFor', () => {
   it('distributes the first character of streams evenly', () => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 3_200; n++) {
-      const first = streamOf(shipmentIdFor(live, `PO-${n}`, command)).charAt('shipment-'.length);
+      const first = toStreamName(createShipmentId(live, `PO-${n}`, command)).charAt('shipment-'.length);
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
     expect(counts.size).toBe(32);
@@ -56,7 +56,7 @@ describe('shipmentIdFor', () => {
 });
 
 describe('parseShipmentId', () => {
-  const id = shipmentIdFor(live, 'PO-1', command);
+  const id = createShipmentId(live, 'PO-1', command);
   it.each([
     ['upper case', id.toUpperCase()],
     ['another prefix', id.replace('shp_', 'mst_')],
@@ -75,28 +75,28 @@ describe('parseShipmentId', () => {
 });
 
 describe('ids of parts and events', () => {
-  const shipment = shipmentIdFor(live, 'PO-1', command);
+  const shipment = createShipmentId(live, 'PO-1', command);
 
   it('begin with the token of the shipment and differ by command, kind and number', () => {
     const ids = [
-      partId('mst', shipment, command, 0),
-      partId('mst', shipment, command, 1),
-      partId('mst', shipment, other, 0),
-      partId('exc', shipment, command, 0),
+      createPartId('mst', shipment, command, 0),
+      createPartId('mst', shipment, command, 1),
+      createPartId('mst', shipment, other, 0),
+      createPartId('exc', shipment, command, 0),
     ];
     expect(new Set(ids.map((id) => id.slice(4))).size).toBe(ids.length);
     for (const id of ids) {
       expect(id).toMatch(/^(mst|exc)_[a-z2-7]{42}$/);
       expect(`shp_${id.slice(4, 30)}`).toBe(shipment);
     }
-    expect(partId('mst', shipment, command, 0)).toBe(ids[0]);
+    expect(createPartId('mst', shipment, command, 0)).toBe(ids[0]);
   });
 
   it('give the shipment of an exception, and of no other text', () => {
-    const id = partId('exc', shipment, command, 0);
-    expect(shipmentIdOfPart('exception', id)).toBe(shipment);
+    const id = createPartId('exc', shipment, command, 0);
+    expect(parseShipmentIdOfPart('exception', id)).toBe(shipment);
     const others = [
-      partId('mst', shipment, command, 0),
+      createPartId('mst', shipment, command, 0),
       shipment,
       `${id}a`,
       id.slice(0, -1),
@@ -105,13 +105,13 @@ describe('ids of parts and events', () => {
     ];
     const overlong = `${id.slice(0, 29)}b${id.slice(30)}`;
     for (const other of [...others, overlong, '', undefined, { toString: () => id }]) {
-      expect(shipmentIdOfPart('exception', other)).toBeUndefined();
+      expect(parseShipmentIdOfPart('exception', other)).toBeUndefined();
     }
   });
 
   it('are UUIDs of version 5 for events, the same for each repetition', () => {
-    expect(eventId(command, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(eventId(command, 0)).toBe(eventId(command, 0));
-    expect(new Set([eventId(command, 0), eventId(command, 1), eventId(other, 0)]).size).toBe(3);
+    expect(createEventId(command, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(createEventId(command, 0)).toBe(createEventId(command, 0));
+    expect(new Set([createEventId(command, 0), createEventId(command, 1), createEventId(other, 0)]).size).toBe(3);
   });
 });

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
-import { shipmentIdFrom, shipmentToken } from '@tracking/shipments-domain';
+import { toShipmentId, toShipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
 /** Alphabet of RFC 4648, in lower case, without padding. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-function base32(bytes: Uint8Array): string {
+function encodeBase32(bytes: Uint8Array): string {
   let text = '';
   let pending = 0;
   let bits = 0;
@@ -33,7 +33,7 @@ function digest(bits: number, ...parts: readonly string[]): string {
     length.writeUInt32BE(bytes.length);
     return [length, bytes];
   });
-  return base32(hash('sha256', Buffer.concat(prefixed), 'buffer').subarray(0, bits / 8));
+  return encodeBase32(hash('sha256', Buffer.concat(prefixed), 'buffer').subarray(0, bits / 8));
 }
 
 /**
@@ -41,7 +41,7 @@ function digest(bits: number, ...parts: readonly string[]): string {
  * every process, so concurrent upserts use the same stream. Without an `external_id`, each command creates its own
  * shipment.
  */
-export function shipmentIdFor(
+export function createShipmentId(
   scope: { readonly workspace_id: string; readonly environment: Environment },
   externalId: string | null | undefined,
   commandId: string,
@@ -50,22 +50,22 @@ export function shipmentIdFor(
     typeof externalId === 'string'
       ? digest(128, scope.workspace_id, scope.environment, externalId)
       : digest(128, commandId);
-  return shipmentIdFrom(token);
+  return toShipmentId(token);
 }
 
 /**
  * Returns the id of the n-th part of a kind that a command creates in a shipment. The id begins with the shipment's
  * token, so that a later command finds the stream from the id alone.
  */
-export function partId(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${shipmentToken(shipmentId)}${digest(80, commandId, kind, String(n))}`;
+export function createPartId(kind: string, shipmentId: string, commandId: string, n: number): string {
+  return `${kind}_${toShipmentToken(shipmentId)}${digest(80, commandId, kind, String(n))}`;
 }
 
 /**
  * Returns the id of an event. A repetition of the command has the same ids, so that the store recognises repeated
  * appends.
  */
-export function eventId(commandId: string, index: number): string {
+export function createEventId(commandId: string, index: number): string {
   return v5(String(index), commandId);
 }
 
@@ -73,6 +73,6 @@ export function eventId(commandId: string, index: number): string {
  * Returns the id of an item's command, derived from the id of the whole request's command, so that repetitions have the
  * same id.
  */
-export function commandIdOfItem(commandId: string, index: number): string {
+export function createItemCommandId(commandId: string, index: number): string {
   return v5(`item ${index}`, commandId);
 }

@@ -1,4 +1,4 @@
-export type { Written } from './decide-batch.ts';
+export type { WrittenAnswer } from './decide-batch.ts';
 export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
 export {
   RULES_VERSION,
@@ -7,17 +7,17 @@ export {
   type Recheck,
   type Rechecks,
 } from './clock/rechecks.ts';
-export { RuleClock, type RuleClockParts, type DueShipment, type WorkList } from './clock/rule-clock.ts';
+export { RuleClock, type RuleClockParts, type DueShipment, type DueShipmentList } from './clock/rule-clock.ts';
 export {
   type EventTransfer,
-  eventTransfer,
+  createEventTransfer,
   type EventOperations,
   type ShipmentOperations,
-  eventOperations,
-  remoteEventMaker,
+  createEventOperations,
+  createRemoteEventMaker,
 } from './operations.ts';
-export { commandIdOfItem } from './ids.ts';
-export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
+export { createItemCommandId } from './ids.ts';
+export { type EventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/publishing.ts';
 export type { CacheLimits } from './shipment-cache.ts';
@@ -61,7 +61,7 @@ export {
   type DocumentAnswer,
   type DocumentInput,
   type ExceptionInput,
-  type ExpectedBytes,
+  type AnnouncedBytes,
   type KnownMode,
   type MilestoneInput,
   type MilestonePatch,
@@ -90,6 +90,6 @@ export {
   checkShipmentFields,
   normaliseCode,
   parseShipmentId,
-  shipmentIdOfPart,
-  shipmentResource,
+  parseShipmentIdOfPart,
+  toShipmentResource,
 } from '@tracking/shipments-domain';

@@ -3,7 +3,7 @@ import { type EventStore, eventSizeBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
 import { cancel, open, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
-import { eventMaker } from './publisher/event-maker.ts';
+import { createEventMaker } from './publisher/event-maker.ts';
 
 /** The longest allowed text, in characters of three bytes. */
 const LONG = '貨'.repeat(1_000);
@@ -45,7 +45,7 @@ describe('a shipment with the maximum number of open exceptions and the longest 
       }
 
       const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
-      const make = eventMaker({ eventStore: engine.store, addresses });
+      const make = createEventMaker({ eventStore: engine.store, addresses });
       const [last] = resolved.slice(-1);
       if (last === undefined) throw new Error('nothing was resolved');
       const { events } = await make([{ ...last, id: `evt_${last.id}` }], 1_000_000);

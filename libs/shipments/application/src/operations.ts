@@ -19,14 +19,14 @@ import {
 import {
   type EventReference,
   isShipmentStream,
-  type MadeEvents,
+  type RecreatedEvents,
   type MakeEvents,
   SHIPMENT_STREAM_PREFIX,
-  shipmentIdOf,
-  UnknownEventType,
+  parseStreamName,
+  UnknownEventTypeError,
   upcast,
 } from '@tracking/shipments-domain';
-import { eventMaker } from './publisher/event-maker.ts';
+import { createEventMaker } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 /**
@@ -46,19 +46,19 @@ export interface EventOperations extends EventTransfer {
   makeEvents(request: {
     readonly references: readonly EventReference[];
     readonly max_bytes: number;
-  }): Promise<MadeEvents>;
+  }): Promise<RecreatedEvents>;
 }
 
 /** Returns a function that recreates public events in the process that has the event store. */
-export function remoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
+export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
 /** @param addresses the same as the publisher's */
-export function eventOperations(eventStore: EventStore, addresses: PublicAddresses): EventOperations {
-  const makeEvents = eventMaker({ eventStore, addresses });
+export function createEventOperations(eventStore: EventStore, addresses: PublicAddresses): EventOperations {
+  const makeEvents = createEventMaker({ eventStore, addresses });
   return {
-    ...eventTransfer(eventStore),
+    ...createEventTransfer(eventStore),
     head: () => eventStore.head(),
     makeEvents: ({ references, max_bytes }) => makeEvents(references, max_bytes),
   };
@@ -66,7 +66,7 @@ export function eventOperations(eventStore: EventStore, addresses: PublicAddress
 
 /** Maximum bytes of one page as JSON, so that it fits every channel. */
 const MAX_PAGE_BYTES = 4_000_000;
-const CONCURRENT_STREAMS = 16;
+const MAX_CONCURRENT_STREAMS = 16;
 
 /** Exports the events of shipments from one store and imports them into another, unchanged. */
 export interface EventTransfer {
@@ -89,7 +89,7 @@ export interface EventTransfer {
   }): Promise<ImportResult>;
 }
 
-export function eventTransfer(store: EventStore): EventTransfer {
+export function createEventTransfer(store: EventStore): EventTransfer {
   return {
     async exportEvents({ after, limit }) {
       const enough = new AbortController();
@@ -107,11 +107,11 @@ export function eventTransfer(store: EventStore): EventTransfer {
           const page = limitPage(events);
           const isWhole = page.length === events.length;
           const end = isWhole ? position : (page.at(-1)?.position ?? after);
-          return { events: page.map(toExported), position: end, complete: isWhole && caughtUp };
+          return { events: page.map(toExportedEvent), position: end, complete: isWhole && caughtUp };
         }
         return { events: [], position: after, complete: true };
       } catch (error) {
-        throw error instanceof InvalidPosition ? invalidPosition() : error;
+        throw error instanceof InvalidPosition ? createInvalidPositionError() : error;
       } finally {
         enough.abort();
       }
@@ -123,8 +123,8 @@ export function eventTransfer(store: EventStore): EventTransfer {
         validateEvent(event);
         const some = streams.get(event.stream) ?? [];
         streams.set(event.stream, some);
-        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw revisionGap(event);
-        some.push(toImported(event));
+        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw createRevisionGapError(event);
+        some.push(toImportedEvent(event));
       }
       const waiting = streams.values();
       const conflicts: ImportConflict[] = [];
@@ -134,13 +134,13 @@ export function eventTransfer(store: EventStore): EventTransfer {
           try {
             for (const piece of splitIntoAppends(some)) await append(store, piece);
           } catch (error) {
-            if (!skipConflicts || !(error instanceof DifferentHistory)) throw error;
+            if (!skipConflicts || !(error instanceof DifferentHistoryError)) throw error;
             skipped += some.filter(({ revision }) => revision >= error.revision).length;
             conflicts.push(await describeConflict(store, error));
           }
         }
       };
-      await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, streams.size) }, work));
+      await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_STREAMS, streams.size) }, work));
       return { stored: events.length - skipped, ...(skipConflicts && { conflicts }) };
     },
   };
@@ -150,18 +150,18 @@ export function eventTransfer(store: EventStore): EventTransfer {
 function limitPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(toExported(event)));
+    bytes += Buffer.byteLength(JSON.stringify(toExportedEvent(event)));
     return index > 0 && bytes > MAX_PAGE_BYTES;
   });
   return beyond === -1 ? events : events.slice(0, beyond);
 }
 
-function toExported({ position: _, ...event }: StoredEvent): ExportedEvent {
+function toExportedEvent({ position: _, ...event }: StoredEvent): ExportedEvent {
   return event;
 }
 
 /** The marker counts towards the size of an append, so it is set before events are distributed over appends. */
-function toImported(event: ExportedEvent): ExportedEvent {
+function toImportedEvent(event: ExportedEvent): ExportedEvent {
   return { ...event, metadata: { ...event.metadata, imported: true } };
 }
 
@@ -171,7 +171,7 @@ function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEv
   let room = 0;
   for (const event of events) {
     const bytes = eventSizeBytes(event);
-    if (bytes > MAX_APPEND_BYTES) throw eventTooLarge(event);
+    if (bytes > MAX_APPEND_BYTES) throw createEventTooLargeError(event);
     if (bytes > room) {
       pieces.push([]);
       room = MAX_APPEND_BYTES;
@@ -196,7 +196,7 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
     if (!(error instanceof VersionConflict)) throw error;
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
     const differing = there.length === 0 ? 0 : there.findIndex(({ id }, index) => id !== events[index]?.id);
-    if (differing >= 0) throw new DifferentHistory(first.stream, first.revision + differing);
+    if (differing >= 0) throw new DifferentHistoryError(first.stream, first.revision + differing);
     await append(store, events.slice(there.length));
   }
 }
@@ -213,7 +213,7 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
   try {
     upcast(type, data);
   } catch (error) {
-    const isUnknown = error instanceof UnknownEventType;
+    const isUnknown = error instanceof UnknownEventTypeError;
     // An event of an earlier version may lack data that its upcast needs.
     const reason = isUnknown
       ? `The event type ${type} is unknown.`
@@ -226,19 +226,19 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function invalidPosition(): DomainError {
+function createInvalidPositionError(): DomainError {
   const message = 'Must be the position of a previous page.';
   return new DomainError('validation_failed', message, [{ param: 'after', code: 'invalid_value', message }]);
 }
 
-function revisionGap({ stream, revision }: ExportedEvent): DomainError {
+function createRevisionGapError({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError(
     'validation_failed',
     `Revision ${revision} of ${stream} does not follow the previous revision.`,
   );
 }
 
-function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
+function createEventTooLargeError({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError(
     'validation_failed',
     `Revision ${revision} of ${stream} is larger than ${MAX_APPEND_BYTES} bytes.`,
@@ -246,7 +246,7 @@ function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
 }
 
 /** A refusal to import events of a shipment that has other events in the store. */
-class DifferentHistory extends DomainError {
+class DifferentHistoryError extends DomainError {
   constructor(
     readonly stream: string,
     /** Revision of the first event that differs. */
@@ -257,19 +257,22 @@ class DifferentHistory extends DomainError {
 }
 
 /** Fields of a shipment's first event, its creation. */
-interface StoredCreation {
+interface StoredCreationData {
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly shipment: { readonly external_id: string | null };
 }
 
 /** Describes the stored shipment by its first event. */
-async function describeConflict(store: EventStore, { stream, revision }: DifferentHistory): Promise<ImportConflict> {
+async function describeConflict(
+  store: EventStore,
+  { stream, revision }: DifferentHistoryError,
+): Promise<ImportConflict> {
   const [created] = await store.read(stream, { from: 0, to: 0 });
-  const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<StoredCreation>;
+  const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<StoredCreationData>;
   return {
     stream,
-    shipment_id: shipmentIdOf(stream),
+    shipment_id: parseStreamName(stream),
     workspace_id: workspace_id ?? null,
     environment: environment ?? null,
     external_id: shipment?.external_id ?? null,

@@ -1,4 +1,4 @@
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import {
   acknowledge,
   cancel,
@@ -27,7 +27,7 @@ describe('a repeated command', () => {
   });
   afterEach(() => engine.close());
 
-  const length = async (shipmentId: string) => (await engine.store.read(streamOf(shipmentId))).length;
+  const length = async (shipmentId: string) => (await engine.store.read(toStreamName(shipmentId))).length;
 
   it.each([
     ['at once, by the same replica', () => shipments],
@@ -130,7 +130,7 @@ describe('a repeated command', () => {
       [...answers.slice(0, 20), ...answers.slice(0, 20)].map(({ answer }) => answer),
     );
     expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
-    const events = await engine.store.read(streamOf(id));
+    const events = await engine.store.read(toStreamName(id));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(20);
   });
 

@@ -1,6 +1,6 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { cachedRuleSettings } from './decide-batch.ts';
+import { cacheRuleSettings } from './decide-batch.ts';
 
 const away = new Unavailable('document store', 'gone');
 
@@ -19,7 +19,7 @@ describe('cached settings', () => {
   });
 
   it('are those of the reader, and the last known ones while it is unavailable', async () => {
-    const { of } = cachedRuleSettings(reader);
+    const { of } = cacheRuleSettings(reader);
     expect(await of('wsp_1')).toBe(settings);
     const last = (settings = { ...DEFAULT_RULE_SETTINGS });
     expect(await of('wsp_1')).toBe(last);
@@ -31,14 +31,14 @@ describe('cached settings', () => {
   });
 
   it('do not exist for a workspace that was never read', async () => {
-    const { of } = cachedRuleSettings(reader);
+    const { of } = cacheRuleSettings(reader);
     await of('wsp_1');
     isAway = true;
     await expect(of('wsp_2')).rejects.toBe(away);
   });
 
   it('are limited to the workspaces used last', async () => {
-    const { of } = cachedRuleSettings(reader, 2);
+    const { of } = cacheRuleSettings(reader, 2);
     for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await of(id);
     isAway = true;
     expect(await of('wsp_1')).toBe(settings);

@@ -2,20 +2,20 @@ import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
 import { milestones, places, upsert } from '../test/builders.ts';
-import { contextFor } from './decide-batch.ts';
-import { shipmentIdFor } from './ids.ts';
+import { createDecideContext } from './decide-batch.ts';
+import { createShipmentId } from './ids.ts';
 import {
   toShipmentEvents,
-  lastingCharacters,
+  countLastingCharacters,
   type LoadedShipment,
-  roughBytes,
+  estimateBytes,
   ShipmentCache,
 } from './shipment-cache.ts';
 
 /** A shipment with this many milestones with this note. */
 function shipment(count = 0, note = ''): LoadedShipment {
   const create = upsert({ external_id: 'PO-1' });
-  const shipment_id = shipmentIdFor(create, 'PO-1', create.id);
+  const shipment_id = createShipmentId(create, 'PO-1', create.id);
   const commands = [
     { ...create, shipment_id },
     ...milestones(shipment_id, count).map((each) => ({ ...each, milestone: { ...each.milestone, note } })),
@@ -26,13 +26,13 @@ function shipment(count = 0, note = ''): LoadedShipment {
   for (const command of commands) {
     const events = toShipmentEvents(
       command,
-      decide(command, state, contextFor(command, { places, settings: DEFAULT_RULE_SETTINGS })).events,
+      decide(command, state, createDecideContext(command, { places, settings: DEFAULT_RULE_SETTINGS })).events,
       null,
       revision + 1,
     );
     state = fold(events, state);
     revision += events.length;
-    for (const event of events) characters += lastingCharacters(event);
+    for (const event of events) characters += countLastingCharacters(event);
   }
   if (state === undefined) throw new Error('no shipment');
   return { state, revision, position: String(revision), characters };
@@ -58,8 +58,8 @@ describe('ShipmentCache', () => {
 
   it('holds fewer large shipments', () => {
     const large = shipment(20, 'x'.repeat(900));
-    expect(roughBytes(large)).toBeGreaterThan(roughBytes(small) + 20 * 900);
-    const { cache } = newCache(1_000, 10 * roughBytes(large));
+    expect(estimateBytes(large)).toBeGreaterThan(estimateBytes(small) + 20 * 900);
+    const { cache } = newCache(1_000, 10 * estimateBytes(large));
     for (let n = 0; n < 50; n++) cache.put(String(n), large);
     expect(cache.size).toBeGreaterThanOrEqual(4);
     expect(cache.size).toBeLessThanOrEqual(12);
@@ -68,7 +68,7 @@ describe('ShipmentCache', () => {
   it('counts the commands that a shipment remembers', () => {
     const commands = Array.from({ length: 10_000 }, (_, revision) => ({ id: 'a', revision }));
     const busy = { ...small, state: { ...small.state, commands } };
-    expect(roughBytes(busy)).toBeGreaterThan(roughBytes(small) + 1_000_000);
+    expect(estimateBytes(busy)).toBeGreaterThan(estimateBytes(small) + 1_000_000);
   });
 
   it('never returns to an older state', () => {

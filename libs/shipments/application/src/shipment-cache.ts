@@ -9,7 +9,7 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { eventId } from './ids.ts';
+import { createEventId } from './ids.ts';
 
 /**
  * A shipment folded from its stream up to `revision`. `position` is that of the event at the revision, or a later one.
@@ -26,14 +26,14 @@ export interface LoadedShipment {
  * Returns the number of characters that an event adds to a shipment permanently. Data of the shipment itself replaces
  * former data, so it does not count.
  */
-export function lastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
+export function countLastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
   return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
 }
 
 /** Returns a command's event in its stored form, without its position in the stream. */
 export function toNewEvent(event: ShipmentEvent): NewEvent {
   return {
-    id: eventId(event.metadata.command_id, event.metadata.command_index),
+    id: createEventId(event.metadata.command_id, event.metadata.command_index),
     type: event.type,
     data: event.data as unknown as JsonObject,
     metadata: event.metadata as unknown as JsonObject,
@@ -70,7 +70,7 @@ const SLICE_SIZE = 32;
  * as a whole.
  * @throws Unavailable
  */
-export async function* readSlices(
+export async function* readEventsInSlices(
   store: Pick<EventStore, 'read'>,
   stream: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
@@ -94,9 +94,11 @@ export async function readShipment(
 ): Promise<LoadedShipment | undefined> {
   let { state, characters = 0 }: Partial<LoadedShipment> = known ?? {};
   let last: StoredEvent | undefined;
-  for await (const events of readSlices(store, stream, { from: known === undefined ? 0 : known.revision + 1 })) {
+  for await (const events of readEventsInSlices(store, stream, {
+    from: known === undefined ? 0 : known.revision + 1,
+  })) {
     state = fold(events.map(toShipmentEvent), state);
-    characters = events.reduce((sum, event) => sum + lastingCharacters(event), characters);
+    characters = events.reduce((sum, event) => sum + countLastingCharacters(event), characters);
     last = events.at(-1);
   }
   if (last === undefined) return known;
@@ -110,14 +112,14 @@ export interface CacheLimits {
 }
 
 /** Bytes of a command's id and revision in memory. */
-const SEEN_COMMAND_BYTES = 150;
+const BYTES_PER_COMMAND = 150;
 
 /**
  * Returns the approximate heap bytes of a folded shipment, from the length of its text, because clients decide how long
  * lists and notes are.
  */
-export function roughBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
-  return 1_000 + 2 * JSON.stringify(state.record).length + characters + SEEN_COMMAND_BYTES * state.commands.length;
+export function estimateBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
+  return 1_000 + 2 * JSON.stringify(state.record).length + characters + BYTES_PER_COMMAND * state.commands.length;
 }
 
 /**
@@ -132,7 +134,7 @@ export class ShipmentCache {
     private readonly reads: Counter,
   ) {
     const { shipments: max, bytes: maxSize } = limits;
-    this.shipments = new LRUCache<string, LoadedShipment>({ max, maxSize, sizeCalculation: roughBytes });
+    this.shipments = new LRUCache<string, LoadedShipment>({ max, maxSize, sizeCalculation: estimateBytes });
   }
 
   get size(): number {

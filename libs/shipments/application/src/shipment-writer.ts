@@ -11,18 +11,18 @@ import {
   VersionConflict,
 } from '@tracking/ports';
 import { monotonicMs, retry, withDeadline } from '@tracking/resilience';
-import { type DecideContext, type ShipmentCommand, streamOf } from '@tracking/shipments-domain';
+import { type DecideContext, type ShipmentCommand, toStreamName } from '@tracking/shipments-domain';
 import {
   type BatchDecision,
-  contextFor,
+  createDecideContext,
   decideBatch,
   type DecisionBasis,
   findOutcome,
   rebuildAnswer,
   type RuleSettingsReader,
   type ShipmentAnswer,
-  commandTooLarge,
-  type Written,
+  createCommandTooLargeError,
+  type WrittenAnswer,
 } from './decide-batch.ts';
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
 
@@ -50,19 +50,19 @@ interface WriterOptions {
 }
 
 /** Short pauses between retries: conflicts and failovers end within milliseconds, and a command has seconds. */
-const RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 500 };
+const RETRY_PAUSES_MS = { firstPauseMs: 10, maxPauseMs: 500 };
 /**
  * Maximum number of commands of one shipment that are decided and appended together. Limits how long the thread is
  * blocked for others.
  */
 const MAX_COMMANDS_PER_BATCH = 32;
 
-interface Job {
+interface CommandJob {
   readonly command: ShipmentCommand;
   /** Deadline of the monotonic clock. */
   readonly deadline: number;
 }
-type QueuedJob = QueuedItem<Job, Written<ShipmentAnswer>>;
+type QueuedJob = QueuedItem<CommandJob, WrittenAnswer<ShipmentAnswer>>;
 
 /** Commands of one shipment that are appended together. */
 interface QueuedCommands {
@@ -70,7 +70,7 @@ interface QueuedCommands {
   readonly commands: readonly ShipmentCommand[];
   readonly deadline: number;
 }
-interface Decided {
+interface DecidedCommands {
   /** State on which the decision is based. */
   readonly known: LoadedShipment | undefined;
   readonly decision: BatchDecision;
@@ -82,7 +82,7 @@ interface Decided {
  * conflict.
  */
 export class ShipmentWriter {
-  private readonly batches: KeyedBatches<Job, Written<ShipmentAnswer>>;
+  private readonly batches: KeyedBatches<CommandJob, WrittenAnswer<ShipmentAnswer>>;
   private readonly store: EventStore;
   private readonly cache: ShipmentCache;
 
@@ -103,7 +103,7 @@ export class ShipmentWriter {
   }
 
   /** Executes a command. @throws DomainError, Unavailable if the outcome is unknown, Busy */
-  async write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
+  async write(command: ShipmentCommand): Promise<WrittenAnswer<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
     const submitted = this.batches.submit(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
     return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no response in time'));
@@ -128,7 +128,7 @@ export class ShipmentWriter {
   /** Decides as many commands as fit into one append, appends their events and settles them. Returns their number. */
   private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
-      stream: streamOf(shipmentId),
+      stream: toStreamName(shipmentId),
       commands: jobs.map(({ item }) => item.command),
       // Commands that are appended together share the deadline of the last one to arrive.
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
@@ -139,7 +139,7 @@ export class ShipmentWriter {
       return { ...decided, after: await this.append(batch, decided) };
     });
     if (after !== undefined) this.cache.put(shipmentId, after);
-    await this.settle(batch.stream, jobs, decision, after);
+    await this.settleJobs(batch.stream, jobs, decision, after);
     return decision.outcomes.length;
   }
 
@@ -147,7 +147,7 @@ export class ShipmentWriter {
   private async retryConflicts<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
     try {
       return await retry(action, {
-        ...RETRY_PAUSES,
+        ...RETRY_PAUSES_MS,
         deadline,
         isTransient: (error) => error instanceof VersionConflict,
         onFailure: (error) => error instanceof VersionConflict && this.options.conflicts.add(),
@@ -159,9 +159,12 @@ export class ShipmentWriter {
   }
 
   /** If some command writes nothing, a successful append does not prove that the cached state was current: re-reads the stream. */
-  private async decide({ stream, commands }: QueuedCommands, cached: LoadedShipment | undefined): Promise<Decided> {
+  private async decide(
+    { stream, commands }: QueuedCommands,
+    cached: LoadedShipment | undefined,
+  ): Promise<DecidedCommands> {
     const known = cached ?? (await readShipment(this.store, stream));
-    const basis = await this.basis(known?.state ?? commands[0]);
+    const basis = await this.readDecisionBasis(known?.state ?? commands[0]);
     const decision = decideBatch(commands, known, basis);
     if (decision.proven || cached === undefined) return { known, decision };
     const current = await readShipment(this.store, stream, cached);
@@ -169,7 +172,7 @@ export class ShipmentWriter {
     return { known: current, decision: decideBatch(commands, current, basis) };
   }
 
-  private async basis(of: { readonly workspace_id: string } | undefined): Promise<DecisionBasis> {
+  private async readDecisionBasis(of: { readonly workspace_id: string } | undefined): Promise<DecisionBasis> {
     const { places, settings } = this.options;
     return { places, settings: await settings.of(of?.workspace_id ?? '') };
   }
@@ -179,31 +182,34 @@ export class ShipmentWriter {
    * at the same revision.
    * @throws VersionConflict
    */
-  private async append(batch: QueuedCommands, { known, decision }: Decided): Promise<LoadedShipment | undefined> {
+  private async append(
+    batch: QueuedCommands,
+    { known, decision }: DecidedCommands,
+  ): Promise<LoadedShipment | undefined> {
     const { after, events } = decision;
     if (events.length === 0 || after === undefined) return known;
     let unknown: Unavailable | undefined;
     try {
       const append = () => this.store.append(batch.stream, known?.revision ?? 'no_stream', events);
       const appended = await retry(append, {
-        ...RETRY_PAUSES,
+        ...RETRY_PAUSES_MS,
         deadline: batch.deadline,
         // A refusal proves only that this attempt wrote nothing, so repeat only if an earlier attempt may have written.
         isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
-          if (unknown === undefined) this.logRepeated(batch.commands, error.message);
+          if (unknown === undefined) this.logRepeatedAppend(batch.commands, error.message);
           unknown = error;
         },
       });
       return { ...after, ...appended };
     } catch (error) {
-      if (error instanceof AppendTooLarge) throw commandTooLarge();
+      if (error instanceof AppendTooLarge) throw createCommandTooLargeError();
       throw error instanceof Unavailable ? (unknown ?? error) : error;
     }
   }
 
-  private logRepeated(commands: readonly ShipmentCommand[], reason: string): void {
+  private logRepeatedAppend(commands: readonly ShipmentCommand[], reason: string): void {
     for (const command of commands) {
       const { shipment_id } = command;
       this.options.logger.warn(
@@ -213,7 +219,7 @@ export class ShipmentWriter {
     }
   }
 
-  private async settle(
+  private async settleJobs(
     stream: string,
     jobs: readonly QueuedJob[],
     { outcomes }: BatchDecision,
@@ -230,7 +236,7 @@ export class ShipmentWriter {
       const { command } = item;
       try {
         const outcome = await findOutcome(this.store, stream, command);
-        answer(rebuildAnswer(command, outcome, contextFor(command, await this.basis(command))));
+        answer(rebuildAnswer(command, outcome, createDecideContext(command, await this.readDecisionBasis(command))));
       } catch (error) {
         fail(error);
       }
@@ -292,14 +298,14 @@ export class KeyedBatches<T, R> {
     this.unanswered++;
     if (queue === undefined) {
       this.queues.set(key, []);
-      void this.work(key, [{ item, answer, fail }]);
+      void this.handleQueue(key, [{ item, answer, fail }]);
     } else {
       queue.push({ item, answer, fail });
     }
     return promise;
   }
 
-  private async work(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
+  private async handleQueue(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
     let batch = first;
     while (batch.length > 0) {
       try {

@@ -2,11 +2,11 @@ import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
 import { RecordedMetrics, passThroughJson, simulateDelay } from '@tracking/testing';
 import { v5 } from 'uuid';
-import { type CancelShipment, publicEventId, streamOf } from '@tracking/shipments-domain';
+import { type CancelShipment, toPublicEventId, toStreamName } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { ADDRESSES } from '../test/publishing-stage.ts';
-import { type EventOperations, eventOperations } from './operations.ts';
+import { type EventOperations, createEventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 let engine: TestEngine;
@@ -23,7 +23,7 @@ describe('stored events', () => {
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
     );
     const { answer, position } = await shipments.upsertShipment(command);
-    const events = await engine.store.read(streamOf(answer.shipment.id));
+    const events = await engine.store.read(toStreamName(answer.shipment.id));
     // The container's check digit is wrong, so an exception opens with the shipment.
     expect(events.map(({ type }) => type)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     for (const [index, event] of events.entries()) {
@@ -142,7 +142,7 @@ describe('limits', () => {
     );
     expect(first?.status).toBe('fulfilled');
     expect(second).toMatchObject({ status: 'rejected', reason: expect.any(Busy) });
-    const events = await engine.store.read(streamOf(answer.shipment.id));
+    const events = await engine.store.read(toStreamName(answer.shipment.id));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(1);
   });
 
@@ -170,7 +170,7 @@ describe('limits', () => {
       );
     }
     for (const id of ids) {
-      const events = await engine.store.read(streamOf(id));
+      const events = await engine.store.read(toStreamName(id));
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
       expect(await shipments.getShipment({ ...scope, shipment_id: id })).toEqual(
         await replica(engine.store).getShipment({ ...scope, shipment_id: id }),
@@ -187,7 +187,7 @@ describe('the service of another process', () => {
   beforeEach(() => {
     service = replica(engine.store);
     client = passThroughJson(service);
-    events = passThroughJson(eventOperations(engine.store, ADDRESSES));
+    events = passThroughJson(createEventOperations(engine.store, ADDRESSES));
   });
 
   it('behaves the same', async () => {
@@ -248,11 +248,11 @@ describe('the service of another process', () => {
     expect(await events.head()).toBeUndefined();
     await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
-    const here = eventOperations(engine.store, ADDRESSES);
+    const here = createEventOperations(engine.store, ADDRESSES);
     const page = await here.exportEvents({ after: null, limit: 10 });
     expect(await events.exportEvents({ after: null, limit: 10 })).toStrictEqual(page);
     expect(await events.importEvents({ events: page.events })).toEqual({ stored: page.events.length });
-    const references = page.events.map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
+    const references = page.events.map(({ id, stream, revision }) => ({ id: toPublicEventId(id), stream, revision }));
     const made = await here.makeEvents({ references, max_bytes: 1_000_000 });
     expect(made.covered).toBe(references.length);
     expect(await events.makeEvents({ references, max_bytes: 1_000_000 })).toStrictEqual(made);

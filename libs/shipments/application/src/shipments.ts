@@ -42,12 +42,12 @@ import {
   type UpsertShipmentAnswer,
   type CommandResult,
   type DecideContext,
-  shipmentNotFound,
+  createShipmentNotFoundError,
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { cachedRuleSettings, type RuleSettingsReader, type Written } from './decide-batch.ts';
-import { shipmentIdFor } from './ids.ts';
+import { cacheRuleSettings, type RuleSettingsReader, type WrittenAnswer } from './decide-batch.ts';
+import { createShipmentId } from './ids.ts';
 import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
@@ -95,7 +95,7 @@ export class Shipments extends ShipmentStreamReads {
   private readonly metrics: CommandMetrics;
 
   constructor(options: ShipmentsOptions) {
-    const settings = cachedRuleSettings(options.settings);
+    const settings = cacheRuleSettings(options.settings);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const metrics = new CommandMetrics(options.metrics);
     const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
@@ -107,95 +107,97 @@ export class Shipments extends ShipmentStreamReads {
   }
 
   /** Creates a shipment, or updates the one that has this `external_id`. */
-  upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>> {
+  upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<WrittenAnswer<UpsertShipmentAnswer>> {
     // Concurrent upserts of one `external_id` use the same stream.
-    const shipment_id = shipmentIdFor(request, request.fields.external_id, request.id);
+    const shipment_id = createShipmentId(request, request.fields.external_id, request.id);
     return this.execute({ ...request, type: 'UpsertShipment', shipment_id });
   }
 
-  patchShipment(request: CommandRequest<PatchShipment>): Promise<Written<ShipmentPatchAnswer>> {
+  patchShipment(request: CommandRequest<PatchShipment>): Promise<WrittenAnswer<ShipmentPatchAnswer>> {
     return this.execute({ ...request, type: 'PatchShipment' });
   }
 
-  patchContainer(request: CommandRequest<PatchContainer>): Promise<Written<ContainerPatchAnswer>> {
+  patchContainer(request: CommandRequest<PatchContainer>): Promise<WrittenAnswer<ContainerPatchAnswer>> {
     return this.execute({ ...request, type: 'PatchContainer' });
   }
 
-  cancelShipment(request: CommandRequest<CancelShipment>): Promise<Written<CancellationAnswer>> {
+  cancelShipment(request: CommandRequest<CancelShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
     return this.execute({ ...request, type: 'CancelShipment' });
   }
 
   /** Revokes the client's cancellation. */
-  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<Written<CancellationAnswer>> {
+  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
     return this.execute({ ...request, type: 'ReopenShipment' });
   }
 
   /** Updates exceptions to the present time and settings. Stores nothing if nothing changes. */
-  checkRules(request: CommandRequest<CheckRules>): Promise<Written<CheckRulesAnswer>> {
+  checkRules(request: CommandRequest<CheckRules>): Promise<WrittenAnswer<CheckRulesAnswer>> {
     return this.execute({ ...request, type: 'CheckRules' });
   }
 
   /** Records a milestone, or corrects the one that has this `external_id`. */
-  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<Written<RecordMilestoneAnswer>> {
+  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<WrittenAnswer<RecordMilestoneAnswer>> {
     return this.execute({ ...request, type: 'RecordMilestone' });
   }
 
-  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<Written<CorrectMilestoneAnswer>> {
+  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<WrittenAnswer<CorrectMilestoneAnswer>> {
     return this.execute({ ...request, type: 'CorrectMilestone' });
   }
 
-  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<Written<RetractMilestoneAnswer>> {
+  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<WrittenAnswer<RetractMilestoneAnswer>> {
     return this.execute({ ...request, type: 'RetractMilestone' });
   }
 
-  openException(request: CommandRequest<OpenException>): Promise<Written<OpenExceptionAnswer>> {
+  openException(request: CommandRequest<OpenException>): Promise<WrittenAnswer<OpenExceptionAnswer>> {
     return this.execute({ ...request, type: 'OpenException' });
   }
 
-  acknowledgeException(request: CommandRequest<AcknowledgeException>): Promise<Written<AcknowledgeExceptionAnswer>> {
+  acknowledgeException(
+    request: CommandRequest<AcknowledgeException>,
+  ): Promise<WrittenAnswer<AcknowledgeExceptionAnswer>> {
     return this.execute({ ...request, type: 'AcknowledgeException' });
   }
 
-  resolveException(request: CommandRequest<ResolveException>): Promise<Written<ResolveExceptionAnswer>> {
+  resolveException(request: CommandRequest<ResolveException>): Promise<WrittenAnswer<ResolveExceptionAnswer>> {
     return this.execute({ ...request, type: 'ResolveException' });
   }
 
   /** Adds a document whose bytes are already in the object store. */
-  addDocument(request: CommandRequest<AddDocument>): Promise<Written<DocumentAnswer>> {
+  addDocument(request: CommandRequest<AddDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'AddDocument' });
   }
 
   /** Adds a document whose bytes arrive later. */
-  requestUpload(request: CommandRequest<RequestUpload>): Promise<Written<DocumentAnswer>> {
+  requestUpload(request: CommandRequest<RequestUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'RequestUpload' });
   }
 
-  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<Written<DocumentAnswer>> {
+  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'ReceiveUpload' });
   }
 
-  completeUpload(request: CommandRequest<CompleteUpload>): Promise<Written<DocumentAnswer>> {
+  completeUpload(request: CommandRequest<CompleteUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'CompleteUpload' });
   }
 
-  approveDocument(request: CommandRequest<ApproveDocument>): Promise<Written<DocumentAnswer>> {
+  approveDocument(request: CommandRequest<ApproveDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'ApproveDocument' });
   }
 
-  rejectDocument(request: CommandRequest<RejectDocument>): Promise<Written<DocumentAnswer>> {
+  rejectDocument(request: CommandRequest<RejectDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'RejectDocument' });
   }
 
-  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<Written<DocumentAnswer>> {
+  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
     return this.execute({ ...request, type: 'DeleteDocument' });
   }
 
   /** The answer has the type that the command type's handler returns. */
-  private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<Written<Answer>> {
+  private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<WrittenAnswer<Answer>> {
     return this.metrics.measure(command.type, async () => {
-      if (parseShipmentId(command.shipment_id) === undefined) throw shipmentNotFound();
-      const written: Written<CommandResult> = await this.writer.write(command);
-      return written as Written<Answer>;
+      if (parseShipmentId(command.shipment_id) === undefined) throw createShipmentNotFoundError();
+      const written: WrittenAnswer<CommandResult> = await this.writer.write(command);
+      return written as WrittenAnswer<Answer>;
     });
   }
 }
@@ -227,8 +229,8 @@ class CommandMetrics {
   /** Counts and times one command; its result or error is passed on. */
   async measure<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
-    run: () => Promise<Written<Answer>>,
-  ): Promise<Written<Answer>> {
+    run: () => Promise<WrittenAnswer<Answer>>,
+  ): Promise<WrittenAnswer<Answer>> {
     const start = performance.now();
     let outcome: string = 'error';
     try {

@@ -1,6 +1,6 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 
@@ -13,7 +13,8 @@ describe('an engine that does not respond', () => {
   });
   afterEach(() => engine.close());
 
-  const types = async (shipmentId: string) => (await engine.store.read(streamOf(shipmentId))).map(({ type }) => type);
+  const types = async (shipmentId: string) =>
+    (await engine.store.read(toStreamName(shipmentId))).map(({ type }) => type);
 
   it.each([
     ['had stored the events', true],

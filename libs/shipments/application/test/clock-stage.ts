@@ -1,7 +1,7 @@
-import { type CheckRules, shipmentIdFrom } from '@tracking/shipments-domain';
+import { type CheckRules, toShipmentId } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
-import { type DueShipment, RuleClock, type RuleClockParts, type WorkList } from '../src/clock/rule-clock.ts';
+import { type DueShipment, RuleClock, type RuleClockParts, type DueShipmentList } from '../src/clock/rule-clock.ts';
 import type { ShipmentsService } from '../src/shipments.ts';
 import { scope } from './builders.ts';
 
@@ -11,7 +11,7 @@ export const MIDNIGHT = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. Ids sort like `n`. */
 export function shipmentOf(n: number): string {
   const digits = String(n).padStart(8, '0');
-  return shipmentIdFrom(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
+  return toShipmentId(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
 }
 
 /** A rule clock with its work list and time, all controlled by the test. */
@@ -42,7 +42,7 @@ export class ClockStage {
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RuleClockParts> = {},
   ) {
-    const workList: WorkList = { listDueShipments: (until, limit, after) => this.due(until, limit, after) };
+    const workList: DueShipmentList = { listDueShipments: (until, limit, after) => this.due(until, limit, after) };
     this.clock = new RuleClock({
       shipments: { checkRules: (command) => this.check(command as CheckRules) },
       workList,

@@ -7,7 +7,7 @@ import {
   type ShipmentState,
   SHIPMENT_STREAM_PREFIX,
   evolve,
-  publicEvent,
+  toPublicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
@@ -120,7 +120,7 @@ export class PublishingStage {
       const event = toShipmentEvent(stored);
       const state = evolve(states.get(stored.stream), event);
       states.set(stored.stream, state);
-      return publicEvent(stored.id, event, state, ADDRESSES) ?? [];
+      return toPublicEvent(stored.id, event, state, ADDRESSES) ?? [];
     });
   }
 

@@ -31,7 +31,7 @@ class RechecksInMemory implements Rechecks {
     return change && { ...change.recheck, isDone: change.isDone };
   }
 
-  async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
     const all = [...this.changes.values()].flatMap(({ recheck, isDone }) => (isDone ? [] : [recheck]));
     const sorted = all.sort((one, other) => (one.workspace_id < other.workspace_id ? -1 : 1));
     return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);

@@ -1,9 +1,9 @@
 import type { EventStore } from '@tracking/ports';
-import { shipmentIdOf, streamOf } from '@tracking/shipments-domain';
-import type { DueShipment, WorkList } from '../src/clock/rule-clock.ts';
+import { parseStreamName, toStreamName } from '@tracking/shipments-domain';
+import type { DueShipment, DueShipmentList } from '../src/clock/rule-clock.ts';
 
 /** A simple work list that reads every stream each time. */
-export class StoredDeadlines implements WorkList {
+export class StoredDeadlines implements DueShipmentList {
   /** Ids of all shipments. */
   readonly ids: string[] = [];
   private frozen: readonly DueShipment[] | undefined;
@@ -29,7 +29,7 @@ export class StoredDeadlines implements WorkList {
   }
 
   private async all(): Promise<readonly DueShipment[]> {
-    const rows = await Promise.all(this.ids.map((id) => this.rowOf(streamOf(id))));
+    const rows = await Promise.all(this.ids.map((id) => this.rowOf(toStreamName(id))));
     return rows.flat();
   }
 
@@ -38,6 +38,6 @@ export class StoredDeadlines implements WorkList {
     const metadata = events.at(-1)?.metadata;
     const due_at = metadata?.['imported'] === true ? null : metadata?.['next_check_at'];
     const { workspace_id, environment } = events[0]?.data as Pick<DueShipment, 'workspace_id' | 'environment'>;
-    return typeof due_at === 'string' ? [{ id: shipmentIdOf(stream), workspace_id, environment, due_at }] : [];
+    return typeof due_at === 'string' ? [{ id: parseStreamName(stream), workspace_id, environment, due_at }] : [];
   }
 }

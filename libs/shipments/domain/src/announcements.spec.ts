@@ -6,9 +6,9 @@ import {
   type EventMetadata,
   type ShipmentEvent,
   type ShipmentState,
-  announcementOf,
+  findAnnouncement,
   evolve,
-  publicEvent,
+  toPublicEvent,
   upcast,
 } from './index.ts';
 
@@ -19,7 +19,7 @@ function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   let state: ShipmentState | undefined;
   return events.flatMap((event) => {
     state = evolve(state, event);
-    return publicEvent(String(event.revision), event, state, ADDRESSES) ?? [];
+    return toPublicEvent(String(event.revision), event, state, ADDRESSES) ?? [];
   });
 }
 
@@ -205,7 +205,7 @@ describe('announcements', () => {
     scenario.estimate('vessel_arrived', day(21));
     scenario.post('delivered', day(20));
     const expected = scenario.events.flatMap((event) => {
-      const announcement = announcementOf(event);
+      const announcement = findAnnouncement(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];
     });
     expect(announced(scenario.events).map(({ id, type }) => [id, type])).toEqual(expected);

@@ -52,13 +52,13 @@ export function checkMilestone(
   const location = input.location === null ? null : normaliseLocation(input.location, places, ports) || null;
   const timezone = input.timezone ?? (location === null ? null : (places.find(location)?.timezone ?? null));
   const milestone = { ...input, container_number, location, timezone };
-  return { milestone, errors: CHECKS.flatMap((check) => check(milestone, at) ?? []) };
+  return { milestone, errors: MILESTONE_CHECKS.flatMap((check) => check(milestone, at) ?? []) };
 }
 
 /** Returns the error of a normalised milestone; undefined if there is none. */
 type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
 
-const CHECKS: readonly MilestoneCheck[] = [checkCode, checkReasonCode, checkTime, checkContainerNumber];
+const MILESTONE_CHECKS: readonly MilestoneCheck[] = [checkCode, checkReasonCode, checkTime, checkContainerNumber];
 
 function checkCode({ code }: MilestoneInput): FieldError | undefined {
   if (findMilestoneCode(code) !== undefined) return undefined;

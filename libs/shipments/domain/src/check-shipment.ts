@@ -85,10 +85,10 @@ const FIELD_CHECKS: {
   booking_number: (check, value, param) => check.checkReference(param, value),
   shipper: (_check, value) => normaliseParty(value),
   consignee: (_check, value) => normaliseParty(value),
-  container_numbers: (check, value) => check.containers(value ?? []),
-  carrier_scac: (check, value, param) => check.carrier(param, value),
-  origin_port: (check, value, param) => check.port(param, value),
-  destination_port: (check, value, param) => check.port(param, value),
+  container_numbers: (check, value) => check.checkContainers(value ?? []),
+  carrier_scac: (check, value, param) => check.checkCarrier(param, value),
+  origin_port: (check, value, param) => check.checkPort(param, value),
+  destination_port: (check, value, param) => check.checkPort(param, value),
   references: (check, value, param) => {
     check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
     return (value ?? []).map(({ type, value: text }) => ({ type, value: text }));
@@ -100,7 +100,7 @@ const FIELD_CHECKS: {
   },
   legs: (check, value, param) => {
     check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
-    return (value ?? []).map((leg, index) => check.leg(`${param}[${index}]`, leg));
+    return (value ?? []).map((leg, index) => check.checkLeg(`${param}[${index}]`, leg));
   },
 };
 
@@ -145,7 +145,7 @@ class ShipmentCheck {
     return value;
   }
 
-  containers(numbers: readonly string[]): readonly string[] {
+  checkContainers(numbers: readonly string[]): readonly string[] {
     const kept = new Set<string>();
     numbers.forEach((text, index) => {
       const number = normaliseCode(text);
@@ -170,7 +170,7 @@ class ShipmentCheck {
     return [...kept];
   }
 
-  carrier(param: string, text: string | null, mode = this.mode): string | null {
+  checkCarrier(param: string, text: string | null, mode = this.mode): string | null {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isCarrierCode(code, mode)) {
@@ -180,7 +180,7 @@ class ShipmentCheck {
     return code;
   }
 
-  port(param: string, text: string | null, mode = this.mode): string | null {
+  checkPort(param: string, text: string | null, mode = this.mode): string | null {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isPortCode(code, mode)) {
@@ -193,16 +193,16 @@ class ShipmentCheck {
     return code;
   }
 
-  leg(param: string, leg: Nullable<LegFields>): LegFields {
+  checkLeg(param: string, leg: Nullable<LegFields>): LegFields {
     const mode = leg.mode ?? this.mode;
     this.checkTimes(`${param}.eta`, leg.etd, leg.eta);
     return {
       mode: leg.mode ?? null,
-      carrier_scac: this.carrier(`${param}.carrier_scac`, leg.carrier_scac ?? null, mode),
+      carrier_scac: this.checkCarrier(`${param}.carrier_scac`, leg.carrier_scac ?? null, mode),
       vessel: leg.vessel ?? null,
       voyage: leg.voyage ?? null,
-      origin_port: this.port(`${param}.origin_port`, leg.origin_port ?? null, mode),
-      destination_port: this.port(`${param}.destination_port`, leg.destination_port ?? null, mode),
+      origin_port: this.checkPort(`${param}.origin_port`, leg.origin_port ?? null, mode),
+      destination_port: this.checkPort(`${param}.destination_port`, leg.destination_port ?? null, mode),
       etd: leg.etd ?? null,
       eta: leg.eta ?? null,
     };

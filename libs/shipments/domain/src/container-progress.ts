@@ -1,15 +1,22 @@
 import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp } from '@tracking/contracts';
 import {
-  LOSABLE_STATUSES,
+  DEMOTABLE_STATUSES,
   DEMOTIONS,
   type LosableStatus,
-  type Demotion,
+  type StatusDemotion,
   type TurningPoints,
   isAfterDemotion,
 } from './milestone-meaning.ts';
 import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { NEVER, RANK, type MilestoneSummary, earlier, firstNotBefore, later } from './milestone-summary.ts';
+import {
+  TIME_BEFORE_ALL,
+  STATUS_RANKS,
+  type MilestoneSummary,
+  chooseEarlierEntry,
+  findFirstNotBefore,
+  chooseLaterEntry,
+} from './milestone-summary.ts';
 
 /** A status, with the milestone and the rule that set it. */
 export interface DecidedStatus {
@@ -44,10 +51,10 @@ interface ContainerTimes {
  */
 export function computeProgress(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const points = findTurningPoints(summaries);
-  const sailed = latestTimeOf(summaries, 'sailed');
+  const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
-    if (entry !== undefined) reached[rank] = earlier(reached[rank], entry);
+    if (entry !== undefined) reached[rank] = chooseEarlierEntry(reached[rank], entry);
   };
   let discharge: TimelineEntry | undefined;
   let landing: TimelineEntry | undefined;
@@ -57,28 +64,28 @@ export function computeProgress(summaries: readonly MilestoneSummary[]): Contain
   for (const summary of summaries) {
     const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } = summary;
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
-    for (const status of LOSABLE_STATUSES)
-      if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
-    discharge = earlier(discharge, firstNotBefore(discharged, points.departed));
-    landing = earlier(landing, findLanding(summary, sailed, points));
-    gateOut = earlier(gateOut, firstNotBefore(gatedOut, points.railDeparted));
-    delivery = earlier(delivery, delivered);
-    emptyReturn = earlier(emptyReturn, emptyReturned);
+    for (const status of DEMOTABLE_STATUSES)
+      if (losable[status].length > 0) applyDemotableMilestones(losable[status], status, points, reach);
+    discharge = chooseEarlierEntry(discharge, findFirstNotBefore(discharged, points.departed));
+    landing = chooseEarlierEntry(landing, findLanding(summary, sailed, points));
+    gateOut = chooseEarlierEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
+    delivery = chooseEarlierEntry(delivery, delivered);
+    emptyReturn = chooseEarlierEntry(emptyReturn, emptyReturned);
   }
   const rank = reached.findLastIndex((entry) => entry !== undefined);
   return {
-    status: statusAt(rank),
+    status: statusWithRank(rank),
     milestone: reached[rank] ?? null,
     rule: rank > 0 ? 'highest_rank' : 'no_milestone',
     reached,
     discharge,
     gateOut,
     times: {
-      discharged_at: timeOf(landing),
-      available_at: timeOf(reached[RANK.available_for_pickup]),
-      gated_out_at: timeOf(gateOut),
-      delivered_at: timeOf(delivery),
-      empty_returned_at: timeOf(emptyReturn),
+      discharged_at: readTime(landing),
+      available_at: readTime(reached[STATUS_RANKS.available_for_pickup]),
+      gated_out_at: readTime(gateOut),
+      delivered_at: readTime(delivery),
+      empty_returned_at: readTime(emptyReturn),
     },
   };
 }
@@ -92,38 +99,40 @@ function findLanding(
   sailed: Timestamp,
   { railDeparted }: TurningPoints,
 ): TimelineEntry | undefined {
-  const known = earlier(firstNotBefore(discharged, sailed), firstNotBefore(landed, sailed));
-  const passing = firstNotBefore(passed, sailed);
-  return passing !== undefined && passing.milestone.occurred_at < railDeparted ? earlier(known, passing) : known;
+  const known = chooseEarlierEntry(findFirstNotBefore(discharged, sailed), findFirstNotBefore(landed, sailed));
+  const passing = findFirstNotBefore(passed, sailed);
+  return passing !== undefined && passing.milestone.occurred_at < railDeparted
+    ? chooseEarlierEntry(known, passing)
+    : known;
 }
 
 /**
  * Applies milestones of one status: the earliest milestone of each demotion, and the earliest without one. Entries are
  * sorted by time.
  */
-function reachLosable(
+function applyDemotableMilestones(
   entries: readonly TimelineEntry[],
   own: LosableStatus,
   points: TurningPoints,
   reach: (rank: number, entry: TimelineEntry | undefined) => void,
 ): void {
   let place = 0;
-  const stretches: readonly Demotion[] = DEMOTIONS[own];
+  const stretches: readonly StatusDemotion[] = DEMOTIONS[own];
   for (const stretch of stretches) {
     const first = entries[place];
     if (first === undefined || isAfterDemotion(stretch, points, first.milestone.occurred_at)) continue;
-    if (stretch.status !== null) reach(RANK[stretch.status], first);
+    if (stretch.status !== null) reach(STATUS_RANKS[stretch.status], first);
     place = findFirstIndex(entries, ({ occurred_at }) => isAfterDemotion(stretch, points, occurred_at));
   }
-  reach(RANK[own], entries[place]);
+  reach(STATUS_RANKS[own], entries[place]);
 }
 
 /** Returns the times before which milestones of the container are demoted. */
 export function findTurningPoints(summaries: readonly MilestoneSummary[]): TurningPoints {
   return {
-    departed: latestTimeOf(summaries, 'departed'),
-    railDeparted: latestTimeOf(summaries, 'railDeparted'),
-    unavailable: latestTimeOf(summaries, 'unavailable'),
+    departed: findLatestTime(summaries, 'departed'),
+    railDeparted: findLatestTime(summaries, 'railDeparted'),
+    unavailable: findLatestTime(summaries, 'unavailable'),
   };
 }
 
@@ -132,50 +141,52 @@ export function findTurningPoints(summaries: readonly MilestoneSummary[]): Turni
  * highest, but at most `out_for_delivery`.
  * @param progresses at least one
  */
-export function overallStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
-  const ranks = progresses.map(({ status }) => RANK[status]);
+export function computeShipmentStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
+  const ranks = progresses.map(({ status }) => STATUS_RANKS[status]);
   const lowest = Math.min(...ranks);
-  if (lowest >= RANK.delivered) {
+  if (lowest >= STATUS_RANKS.delivered) {
     // The last of the containers to get there sets the status.
-    const setters = progresses.filter(({ status }) => RANK[status] === lowest).map(({ milestone }) => milestone);
+    const setters = progresses
+      .filter(({ status }) => STATUS_RANKS[status] === lowest)
+      .map(({ milestone }) => milestone);
     return {
-      status: statusAt(lowest),
-      milestone: setters.reduce<TimelineEntry | undefined>(laterOrFirst, undefined) ?? null,
+      status: statusWithRank(lowest),
+      milestone: setters.reduce<TimelineEntry | undefined>(chooseLaterSetter, undefined) ?? null,
       rule: progresses.length === 1 ? 'highest_rank' : 'lowest_of_delivered',
     };
   }
   const highest = Math.max(...ranks);
-  const rank = Math.min(highest, RANK.out_for_delivery);
+  const rank = Math.min(highest, STATUS_RANKS.out_for_delivery);
   let milestone: TimelineEntry | undefined;
   for (const { reached } of progresses) {
-    for (let each = rank; each <= highest && rank > 0; each++) milestone = earlier(milestone, reached[each]);
+    for (let each = rank; each <= highest && rank > 0; each++) milestone = chooseEarlierEntry(milestone, reached[each]);
   }
-  return { status: statusAt(rank), milestone: milestone ?? null, rule: statusRule(rank, highest) };
+  return { status: statusWithRank(rank), milestone: milestone ?? null, rule: chooseStatusRule(rank, highest) };
 }
 
-function statusRule(rank: number, highest: number): StatusRule {
+function chooseStatusRule(rank: number, highest: number): StatusRule {
   if (rank < highest) return 'not_all_delivered';
   return rank > 0 ? 'highest_rank' : 'no_milestone';
 }
 
-function laterOrFirst(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
-  return later(a, b ?? undefined);
+function chooseLaterSetter(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
+  return chooseLaterEntry(a, b ?? undefined);
 }
 
-function statusAt(rank: number): ShipmentStatus {
+function statusWithRank(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
-function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
+function readTime(entry: TimelineEntry | undefined): Timestamp | null {
   return entry?.milestone.occurred_at ?? null;
 }
 
-/** Returns the latest time of a kind; `NEVER` if there is none. */
-export function latestTimeOf(
+/** Returns the latest time of a kind; `TIME_BEFORE_ALL` if there is none. */
+export function findLatestTime(
   summaries: readonly MilestoneSummary[],
   kind: 'departed' | 'railDeparted' | 'sailed' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
 ): Timestamp {
-  let time = NEVER;
+  let time = TIME_BEFORE_ALL;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];
   return time;
 }

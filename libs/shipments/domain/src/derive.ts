@@ -10,13 +10,18 @@ import type { ShipmentChanged } from './events/shipment-events.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { buildRoute } from './route.ts';
 import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
-import { type ContainerProgress, type DecidedStatus, overallStatus, computeProgress } from './container-progress.ts';
+import {
+  type ContainerProgress,
+  type DecidedStatus,
+  computeShipmentStatus,
+  computeProgress,
+} from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
-import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
+import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
 
 /** Inputs from which everything else about a shipment is derived. */
-interface Basis {
+interface DerivationInputs {
   /** The shipment before the command, with the values that the command sets, except those of the schedule. */
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
@@ -45,7 +50,7 @@ interface Cancellation {
   readonly milestone: TimelineEntry | null;
 }
 
-export interface Derived {
+export interface DerivedShipment {
   readonly record: ShipmentRecord;
   /** Status of the record, with its rule. */
   readonly status: DecidedStatus;
@@ -60,14 +65,18 @@ export interface Derived {
  * Derives all fields of a shipment that depend on its milestones. The order in which milestones arrived does not matter.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
-export function derive(basis: Basis, places: Places, onEstimate?: EstimateListener): Derived {
+export function deriveShipment(
+  basis: DerivationInputs,
+  places: Places,
+  onEstimate?: EstimateListener,
+): DerivedShipment {
   const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
   const analysis = analyseTimeline(timeline, buildRoute(record, schedule.legs.value, places), record.container_numbers);
-  const subjects = deriveSubjects(analysis, record.container_numbers);
+  const subjects = deriveStatusSubjects(analysis, record.container_numbers);
   const times = decideTimes(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
-  const moved = overallStatus(subjects.map(({ progress }) => progress));
+  const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
   const cancellation = findCancellation(analysis, cancelled, moved.status, record);
-  const status = cancellation === undefined ? moved : cancelledBy(cancellation);
+  const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
   return {
     record: {
       ...record,
@@ -80,7 +89,7 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
       legs: times.legs,
       original_eta: record.original_eta ?? times.eta.value,
       containers: deriveContainers(basis, subjects),
-      last_milestone: lastMilestone(analysis.last),
+      last_milestone: toLastMilestone(analysis.last),
     },
     status,
     times,
@@ -91,24 +100,27 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
 }
 
 /** Returns the event that announces derived changes. */
-export function changedEvent(changes: Changes, derived: Derived): ShipmentChanged {
-  const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: etaSetBy(derived) };
+export function createChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChanged {
+  const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: deriveEtaOrigin(derived) };
   return { type: 'shipment.changed.v1', data };
 }
 
-function etaSetBy({ times: { eta } }: Derived): EtaOrigin {
+function deriveEtaOrigin({ times: { eta } }: DerivedShipment): EtaOrigin {
   // After the arrival, only clients change the ETA.
   const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
   return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
 }
 
-function cancelledBy({ milestone }: Cancellation): DecidedStatus {
+function deriveCancelledStatus({ milestone }: Cancellation): DecidedStatus {
   const rule = milestone === null ? 'cancelled_by_client' : 'cancelled_by_milestone';
   return { status: 'cancelled', milestone, rule };
 }
 
-function deriveSubjects({ unnamed, named }: TimelineAnalysis, containers: readonly string[]): readonly StatusSubject[] {
+function deriveStatusSubjects(
+  { unnamed, named }: TimelineAnalysis,
+  containers: readonly string[],
+): readonly StatusSubject[] {
   const general: StatusSubject = { container_number: null, summaries: [unnamed], progress: computeProgress([unnamed]) };
   if (containers.length === 0) return [general];
   return containers.map((container_number) => {
@@ -132,7 +144,7 @@ function findCancellation(
   before: ShipmentRecord,
 ): Cancellation | undefined {
   const revisions = cancelled === null ? [] : [cancelled];
-  const held = isCancelledByMilestone(before) || RANK[status] < RANK.delivered;
+  const held = isCancelledByMilestone(before) || STATUS_RANKS[status] < STATUS_RANKS.delivered;
   const [first] = held ? cancellations : [];
   if (first !== undefined) revisions.push(...cancellations.map(({ recorded }) => recorded));
   return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
@@ -144,7 +156,7 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
 }
 
 function deriveContainers(
-  { record, removedContainers }: Basis,
+  { record, removedContainers }: DerivationInputs,
   subjects: readonly StatusSubject[],
 ): readonly Container[] {
   const present = new Map(record.containers.map((container) => [container.number, container]));
@@ -173,14 +185,14 @@ function deriveContainer(
     seal_number: given.seal_number,
     status: progress.status,
     status_milestone_id: progress.milestone?.milestone.id ?? null,
-    last_milestone: lastMilestone(summaries.map(({ last }) => last).reduce(later, undefined)),
+    last_milestone: toLastMilestone(summaries.map(({ last }) => last).reduce(chooseLaterEntry, undefined)),
     ...progress.times,
     last_free_day: given.last_free_day,
     empty_return_by: given.empty_return_by,
   };
 }
 
-function lastMilestone(entry: TimelineEntry | undefined): LastMilestone | null {
+function toLastMilestone(entry: TimelineEntry | undefined): LastMilestone | null {
   if (entry === undefined) return null;
   const { id, code, label, occurred_at, location } = entry.milestone;
   return { id, code, label, occurred_at, location };

@@ -9,7 +9,7 @@ type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
  * Returns a function that finds the replacement of a document: the last document of its chain that was not deleted. A
  * deleted document within the chain still leads to the next one.
  */
-export function replacementFinder<Document extends StoredDocument>(
+export function createReplacementFinder<Document extends StoredDocument>(
   documents: readonly Document[],
 ): (document: Replaced) => Document | undefined {
   const byId = new Map(documents.map((each) => [each.document.id, each]));
@@ -31,7 +31,7 @@ export function findRestoredDocument(
   { id, ...deleted }: DocumentRecord,
   documents: readonly StoredDocument[],
 ): StoredDocument | undefined {
-  if (replacementFinder(documents)(deleted) !== undefined) return undefined;
+  if (createReplacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
   while (former !== undefined && !isDocumentPresent(former.document)) former = replacedBy(former.document.id);
@@ -39,7 +39,7 @@ export function findRestoredDocument(
 }
 
 /** Returns the time when a document expires unless it is complete by then; undefined if it does not wait for bytes. */
-export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | undefined {
+export function findExpiry({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
@@ -47,14 +47,14 @@ export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | u
 /**
  * Returns events for the documents that have expired by now, and when the next one will; undefined if none is pending.
  */
-export function expireDocuments(
+export function createExpiryEvents(
   documents: readonly DocumentState[],
   now: Timestamp,
 ): { readonly expired: readonly ShipmentEventBody[]; readonly next: Timestamp | undefined } {
   const expired: ShipmentEventBody[] = [];
   let next: Timestamp | undefined;
   for (const { document: previous, received } of documents) {
-    const at = expiresAt(previous);
+    const at = findExpiry(previous);
     if (at === undefined) continue;
     if (at > now) next = next === undefined || at < next ? at : next;
     else {
@@ -69,12 +69,12 @@ export function expireDocuments(
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = reviewNumber(stored, draft.documents[place], draft.documents);
+    const verdict = countReview(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function reviewNumber(
+function countReview(
   { document: { status } }: StoredDocument,
   before: DocumentState | undefined,
   all: readonly DocumentState[],

@@ -1,6 +1,6 @@
 import { A, B, C, type Scenario, day, stamp, voyage } from '../test/scenario.ts';
 import type { ShipmentEvent } from './events/stored-events.ts';
-import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, findCommandRevision } from './index.ts';
+import { evolve, evolveRecord, findMilestone, fold, readMilestoneChanges, findCommandRevision } from './index.ts';
 
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
@@ -125,7 +125,7 @@ describe('milestoneChanges', () => {
     const scenario = busy();
     const rows = new Map<string, unknown>();
     for (const event of scenario.events) {
-      const changes = milestoneChanges(event);
+      const changes = readMilestoneChanges(event);
       if (changes === undefined) continue;
       expect(rows.has(changes.milestone.id)).toBe(!changes.isNew);
       rows.set(changes.milestone.id, changes.milestone);

@@ -1,7 +1,7 @@
 import { latestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
 import { putDocuments } from './documents.ts';
-import { type ExceptionChange, nextCheckTime, type StoredDocument } from './events/event-data.ts';
-import { descriptorOf, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
+import { type ExceptionChange, readNextCheckTime, type StoredDocument } from './events/event-data.ts';
+import { findDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
@@ -32,46 +32,46 @@ function copyToDraft(state: ShipmentState): ShipmentDraft {
 
 function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
   const { type, data, revision, metadata } = event;
-  const descriptor = descriptorOf(type);
+  const descriptor = findDescriptor(type);
   const draft = before ?? descriptor.begin?.(data, revision);
-  if (draft === undefined) throw missingCreation(event);
-  draft.record = recordAfter(draft.record, event);
+  if (draft === undefined) throw createMissingCreationError(event);
+  draft.record = updateRecord(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
-  const changes = milestoneChanges(event);
+  const changes = readMilestoneChanges(event);
   if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
-  putDocuments(draft, ...documentsOf(event));
-  const exception = exceptionChange(event);
+  putDocuments(draft, ...readChangedDocuments(event));
+  const exception = readExceptionChange(event);
   if (exception !== undefined) putException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, revision);
   // A command may be executed late, with the time of its first attempt. Keep a later time.
   if (descriptor.isNews?.(data) === true) draft.lastNewsAt = latestTime(metadata.recorded_at, draft.lastNewsAt ?? '');
-  draft.nextCheckAt = nextCheckTime(metadata);
+  draft.nextCheckAt = readNextCheckTime(metadata);
   return draft;
 }
 
 /** Returns the changes that an event makes to the timeline; undefined if there are none. */
-export function milestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
-  const changes = descriptorOf(type).milestoneChanges?.(data);
+export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
+  const changes = findDescriptor(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
 /** Returns the fields of an exception that an event sets; undefined if the event does not concern an exception. */
-export function exceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
-  return descriptorOf(type).exception?.(data);
+export function readExceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
+  return findDescriptor(type).exception?.(data);
 }
 
 /** Returns the documents that an event adds or changes, in their new state. */
-export function documentsOf({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
-  return descriptorOf(type).documents?.(data) ?? [];
+export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
+  return findDescriptor(type).documents?.(data) ?? [];
 }
 
 /** Returns the documents after events that add or change some. Ignores received bytes, which `applyToState` records. */
-export function documentsAfter(
+export function applyDocumentChanges(
   before: ShipmentState['documents'],
   events: readonly ShipmentEventBody[],
 ): ShipmentState['documents'] {
   const draft = { documents: before.slice() };
-  for (const event of events) putDocuments(draft, ...documentsOf(event));
+  for (const event of events) putDocuments(draft, ...readChangedDocuments(event));
   return draft.documents;
 }
 
@@ -81,22 +81,22 @@ export function documentsAfter(
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
-  const before = descriptorOf(type).begin?.(data, revision).record ?? record;
-  if (before === undefined) throw missingCreation(event);
-  return recordAfter(before, event);
+  const before = findDescriptor(type).begin?.(data, revision).record ?? record;
+  if (before === undefined) throw createMissingCreationError(event);
+  return updateRecord(before, event);
 }
 
 /** @param before for the first event of a stream: the record with which it begins */
-function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
+function updateRecord(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
-  const after = descriptorOf(type).applyToRecord?.(before, data) ?? before;
+  const after = findDescriptor(type).applyToRecord?.(before, data) ?? before;
   // The clocks of machines differ, and `updated_at` must not go back.
   const { recorded_at } = metadata;
   const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;
   return { ...after, updated_at, version: revision + 1 };
 }
 
-function missingCreation({ type, revision }: ShipmentEvent): Error {
+function createMissingCreationError({ type, revision }: ShipmentEvent): Error {
   return new Error(`${type} at revision ${revision} does not create a shipment`);
 }
 
@@ -104,7 +104,7 @@ function missingCreation({ type, revision }: ShipmentEvent): Error {
  * Returns the memory of a record in units of an ordinary shipment, at least 1. Fields that clients can fill without
  * limit can make a shipment a thousand times as large.
  */
-export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
+export function computeRecordWeight({ containers, legs, references, metadata }: ShipmentRecord): number {
   return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
 }
 
@@ -114,7 +114,10 @@ export function isWholeException(change: ExceptionChange): change is ShipmentExc
 }
 
 /** Returns the exception after a change. @param before undefined if it is not known */
-export function exceptionAfter(change: ExceptionChange, before: ShipmentException | undefined): ShipmentException {
+export function applyChangeToException(
+  change: ExceptionChange,
+  before: ShipmentException | undefined,
+): ShipmentException {
   if (isWholeException(change)) return change;
   if (before === undefined) throw new Error(`exception ${change.id} changed but was never opened`);
   return { ...before, ...change };
@@ -123,7 +126,7 @@ export function exceptionAfter(change: ExceptionChange, before: ShipmentExceptio
 /** Replaces the changed exception in the list, or appends a new one. */
 function putException(exceptions: ShipmentException[], change: ExceptionChange): void {
   const place = exceptions.findIndex(({ id }) => id === change.id);
-  const after = exceptionAfter(change, exceptions[place]);
+  const after = applyChangeToException(change, exceptions[place]);
   if (place === -1) exceptions.push(after);
   else exceptions[place] = after;
 }

@@ -12,14 +12,14 @@ import {
 import * as fc from 'fast-check';
 import { expectResolved } from '../test/remedies.ts';
 import { A, B, C, day, decisionInputs, type Scenario, shipment, voyage, WRONG_DIGIT } from '../test/scenario.ts';
-import { explain } from './explanation.ts';
+import { explainShipment } from './explanation.ts';
 import type { ShipmentState } from './state.ts';
 
 const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
 function explained(scenario: Scenario): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  return explain(scenario.state, decisionInputs);
+  return explainShipment(scenario.state, decisionInputs);
 }
 
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
@@ -269,7 +269,7 @@ describe('explains the shipment', () => {
     if (state === undefined) throw new Error('there is no shipment');
     const containers = state.record.containers.map((container) => ({ ...container, status: 'booked' as const }));
     const record: ShipmentRecord = { ...state.record, status: 'booked', eta: day(21), containers };
-    const { status, eta, etd, containers: told } = explain({ ...state, record }, decisionInputs);
+    const { status, eta, etd, containers: told } = explainShipment({ ...state, record }, decisionInputs);
     expect(status).toEqual({ value: 'booked', rule: 'earlier_rules', milestone_id: null });
     expect(eta).toEqual({ value: day(21), rule: 'earlier_rules', milestone_id: null });
     expect(etd.rule).toBe('unknown');
@@ -376,7 +376,8 @@ describe('explains each open exception', () => {
       ...state,
       exceptions: [...Array.from({ length: most - 1 }, () => resolved), hold],
     });
-    const toldOf = (most: number) => explain(withAll(most), decisionInputs).exceptions.map(({ status }) => status);
+    const toldOf = (most: number) =>
+      explainShipment(withAll(most), decisionInputs).exceptions.map(({ status }) => status);
     expect(toldOf(499)).toContain('expected');
     expect(toldOf(500)).toEqual(['open']);
   });
@@ -560,7 +561,7 @@ describe('agrees with the shipment', () => {
       fc.property(journeys, (steps) => {
         const { record, state } = took(steps);
         if (state === undefined) throw new Error('there is no shipment');
-        const explanation = explain(state, decisionInputs);
+        const explanation = explainShipment(state, decisionInputs);
         const { milestones, containers, status } = explanation;
         expect(statusBy(explanation)).toBe(record.status);
         expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);

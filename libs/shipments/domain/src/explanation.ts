@@ -14,13 +14,13 @@ import {
 import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { DecideContext } from './commands/command.ts';
 import { type DecidedStatus, findTurningPoints } from './container-progress.ts';
-import { derive, type Derived } from './derive.ts';
-import { findingsOf, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
+import { deriveShipment, type DerivedShipment } from './derive.ts';
+import { collectFindings, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
 import {
-  type Meaning,
-  effectiveMeaning,
-  meaningOf,
+  type MilestoneMeaning,
+  applyDemotion,
+  findMeaning,
   type TurningPoints,
   findIgnoringRule,
 } from './milestone-meaning.ts';
@@ -31,13 +31,13 @@ import type { ShipmentState, TimelineEntry } from './state.ts';
  * Explains a shipment's status, times, milestones and exceptions, by deciding again and recording the reasons. A value
  * that the rules of an earlier version decided differently has the rule `earlier_rules`.
  */
-export function explain(
+export function explainShipment(
   state: ShipmentState,
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
   const { record, timeline, lastNewsAt, documents } = state;
   const estimates = new EstimateRules();
-  const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
+  const derived = deriveShipment({ ...state, revision: record.version }, places, (estimate, time, rule) =>
     estimates.record(estimate, time, rule),
   );
   const { etd, eta, atd, ata } = derived.times;
@@ -54,16 +54,19 @@ export function explain(
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
     milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
-    exceptions: explainExceptions(state, findingsOf({ derived, timeline, lastNewsAt, documents, places }, settings)),
+    exceptions: explainExceptions(
+      state,
+      collectFindings({ derived, timeline, lastNewsAt, documents, places }, settings),
+    ),
   };
 }
 
-interface AnsweredStatus {
+interface StatusInResponse {
   readonly status: ShipmentStatus;
   readonly status_milestone_id: string | null;
 }
 
-function explainStatus(answered: AnsweredStatus, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
+function explainStatus(answered: StatusInResponse, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
   const { status: value, status_milestone_id: milestone_id } = answered;
   const isSame = value === status && milestone_id === (milestone?.milestone.id ?? null);
   return { value, rule: isSame ? rule : 'earlier_rules', milestone_id };
@@ -106,7 +109,7 @@ class MilestoneExplainer {
   private readonly points: ReadonlyMap<string | null, TurningPoints>;
 
   constructor(
-    private readonly derived: Derived,
+    private readonly derived: DerivedShipment,
     private readonly estimates: EstimateRules,
   ) {
     this.present = new Set(derived.record.container_numbers);
@@ -116,18 +119,18 @@ class MilestoneExplainer {
   }
 
   explain(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
-    const sets = this.fieldsSet();
+    const sets = this.collectSetFields();
     return timeline.map((entry) => {
       const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
       const described = { milestone_id: id, code, classifier, occurred_at, location, container_number };
-      const [effect, containers] = this.effectsOf(entry);
+      const [effect, containers] = this.explainEffects(entry);
       const fields = [...(sets.get(entry) ?? []), ...(this.estimates.of(entry)?.sets ?? [])];
       return { ...described, ...effect, sets: [...new Set(fields)], containers };
     });
   }
 
   /** Fields of the shipment that each milestone sets, except times of legs. */
-  private fieldsSet(): ReadonlyMap<TimelineEntry, readonly string[]> {
+  private collectSetFields(): ReadonlyMap<TimelineEntry, readonly string[]> {
     const { status, times } = this.derived;
     const sets = new Map<TimelineEntry, string[]>();
     const add = (field: string, entry: TimelineEntry | null) => {
@@ -142,16 +145,16 @@ class MilestoneExplainer {
   }
 
   /** Returns the effect for most containers, and the effects for the others. */
-  private effectsOf(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+  private explainEffects(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
-    if (aside !== undefined) return [effect(aside), []];
-    if (entry.milestone.classifier === 'estimated') return [effect(this.ruleOfEstimate(entry)), []];
-    const meaning = meaningOf(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
-    if (meaning.status === 'cancelled') return [this.effectOfCancellation(entry, meaning), []];
-    return this.effectsAmong(entry, meaning);
+    if (aside !== undefined) return [createEffect(aside), []];
+    if (entry.milestone.classifier === 'estimated') return [createEffect(this.findEstimateRule(entry)), []];
+    const meaning = findMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
+    if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
+    return this.explainContainerEffects(entry, meaning);
   }
 
-  private ruleOfEstimate(entry: TimelineEntry): MilestoneRule {
+  private findEstimateRule(entry: TimelineEntry): MilestoneRule {
     const recorded = this.estimates.of(entry);
     if (recorded !== undefined) return recorded.rule;
     const { route } = this.derived.analysis;
@@ -159,34 +162,36 @@ class MilestoneExplainer {
     return isOfTime ? 'estimated_elsewhere' : 'estimates_nothing';
   }
 
-  private effectOfCancellation(entry: TimelineEntry, meaning: Meaning): MilestoneEffect {
+  private explainCancellation(entry: TimelineEntry, meaning: MilestoneMeaning): MilestoneEffect {
     const { analysis, cancellation } = this.derived;
-    if (!analysis.cancellations.includes(entry)) return effect('cancellation_taken_back');
-    return cancellation?.milestone == null ? effect('delivered_before') : effect(meaning.rule, meaning.status);
+    if (!analysis.cancellations.includes(entry)) return createEffect('cancellation_taken_back');
+    return cancellation?.milestone == null
+      ? createEffect('delivered_before')
+      : createEffect(meaning.rule, meaning.status);
   }
 
-  private effectsAmong(
+  private explainContainerEffects(
     { milestone: { container_number, occurred_at } }: TimelineEntry,
-    meaning: Meaning,
+    meaning: MilestoneMeaning,
   ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
-    const among = new Map<Meaning, (string | null)[]>();
+    const among = new Map<MilestoneMeaning, (string | null)[]>();
     for (const number of container_number === null ? this.points.keys() : [container_number]) {
       const points = this.points.get(number);
       if (points === undefined) continue;
-      const own = effectiveMeaning(meaning, occurred_at, points);
+      const own = applyDemotion(meaning, occurred_at, points);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
       else numbers.push(number);
     }
     const [[most] = [meaning], ...others] = [...among].sort(([, a], [, b]) => b.length - a.length);
     const containers = others.flatMap(([{ rule, status }, numbers]) =>
-      numbers.map((number) => ({ container_number: number ?? '', ...effect(rule, status) })),
+      numbers.map((number) => ({ container_number: number ?? '', ...createEffect(rule, status) })),
     );
-    return [effect(most.rule, most.status), containers];
+    return [createEffect(most.rule, most.status), containers];
   }
 }
 
-function effect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
+function createEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
 
@@ -208,20 +213,20 @@ function explainExceptions(
       if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
       if (!isSuppressed(exception, found, record.updated_at)) return [];
       findings.delete(key);
-      return [{ ...expectedException(found), exception_id: id, status: 'suppressed', opens_at: null }];
+      return [{ ...explainExpectedException(found), exception_id: id, status: 'suppressed', opens_at: null }];
     }
     findings.delete(key);
     const described = { type, container_number, status, rule, because: detail, milestone_id };
     // Only a person resolves an exception that a person opened.
-    const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
+    const resolved_by = listResolutions(container_number, rule === null ? undefined : found);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
   const expectedBeyondLimit = exceptions.length >= SHIPMENT_LIMITS.exceptions;
-  return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(expectedException)];
+  return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(explainExpectedException)];
 }
 
 /** Returns the exception that will open for a finding. */
-function expectedException(found: RuleFinding): ExplainedException {
+function explainExpectedException(found: RuleFinding): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;
   return {
@@ -233,11 +238,11 @@ function expectedException(found: RuleFinding): ExplainedException {
     because: detail,
     milestone_id: milestone?.milestone.id ?? null,
     opens_at,
-    resolved_by: resolvedBy(container_number, found),
+    resolved_by: listResolutions(container_number, found),
   };
 }
 
-function resolvedBy(
+function listResolutions(
   container_number: string | null,
   found: RuleFinding | undefined,
 ): ExplainedException['resolved_by'] {

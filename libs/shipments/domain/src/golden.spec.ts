@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
-import { type EventMetadata, type ShipmentEvent, UnknownEventType, evolveRecord, fold, upcast } from './index.ts';
+import { type EventMetadata, type ShipmentEvent, UnknownEventTypeError, evolveRecord, fold, upcast } from './index.ts';
 import { storedEvents } from './events/stored-events.ts';
-import { storedEventTypes, upcasterOf } from './stored-event.ts';
+import { storedEventTypes, createUpcaster } from './stored-event.ts';
 
 /** An event as stored. Never edit these files; add a new file for a new version. */
 interface Stored {
@@ -73,12 +73,12 @@ describe('upcast', () => {
   it.each(['shipment.created.v0', 'shipment.created', 'constructor', ''])(
     'refuses data that no shipment stores: %j',
     (type) => {
-      expect(() => upcast(type, {})).toThrow(UnknownEventType);
+      expect(() => upcast(type, {})).toThrow(UnknownEventTypeError);
     },
   );
 
   it('converts a former version through each following one', () => {
-    const upcastMadeUp = upcasterOf([
+    const upcastMadeUp = createUpcaster([
       {
         type: 'thing.done.v3',
         formerVersions: [
@@ -91,6 +91,6 @@ describe('upcast', () => {
     expect(upcastMadeUp('thing.done.v1', { first: 1 })).toEqual(newest({ first: 1, second: 2, third: 3 }));
     expect(upcastMadeUp('thing.done.v2', { second: 7 })).toEqual(newest({ second: 7, third: 8 }));
     expect(upcastMadeUp('thing.done.v3', { third: 9 })).toEqual(newest({ third: 9 }));
-    expect(() => upcastMadeUp('thing.done.v4', {})).toThrow(UnknownEventType);
+    expect(() => upcastMadeUp('thing.done.v4', {})).toThrow(UnknownEventTypeError);
   });
 });

@@ -1,13 +1,13 @@
 export {
-  type MadeEvents,
+  type RecreatedEvents,
   type MakeEvents,
   type EventReference,
-  type Snapshot,
-  announcementOf,
-  publicEvent,
-  publicEventId,
-  shipmentResource,
-  historyNoteOf,
+  type ShipmentSnapshot,
+  findAnnouncement,
+  toPublicEvent,
+  toPublicEventId,
+  toShipmentResource,
+  findHistoryNote,
 } from './announcements.ts';
 export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
@@ -42,7 +42,7 @@ export {
   type CommandResult,
   type DecideContext,
   type Decision,
-  shipmentNotFound,
+  createShipmentNotFoundError,
 } from './commands/command.ts';
 export type {
   CorrectMilestone,
@@ -52,7 +52,7 @@ export type {
   RetractMilestoneAnswer,
 } from './commands/correct-milestone.ts';
 export type { DeleteDocument, ApproveDocument, RejectDocument } from './commands/review-document.ts';
-export type { DocumentAnswer, DocumentInput, DocumentResult, ExpectedBytes } from './commands/document-decision.ts';
+export type { DocumentAnswer, DocumentInput, DocumentResult, AnnouncedBytes } from './commands/document-decision.ts';
 export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
 export {
   type AnswerOf,
@@ -66,27 +66,27 @@ export {
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
 export type { Announcement } from './events/descriptor.ts';
 export {
-  exceptionAfter,
+  applyChangeToException,
   isWholeException,
-  documentsOf,
+  readChangedDocuments,
   evolve,
-  exceptionChange,
+  readExceptionChange,
   fold,
-  milestoneChanges,
+  readMilestoneChanges,
   evolveRecord,
-  weightOfRecord,
+  computeRecordWeight,
 } from './evolve.ts';
-export { nextCheckTime } from './events/event-data.ts';
+export { readNextCheckTime } from './events/event-data.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { ClientContainerFields, RemovedContainers } from './changes.ts';
-export { explain } from './explanation.ts';
-export { expiresAt } from './documents.ts';
+export { explainShipment } from './explanation.ts';
+export { findExpiry } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
   type Schedule,
-  type SeenCommand,
+  type AppendedCommand,
   type ShipmentState,
   type TimelineEntry,
   compareMilestones,
@@ -97,13 +97,13 @@ export {
   SHIPMENT_STREAM_PREFIX,
   isShipmentStream,
   parseShipmentId,
-  shipmentIdFrom,
-  shipmentIdOf,
-  shipmentIdOfPart,
-  streamOf,
-  shipmentToken,
+  toShipmentId,
+  parseStreamName,
+  parseShipmentIdOfPart,
+  toStreamName,
+  toShipmentToken,
   toShipmentEvent,
-  UnknownEventType,
+  UnknownEventTypeError,
   storedEventTypes,
   upcast,
 } from './stored-event.ts';

@@ -41,7 +41,10 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
 }
 
 /** Returns the content that was last sent, without corrections by a person. */
-export function lastSent({ milestone, overridden }: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
+export function restoreLastSentContent({
+  milestone,
+  overridden,
+}: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
   return { ...pickContent(milestone), ...overridden };
 }
 
@@ -59,14 +62,15 @@ export function findOverridden(content: MilestoneInput, sent: MilestoneInput): O
  * stay, including corrections by a person.
  */
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
-  const sent = lastSent(entry);
+  const sent = restoreLastSentContent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
   return pickFields((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
 }
 
 /** Reports whether a feed still sends an estimate or plan of an event that a person has recorded as actual. */
 export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
-  const happenedByHand = entry.milestone.classifier === 'actual' && lastSent(entry).classifier !== 'actual';
+  const happenedByHand =
+    entry.milestone.classifier === 'actual' && restoreLastSentContent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
 }
 
@@ -82,7 +86,7 @@ export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>):
  * Returns the overridden fields of a milestone after an event.
  * @param overridden the event's value; undefined if the event does not change it
  */
-export function overriddenAfter(
+export function applyOverridden(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {

@@ -7,20 +7,20 @@ import {
   type Timestamp,
   findMilestoneRules,
 } from '@tracking/contracts';
-import { placeOf } from './references.ts';
-import { type Route, isOnTheWay } from './route.ts';
+import { toComparablePlace } from './references.ts';
+import { type Route, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /**
  * The effect of an actual milestone on the status, unless a later milestone changes it, with the rule that decides it.
  */
-export interface Meaning {
+export interface MilestoneMeaning {
   /** The status that the milestone counts as; null if it does not affect the status. */
   readonly status: ShipmentStatus | null;
   readonly rule: MilestoneRule;
 }
 
-/** Latest times at which earlier milestones lost their meaning; `NEVER` if there is none. */
+/** Latest times at which earlier milestones lost their meaning; `TIME_BEFORE_ALL` if there is none. */
 export interface TurningPoints {
   readonly departed: Timestamp;
   readonly railDeparted: Timestamp;
@@ -31,7 +31,7 @@ export interface TurningPoints {
  * A rule by which milestones of a status count as something else, if they are dated before a turning point.
  * `inclusive`: also those at its exact time.
  */
-export interface Demotion extends Meaning {
+export interface StatusDemotion extends MilestoneMeaning {
   readonly until: keyof TurningPoints;
   readonly inclusive: boolean;
 }
@@ -44,14 +44,14 @@ export const DEMOTIONS = {
     { until: 'railDeparted', inclusive: false, status: 'in_transit', rule: 'rail_departed_again' },
   ],
   out_for_delivery: [{ until: 'railDeparted', inclusive: false, status: 'in_transit', rule: 'rail_departed_again' }],
-} as const satisfies Readonly<Partial<Record<ShipmentStatus, readonly Demotion[]>>>;
+} as const satisfies Readonly<Partial<Record<ShipmentStatus, readonly StatusDemotion[]>>>;
 /** Statuses that later milestones can demote. */
 export type LosableStatus = keyof typeof DEMOTIONS;
-export const LOSABLE_STATUSES = Object.keys(DEMOTIONS) as readonly LosableStatus[];
+export const DEMOTABLE_STATUSES = Object.keys(DEMOTIONS) as readonly LosableStatus[];
 
 /** Reports whether a time is after the turning point of a demotion. */
 export function isAfterDemotion(
-  { until, inclusive }: Demotion,
+  { until, inclusive }: StatusDemotion,
   points: TurningPoints,
   occurred_at: Timestamp,
 ): boolean {
@@ -59,8 +59,12 @@ export function isAfterDemotion(
 }
 
 /** Returns the effect of a milestone after demotion by other milestones of the container. */
-export function effectiveMeaning(meaning: Meaning, occurred_at: Timestamp, points: TurningPoints): Meaning {
-  const stretches: Readonly<Partial<Record<ShipmentStatus, readonly Demotion[]>>> = DEMOTIONS;
+export function applyDemotion(
+  meaning: MilestoneMeaning,
+  occurred_at: Timestamp,
+  points: TurningPoints,
+): MilestoneMeaning {
+  const stretches: Readonly<Partial<Record<ShipmentStatus, readonly StatusDemotion[]>>> = DEMOTIONS;
   const inOne =
     meaning.status && stretches[meaning.status]?.find((each) => !isAfterDemotion(each, points, occurred_at));
   return inOne || meaning;
@@ -82,36 +86,45 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
  * Returns the effect of an actual milestone by itself, which depends on the catalog, the mode, the load type and the
  * place.
  */
-export function meaningOf(entry: TimelineEntry, rules: MilestoneRules, route: Route): Meaning {
+export function findMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
   // The milestone is about the ship, which sailed on without the goods.
-  if (isSailingOn(entry, route)) return SAILING_ON;
-  const meaning = meaningOfCode(rules, route);
+  if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
+  const meaning = findMeaningOfCode(rules, route);
   const isArrival = meaning.status === 'arrived' && rules.takes_back !== 'availability';
-  return isArrival && isOnTheWay(route, entry.milestone.location) ? ON_THE_WAY : meaning;
+  return isArrival && isPlaceOnTheWay(route, entry.milestone.location) ? ARRIVAL_ON_THE_WAY_MEANING : meaning;
 }
 
 /** Returns the effect of a code if the place is unknown. */
-export function meaningOfCode({ status, status_by_mode, status_lcl }: MilestoneRules, route: Route): Meaning {
+export function findMeaningOfCode(
+  { status, status_by_mode, status_lcl }: MilestoneRules,
+  route: Route,
+): MilestoneMeaning {
   if (route.lcl && status_lcl !== undefined)
-    return status_lcl === null ? NO_STATUS_FOR_PART_LOAD : PART_LOAD_MEANINGS[status_lcl];
+    return status_lcl === null ? NO_STATUS_FOR_PART_LOAD_MEANING : PART_LOAD_MEANINGS[status_lcl];
   const ofMode = route.mode === null ? undefined : status_by_mode?.[route.mode];
   if (ofMode !== undefined) return MODE_MEANINGS[ofMode];
-  return status === null ? NO_STATUS : CODE_MEANINGS[status];
+  return status === null ? NO_STATUS_MEANING : CODE_MEANINGS[status];
 }
 
 /**
  * Reports whether the milestone is the ship sailing on after it brought the goods. That is not a departure of the
  * goods.
  */
-export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
-  if (location === null || placeOf(location) !== route.destination || route.destination === route.origin) return false;
+export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
+  if (location === null || toComparablePlace(location) !== route.destination || route.destination === route.origin)
+    return false;
   return findMilestoneRules(code).departure === 'vessel';
 }
 
 /** Reports whether the milestone is an arrival or unloading at a place from which the goods continue. */
-export function isStop({ location }: Milestone, rules: MilestoneRules, { rule }: Meaning, route: Route): boolean {
-  if (rules.transshipment_stop) return location === null || !route.ends.has(placeOf(location));
-  return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isOnTheWay(route, location));
+export function isStopOnTheWay(
+  { location }: Milestone,
+  rules: MilestoneRules,
+  { rule }: MilestoneMeaning,
+  route: Route,
+): boolean {
+  if (rules.transshipment_stop) return location === null || !route.ends.has(toComparablePlace(location));
+  return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isPlaceOnTheWay(route, location));
 }
 
 /** Reports whether the milestone is a departure for shipments of the mode. */
@@ -121,17 +134,17 @@ export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']):
 }
 
 // Created once, because every write asks for the meaning of every milestone of a timeline.
-const SAILING_ON: Meaning = { status: null, rule: 'sailing_on' };
-const ON_THE_WAY: Meaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
-const NO_STATUS: Meaning = { status: null, rule: 'leaves_status' };
-const NO_STATUS_FOR_PART_LOAD: Meaning = { status: null, rule: 'part_load' };
+const VESSEL_SAILING_ON_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
+const ARRIVAL_ON_THE_WAY_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
+const NO_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'leaves_status' };
+const NO_STATUS_FOR_PART_LOAD_MEANING: MilestoneMeaning = { status: null, rule: 'part_load' };
 const CODE_MEANINGS = meaningsByStatus('status_of_code');
 const MODE_MEANINGS = meaningsByStatus('status_of_mode');
 const PART_LOAD_MEANINGS = meaningsByStatus('part_load');
 
-function meaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, Meaning>> {
+function meaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, MilestoneMeaning>> {
   return Object.fromEntries(SHIPMENT_STATUSES.map((status) => [status, { status, rule }])) as Record<
     ShipmentStatus,
-    Meaning
+    MilestoneMeaning
   >;
 }

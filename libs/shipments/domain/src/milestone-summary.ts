@@ -5,15 +5,15 @@ import {
   type Timestamp,
   findMilestoneCode,
 } from '@tracking/contracts';
-import { type LosableStatus, type Meaning, isDeparture, isStop } from './milestone-meaning.ts';
-import { type Route, isLanding } from './route.ts';
+import { type LosableStatus, type MilestoneMeaning, isDeparture, isStopOnTheWay } from './milestone-meaning.ts';
+import { type Route, isLandingPort } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /** A value before every timestamp. Timestamps sort as strings. */
-export const NEVER: Timestamp = '';
+export const TIME_BEFORE_ALL: Timestamp = '';
 
-export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
+export const STATUS_RANKS = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
   Record<ShipmentStatus, number>
 >;
 
@@ -23,7 +23,7 @@ const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 /**
  * Reports whether a milestone of the code shows that the goods have left the place where they had arrived on the way.
  */
-export function isOnward(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
+export function isOnwardMovement(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
   return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture(rules, mode));
 }
 
@@ -49,15 +49,15 @@ export class MilestoneSummary {
   /** Arrivals at places from which the goods continue. */
   readonly stops: TimelineEntry[] = [];
   /** Latest time of each kind. */
-  departed = NEVER;
-  railDeparted = NEVER;
-  sailed = NEVER;
-  unavailable = NEVER;
+  departed = TIME_BEFORE_ALL;
+  railDeparted = TIME_BEFORE_ALL;
+  sailed = TIME_BEFORE_ALL;
+  unavailable = TIME_BEFORE_ALL;
   /** Latest time of loading, departure or a later step. */
-  onward = NEVER;
-  exportCleared = NEVER;
+  onward = TIME_BEFORE_ALL;
+  exportCleared = TIME_BEFORE_ALL;
   /** Latest time of import clearance, or of a step that requires it. */
-  importCleared = NEVER;
+  importCleared = TIME_BEFORE_ALL;
   /** Last milestone that opens an exception, by its type. */
   readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
@@ -76,7 +76,7 @@ export class MilestoneSummary {
    * @param rules rules of its code
    * @param meaning its own effect
    */
-  add(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, route: Route): void {
+  add(entry: TimelineEntry, rules: MilestoneRules, meaning: MilestoneMeaning, route: Route): void {
     this.last = entry;
     if (meaning.rule === 'sailing_on') return;
     const { occurred_at } = entry.milestone;
@@ -86,13 +86,13 @@ export class MilestoneSummary {
     if (rules.departure === 'vessel' || rules.departure === 'transshipment') this.sailed = occurred_at;
     if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
     if (rules.movement === 'journey') this.movement = entry;
-    if (isStop(entry.milestone, rules, meaning, route)) this.stops.push(entry);
-    else if (isOnward(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
+    if (isStopOnTheWay(entry.milestone, rules, meaning, route)) this.stops.push(entry);
+    else if (isOnwardMovement(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
     this.addStep(entry, rules, meaning, route);
     this.addStatus(entry, meaning.status);
   }
 
-  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, route: Route): void {
+  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: MilestoneMeaning, route: Route): void {
     const { occurred_at } = entry.milestone;
     const { opens_exception, clears, takes_back, container_time, ends } = rules;
     if (opens_exception !== null) this.opening[opens_exception] = entry;
@@ -104,9 +104,9 @@ export class MilestoneSummary {
     else if (container_time !== undefined) this.addTime(container_time, entry);
   }
 
-  private addDischarge(entry: TimelineEntry, { rule }: Meaning, route: Route): void {
+  private addDischarge(entry: TimelineEntry, { rule }: MilestoneMeaning, route: Route): void {
     if (rule !== 'arrival_on_the_way') this.discharged.push(entry);
-    else if (isLanding(route, entry.milestone.location)) this.landed.push(entry);
+    else if (isLandingPort(route, entry.milestone.location)) this.landed.push(entry);
     else this.passed.push(entry);
   }
 
@@ -129,27 +129,33 @@ export class MilestoneSummary {
 
   private addStatus(entry: TimelineEntry, status: ShipmentStatus | null): void {
     if (status === null || status === 'cancelled') return;
-    if (RANK[status] >= RANK.in_transit) this.underWay ??= entry;
+    if (STATUS_RANKS[status] >= STATUS_RANKS.in_transit) this.underWay ??= entry;
     // Feeds skip steps: goods that are available for pickup must have been cleared.
-    if (RANK[status] >= RANK.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
+    if (STATUS_RANKS[status] >= STATUS_RANKS.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
     const losable = (this.losable as Readonly<Partial<Record<ShipmentStatus, TimelineEntry[]>>>)[status];
-    if (losable === undefined) this.fixed[RANK[status]] ??= entry;
+    if (losable === undefined) this.fixed[STATUS_RANKS[status]] ??= entry;
     else losable.push(entry);
   }
 }
 
 /** Returns the first entry at or after a time, from a list sorted by time. */
-export function firstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
+export function findFirstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
   // Fast path: for most shipments, most lists are empty.
   if (entries.length === 0) return undefined;
   return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 
-export function earlier(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+export function chooseEarlierEntry(
+  a: TimelineEntry | undefined,
+  b: TimelineEntry | undefined,
+): TimelineEntry | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return compareMilestones(a.milestone, b.milestone) <= 0 ? a : b;
 }
 
-export function later(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
-  return a !== undefined && a === earlier(a, b) ? (b ?? a) : (a ?? b);
+export function chooseLaterEntry(
+  a: TimelineEntry | undefined,
+  b: TimelineEntry | undefined,
+): TimelineEntry | undefined {
+  return a !== undefined && a === chooseEarlierEntry(a, b) ? (b ?? a) : (a ?? b);
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { A, B, C, SHIPMENT_ID, Scenario, contextFor, day, places, stamp } from '../test/scenario.ts';
 import { findChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
-import { derive } from './derive.ts';
+import { deriveShipment } from './derive.ts';
 import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
@@ -316,7 +316,7 @@ describe('events', () => {
           take(scenario, step);
           const { state } = scenario;
           if (state === undefined) throw new Error('no state');
-          const again = derive({ ...state, revision: state.record.version }, places).record;
+          const again = deriveShipment({ ...state, revision: state.record.version }, places).record;
           expect(shown(again)).toEqual(shown(state.record));
         }
         expect(fold(scenario.events)).toEqual(scenario.state);

@@ -1,6 +1,6 @@
 import { places } from '../test/scenario.ts';
 import {
-  countryOf,
+  findCountry,
   hasValidCheckDigit,
   isCarrierCode,
   isContainerNumber,
@@ -157,12 +157,12 @@ describe('locations', () => {
   });
 
   it('have a country if they are a UN/LOCODE or a known airport', () => {
-    expect(countryOf('CNSHA', places)).toBe('CN');
-    expect(countryOf('USZZZ', places)).toBe('US');
-    expect(countryOf('FRA', places)).toBe('DE');
-    expect(countryOf('XXABC', places)).toBeUndefined();
-    expect(countryOf('ABC', places)).toBeUndefined();
-    expect(countryOf('Genoa', places)).toBeUndefined();
-    expect(countryOf('ITALY', places)).toBeUndefined();
+    expect(findCountry('CNSHA', places)).toBe('CN');
+    expect(findCountry('USZZZ', places)).toBe('US');
+    expect(findCountry('FRA', places)).toBe('DE');
+    expect(findCountry('XXABC', places)).toBeUndefined();
+    expect(findCountry('ABC', places)).toBeUndefined();
+    expect(findCountry('Genoa', places)).toBeUndefined();
+    expect(findCountry('ITALY', places)).toBeUndefined();
   });
 });

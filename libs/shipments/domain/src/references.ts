@@ -3,15 +3,15 @@ import type { Mode, Places } from '@tracking/contracts';
 /** Mode for a check: null if the shipment has none, undefined if it is not known here. */
 export type KnownMode = Mode | null | undefined;
 
-const CONTAINER_NUMBER = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
-const UNIT_LOAD_DEVICE = /^[A-Z][A-Z0-9]{2}\d{4,5}[A-Z0-9]{2}$/;
-const SCAC = /^[A-Z]{2,4}$/;
+const CONTAINER_NUMBER_PATTERN = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
+const UNIT_LOAD_DEVICE_PATTERN = /^[A-Z][A-Z0-9]{2}\d{4,5}[A-Z0-9]{2}$/;
+const SCAC_PATTERN = /^[A-Z]{2,4}$/;
 /** IATA airline designator: two letters, or a letter and a digit. */
-const AIRLINE_CODE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
-const UN_LOCODE = /^[A-Z]{2}[A-Z2-9]{3}$/;
+const AIRLINE_CODE_PATTERN = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
+const UN_LOCODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$/;
 /** UN/LOCODE, optionally with a space after the country, as its publisher also writes it. */
-const UN_LOCODE_WITH_SPACE = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
-const IATA_AIRPORT = /^[A-Z]{3}$/;
+const SPACED_UN_LOCODE_PATTERN = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
+const IATA_AIRPORT_PATTERN = /^[A-Z]{3}$/;
 
 /** Trims the code, converts it to upper case and removes spaces and hyphens. */
 export function normaliseCode(text: string): string {
@@ -24,9 +24,9 @@ export function normaliseCode(text: string): string {
  * missing letter looks like one.
  */
 export function isContainerNumber(number: string, mode: KnownMode): boolean {
-  if (CONTAINER_NUMBER.test(number)) return true;
+  if (CONTAINER_NUMBER_PATTERN.test(number)) return true;
   const mayFly = mode === 'air' || mode === 'multimodal' || mode === undefined;
-  return mayFly && UNIT_LOAD_DEVICE.test(number);
+  return mayFly && UNIT_LOAD_DEVICE_PATTERN.test(number);
 }
 
 /**
@@ -34,7 +34,7 @@ export function isContainerNumber(number: string, mode: KnownMode): boolean {
  * up without the multiples of 11. Each character has the weight 2 to the power of its position.
  */
 export function hasValidCheckDigit(number: string): boolean | null {
-  if (!CONTAINER_NUMBER.test(number)) return null;
+  if (!CONTAINER_NUMBER_PATTERN.test(number)) return null;
   let sum = 0;
   for (let place = 0; place < 10; place++) {
     const code = number.charCodeAt(place);
@@ -48,7 +48,7 @@ export function hasValidCheckDigit(number: string): boolean | null {
 /** Reports whether a normalised code is a SCAC or, for air and courier, an airline designator. */
 export function isCarrierCode(code: string, mode: KnownMode): boolean {
   const mayBeAirline = mode === 'air' || mode === 'courier' || mode === undefined;
-  return SCAC.test(code) || (mayBeAirline && AIRLINE_CODE.test(code));
+  return SCAC_PATTERN.test(code) || (mayBeAirline && AIRLINE_CODE_PATTERN.test(code));
 }
 
 /**
@@ -56,12 +56,12 @@ export function isCarrierCode(code: string, mode: KnownMode): boolean {
  */
 export function isPortCode(code: string, mode: KnownMode): boolean {
   const mayBeAirport = mode === 'air' || mode === 'courier' || mode === 'multimodal' || mode == null;
-  return UN_LOCODE.test(code) || (mayBeAirport && IATA_AIRPORT.test(code));
+  return UN_LOCODE_PATTERN.test(code) || (mayBeAirport && IATA_AIRPORT_PATTERN.test(code));
 }
 
 /** Reports whether a UN/LOCODE is known to be wrong. False for airport codes, because no table of them is complete. */
 export function isUnknownPort(code: string, places: Places): boolean {
-  return UN_LOCODE.test(code) && places.isUnknown(code);
+  return UN_LOCODE_PATTERN.test(code) && places.isUnknown(code);
 }
 
 /**
@@ -74,25 +74,25 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
   if (ports.includes(code)) return code;
   const plain = text.trim();
   if (!isLocode(code, places)) return plain;
-  return UN_LOCODE_WITH_SPACE.test(plain) || places.find(code) !== undefined ? code : plain;
+  return SPACED_UN_LOCODE_PATTERN.test(plain) || places.find(code) !== undefined ? code : plain;
 }
 
 /** Returns the country of a normalised location; undefined for free text and unknown airports. */
-export function countryOf(location: string, places: Places): string | undefined {
+export function findCountry(location: string, places: Places): string | undefined {
   if (isLocode(location, places)) return location.slice(0, 2);
-  return IATA_AIRPORT.test(location) ? places.find(location)?.country : undefined;
+  return IATA_AIRPORT_PATTERN.test(location) ? places.find(location)?.country : undefined;
 }
 
 /**
  * Returns a location in the form in which locations are compared. All spellings of a code are the same place, because a
  * location may have been free text when the milestone arrived, before the shipment got the port.
  */
-export function placeOf(location: string | null): string | null {
-  if (location === null || UN_LOCODE.test(location)) return location;
+export function toComparablePlace(location: string | null): string | null {
+  if (location === null || UN_LOCODE_PATTERN.test(location)) return location;
   const code = normaliseCode(location);
-  return UN_LOCODE.test(code) || IATA_AIRPORT.test(code) ? code : location;
+  return UN_LOCODE_PATTERN.test(code) || IATA_AIRPORT_PATTERN.test(code) ? code : location;
 }
 
 function isLocode(code: string, places: Places): boolean {
-  return UN_LOCODE.test(code) && !places.isUnknown(code) && !places.isName(code);
+  return UN_LOCODE_PATTERN.test(code) && !places.isUnknown(code) && !places.isName(code);
 }

@@ -1,6 +1,6 @@
 import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
-import { countryOf, placeOf } from './references.ts';
+import { findCountry, toComparablePlace } from './references.ts';
 
 /** Route and mode of a shipment, on which the meaning of its milestones depends. */
 export interface Route {
@@ -47,10 +47,10 @@ export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], p
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',
-    legs: legs.length > 0 ? legs : legOfWholeJourney(shipment),
+    legs: legs.length > 0 ? legs : createLegOfWholeJourney(shipment),
     origin,
     destination,
-    destinationCountry: destination === null ? undefined : countryOf(destination, places),
+    destinationCountry: destination === null ? undefined : findCountry(destination, places),
     starts: new Set([origin, legs[0]?.origin_port ?? null]),
     ends,
     via,
@@ -59,7 +59,7 @@ export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], p
   };
 }
 
-function legOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
+function createLegOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
   const { mode, carrier_scac, origin_port, destination_port } = shipment;
   if (origin_port === null && destination_port === null) return [];
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
@@ -69,16 +69,16 @@ function legOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
  * Reports whether a milestone's location is a known place, neither absent nor free text. A port of the route is known
  * even if no table contains it.
  */
-export function isPlace({ ports, places }: Route, location: string | null): location is string {
-  return location !== null && (ports.has(placeOf(location)) || countryOf(location, places) !== undefined);
+export function isKnownPlace({ ports, places }: Route, location: string | null): location is string {
+  return location !== null && (ports.has(toComparablePlace(location)) || findCountry(location, places) !== undefined);
 }
 
 /** Reports whether an arrival at the location cannot be that of the shipment: a stop on the way, or another country. */
-export function isOnTheWay(route: Route, location: string | null): boolean {
-  const place = placeOf(location);
+export function isPlaceOnTheWay(route: Route, location: string | null): boolean {
+  const place = toComparablePlace(location);
   if (location === null || route.ends.has(place)) return false;
   if (route.via.has(place)) return true;
-  const country = route.destinationCountry === undefined ? undefined : countryOf(location, route.places);
+  const country = route.destinationCountry === undefined ? undefined : findCountry(location, route.places);
   return country !== undefined && country !== route.destinationCountry;
 }
 
@@ -88,8 +88,8 @@ export function mayTravelByVessel(mode: Mode | null): boolean {
 }
 
 /** Reports whether the location is a port on the way from which the goods continue by land or air. */
-export function isLanding({ legs, mode }: Route, location: string | null): boolean {
-  const place = placeOf(location);
+export function isLandingPort({ legs, mode }: Route, location: string | null): boolean {
+  const place = toComparablePlace(location);
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];
   return next !== undefined && !mayTravelByVessel(next.mode ?? mode);

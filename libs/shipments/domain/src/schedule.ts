@@ -8,14 +8,14 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { LegTimesWritten } from './events/event-data.ts';
-import { isDeparture, isSailingOn } from './milestone-meaning.ts';
-import { placeOf } from './references.ts';
-import { isPlace, type Route } from './route.ts';
-import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
+import { isDeparture, isVesselSailingOn } from './milestone-meaning.ts';
+import { toComparablePlace } from './references.ts';
+import { isKnownPlace, type Route } from './route.ts';
+import type { ClientValue, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than those of all events. */
-const NEVER_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
+const REVISIONS_BEFORE_ALL: LegTimesWritten = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and milestone that set it. */
 export interface DecidedTime {
@@ -74,7 +74,7 @@ export function decideTimes(
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
     const present = before.legs[index] ?? leg;
-    const written = legsWritten[index] ?? NEVER_WRITTEN;
+    const written = legsWritten[index] ?? REVISIONS_BEFORE_ALL;
     const leaving = departures.filter(
       (entry) => isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts)),
     );
@@ -85,30 +85,30 @@ export function decideTimes(
     const onEtaEstimate = onEstimate && listenerFor(`legs[${index}].eta`);
     const etd =
       actual.atd !== null && written.etd !== revision
-        ? frozenTime(present.etd, leaving, onEtdEstimate)
-        : newestTime(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
+        ? findFrozenTime(present.etd, leaving, onEtdEstimate)
+        : chooseNewestTime(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
     const eta =
       actual.ata !== null && written.eta !== revision
-        ? frozenTime(present.eta, reaching, onEtaEstimate)
-        : newestTime(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
+        ? findFrozenTime(present.eta, reaching, onEtaEstimate)
+        : chooseNewestTime(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  const departure = clientStatement(schedule.etd, sent[0], legsWritten[0], 'etd');
-  const arrival = clientStatement(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
+  const departure = findClientStatement(schedule.etd, sent[0], legsWritten[0], 'etd');
+  const arrival = findClientStatement(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
   const leaving = departures.filter((entry) => isAtPortOrUnknown(entry, route, route.starts));
   const reaching = arrivals.filter((entry) => isAtPortOrUnknown(entry, route, route.ends));
   const etd =
     atd.value !== null && departure.written !== revision
-      ? frozenTime(before.etd, leaving, listenerFor('etd'), atd.milestone)
+      ? findFrozenTime(before.etd, leaving, listenerFor('etd'), atd.milestone)
       : departure.isOfLeg
-        ? timeOfLeg(weighed[0]?.etd)
-        : newestTime(leaving, schedule.etd, containers, listenerFor('etd'));
+        ? toTimeOfLeg(weighed[0]?.etd)
+        : chooseNewestTime(leaving, schedule.etd, containers, listenerFor('etd'));
   const eta =
     ata.value !== null && !(movesEtaAfterArrival && arrival.written === revision)
-      ? frozenTime(before.eta, reaching, listenerFor('eta'), ata.milestone)
+      ? findFrozenTime(before.eta, reaching, listenerFor('eta'), ata.milestone)
       : arrival.isOfLeg
-        ? timeOfLeg(weighed.at(-1)?.eta)
-        : newestTime(reaching, schedule.eta, containers, listenerFor('eta'));
+        ? toTimeOfLeg(weighed.at(-1)?.eta)
+        : chooseNewestTime(reaching, schedule.eta, containers, listenerFor('eta'));
   const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
   return { etd, eta, atd, ata, legs };
@@ -118,8 +118,8 @@ export function decideTimes(
  * Returns the revision of the client's statement about a time, and whether the time is that of a leg because it is not
  * set for the shipment.
  */
-function clientStatement(
-  own: ClientSet<Timestamp | null>,
+function findClientStatement(
+  own: ClientValue<Timestamp | null>,
   leg: LegFields | undefined,
   legWritten: LegTimesWritten | undefined,
   time: 'etd' | 'eta',
@@ -129,7 +129,7 @@ function clientStatement(
 }
 
 /** Returns the present expected time. Once the actual time is known, estimates no longer change the expected time. */
-function frozenTime(
+function findFrozenTime(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
   onEstimate: RuleListener | undefined,
@@ -139,23 +139,23 @@ function frozenTime(
   return { value, rule: 'actual_time_known', milestone };
 }
 
-function timeOfLeg(time: DecidedTime | undefined): DecidedTime {
+function toTimeOfLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
 /** Finds the earliest departure at the origin, otherwise the earliest. */
 function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
-  return actualTime(departures.find(isAt(route.origin)), departures[0]);
+  return chooseActualTime(departures.find(createVisitFilterForPort(route.origin)), departures[0]);
 }
 
 /** Finds the earliest arrival at the destination, otherwise the earliest after the last departure. */
 function findArrival({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
-  const atPort = arrivals.find(isAt(route.destination));
-  return actualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
+  const atPort = arrivals.find(createVisitFilterForPort(route.destination));
+  return chooseActualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
 }
 
-function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
+function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
   const entry = atPort ?? other;
   if (entry === undefined) return UNKNOWN_TIME;
   return { value: timeOf(entry), rule: atPort === undefined ? 'earliest' : 'at_port', milestone: entry };
@@ -166,15 +166,15 @@ const UNKNOWN_TIME: DecidedTime = { value: null, rule: 'unknown', milestone: nul
 export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
   const { estimates_arrival } = findMilestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
-  const place = placeOf(milestone.location);
+  const place = toComparablePlace(milestone.location);
   const leg = route.legs.find((each) => each.destination_port === place) ?? route.legs.at(-1);
   return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
 export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolean {
-  if (isSailingOn(entry, route)) return false;
+  if (isVesselSailingOn(entry, route)) return false;
   const { milestone } = entry;
-  const place = placeOf(milestone.location);
+  const place = toComparablePlace(milestone.location);
   const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
   const rules = findMilestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
@@ -182,7 +182,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
 
 /** Reports whether the milestone is at one of the ports, or at no known place. */
 function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
-  return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
+  return ports.has(toComparablePlace(milestone.location)) || !isKnownPlace(route, milestone.location);
 }
 
 /** If there is an estimate of the arrival at the destination, drops all other arrival estimates. */
@@ -204,9 +204,9 @@ function preferDestination(
  * Returns the time from the estimates that are newer than the client's value: for each container the newest that names
  * it or no container, and the latest of these. Without such estimates, returns the client's value.
  */
-function newestTime(
+function chooseNewestTime(
   estimates: readonly TimelineEntry[],
-  set: ClientSet<Timestamp | null>,
+  set: ClientValue<Timestamp | null>,
   containers: readonly string[],
   onEstimate: RuleListener | undefined,
 ): DecidedTime {
@@ -215,11 +215,12 @@ function newestTime(
   for (const entry of estimates) {
     if (entry.written <= set.written) continue;
     const number = entry.milestone.container_number;
-    if (number === null) unnamed = newer(unnamed, entry);
-    else named.set(number, newer(named.get(number), entry));
+    if (number === null) unnamed = chooseNewer(unnamed, entry);
+    else named.set(number, chooseNewer(named.get(number), entry));
   }
-  const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newerOrFirst(unnamed, named.get(number)));
-  const chosen = weighed.reduce(laterTime, undefined);
+  const weighed =
+    named.size === 0 ? [unnamed] : containers.map((number) => chooseNewerEntry(unnamed, named.get(number)));
+  const chosen = weighed.reduce(chooseLaterTime, undefined);
   if (onEstimate !== undefined) {
     for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, set.written, { weighed, chosen }));
   }
@@ -237,16 +238,16 @@ function findEstimateRule(
   return weighed.includes(entry) ? 'later_estimate' : 'newer_estimate';
 }
 
-function laterTime(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+function chooseLaterTime(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return b.milestone.occurred_at > a.milestone.occurred_at ? b : a;
 }
 
-function newerOrFirst(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
-  return b === undefined ? a : newer(a, b);
+function chooseNewerEntry(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+  return b === undefined ? a : chooseNewer(a, b);
 }
 
-function newer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
+function chooseNewer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
   return a !== undefined && a.written > b.written ? a : b;
 }
 
@@ -265,8 +266,8 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
   return entry?.milestone.occurred_at ?? null;
 }
 
-function isAt(port: string | null): IsVisit {
-  return ({ milestone }) => port !== null && placeOf(milestone.location) === port;
+function createVisitFilterForPort(port: string | null): IsVisit {
+  return ({ milestone }) => port !== null && toComparablePlace(milestone.location) === port;
 }
 
 /** Matches milestones to legs. @param shipment actual times of the shipment */
@@ -274,10 +275,10 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
-    const isOrigin = visitFilter(legs, index, 'origin_port', before);
-    const isDestination = visitFilter(legs, index, 'destination_port', before);
+    const isOrigin = createVisitFilter(legs, index, 'origin_port', before);
+    const isDestination = createVisitFilter(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
-    const own = actualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
+    const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
     // A single leg is the whole journey. If its mode differs from the shipment's, its departure may be another
     // milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
@@ -290,14 +291,14 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
  * Returns a filter for milestones that belong to the leg, at one of its ports. If an earlier leg has the same port,
  * only milestones since the previous leg arrived, or departed, belong to it.
  */
-function visitFilter(
+function createVisitFilter(
   legs: readonly LegFields[],
   index: number,
   port: 'origin_port' | 'destination_port',
   before: Actual | undefined,
 ): IsVisit {
   const own = legs[index]?.[port] ?? null;
-  const isThere = isAt(own);
+  const isThere = createVisitFilterForPort(own);
   if (!legs.slice(0, index).some((leg) => leg[port] === own)) return isThere;
   const since = before?.ata ?? before?.atd ?? null;
   return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
@@ -307,13 +308,13 @@ function visitFilter(
  * Returns actual times from milestones at the leg's ports. Milestones without a place count for the first departure and
  * last arrival.
  */
-function actualTimesOfLeg(
+function findActualTimesOfLeg(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
   { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
 ): Actual {
   const mode = leg.mode ?? route.mode;
-  const isPlaceless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
+  const isPlaceless = ({ milestone }: TimelineEntry) => !isKnownPlace(route, milestone.location);
   const departed = legDepartures.find(
     (entry) => isOrigin(entry) && isDeparture(findMilestoneRules(entry.milestone.code), mode),
   );

@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import type {
   GivenPorts,
-  LastSent,
+  LastSentValues,
   LegTimesWritten,
   Overridden,
   ScheduleFields,
@@ -32,26 +32,26 @@ export interface TimelineEntry {
 }
 
 /** The client's last value, with the revision of its event. Only later estimates override it. */
-export interface ClientSet<T> {
+export interface ClientValue<T> {
   readonly value: T;
   readonly written: number;
 }
 
 /** The client's last legs, with the revisions of the events that set their times. */
-interface ClientSetLegs {
+interface ClientLegs {
   readonly value: readonly LegFields[];
   readonly written: readonly LegTimesWritten[];
 }
 
 /** The client's values of fields that estimates also set. */
 export interface Schedule {
-  readonly etd: ClientSet<Timestamp | null>;
-  readonly eta: ClientSet<Timestamp | null>;
-  readonly legs: ClientSetLegs;
+  readonly etd: ClientValue<Timestamp | null>;
+  readonly eta: ClientValue<Timestamp | null>;
+  readonly legs: ClientLegs;
 }
 
 /** Returns the schedule of the first upsert. */
-export function initialSchedule({ etd, eta, legs }: LastSent, written: number): Schedule {
+export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): Schedule {
   return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
@@ -77,11 +77,11 @@ function setLegs(
   value: readonly LegFields[],
   written: number,
   legsWritten: readonly LegTimesWritten[] = value.map(() => ({ etd: written, eta: written })),
-): ClientSetLegs {
+): ClientLegs {
   return { value, written: legsWritten };
 }
 
-export interface SeenCommand {
+export interface AppendedCommand {
   readonly id: string;
   /** Revision of the first event that the command appended. */
   readonly revision: number;
@@ -104,7 +104,7 @@ export interface ShipmentState {
   readonly environment: Environment;
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
-  readonly sent: LastSent;
+  readonly sent: LastSentValues;
   /** Ports that the client set itself; null if they are those of the record. */
   readonly ports: GivenPorts | null;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
@@ -125,7 +125,7 @@ export interface ShipmentState {
   /** Time when time alone next changes the shipment, from the last append; null if never. */
   readonly nextCheckAt: Timestamp | null;
   /** Commands in the order in which they were appended. */
-  readonly commands: readonly SeenCommand[];
+  readonly commands: readonly AppendedCommand[];
 }
 
 /** A state with its own copies of the lists, which folding modifies. */
@@ -133,7 +133,7 @@ export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentSt
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
   documents: DocumentState[];
-  commands: SeenCommand[];
+  commands: AppendedCommand[];
 };
 
 /** Returns the revision of the first event that a command appended; undefined if it appended nothing. */

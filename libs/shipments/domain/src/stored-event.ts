@@ -15,19 +15,19 @@ export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
 /** Ids of parts of a shipment: the shipment's token, then 80 bits that distinguish the part. */
-const PART_IDS = {
+const PART_ID_PATTERNS = {
   exception: /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
   document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
 } as const;
 
 /** Returns the id of the shipment that an exception or document belongs to; undefined if the id is malformed. */
-export function shipmentIdOfPart(part: keyof typeof PART_IDS, id: unknown): string | undefined {
-  const token = typeof id === 'string' ? PART_IDS[part].exec(id)?.[1] : undefined;
-  return token === undefined ? undefined : shipmentIdFrom(token);
+export function parseShipmentIdOfPart(part: keyof typeof PART_ID_PATTERNS, id: unknown): string | undefined {
+  const token = typeof id === 'string' ? PART_ID_PATTERNS[part].exec(id)?.[1] : undefined;
+  return token === undefined ? undefined : toShipmentId(token);
 }
 
 /** Returns the id of a shipment. @param token 26 characters of base32 */
-export function shipmentIdFrom(token: string): string {
+export function toShipmentId(token: string): string {
   return ID_PREFIX + token;
 }
 
@@ -40,17 +40,17 @@ export function parseShipmentId(id: unknown): string | undefined {
  * Converts `shp_<token>` to `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the
  * token.
  */
-export function shipmentToken(shipmentId: string): string {
+export function toShipmentToken(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }
 
 /** Converts `shp_<token>` to `shipment-<token>`. Returns any other text unchanged; no stream has such a name. */
-export function streamOf(shipmentId: string): string {
+export function toStreamName(shipmentId: string): string {
   return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
 }
 
 /** Converts `shipment-<token>` to `shp_<token>`. */
-export function shipmentIdOf(stream: string): string {
+export function parseStreamName(stream: string): string {
   return stream.replace(/^shipment-/, ID_PREFIX);
 }
 
@@ -59,12 +59,12 @@ export function isShipmentStream(stream: unknown): boolean {
   return (
     typeof stream === 'string' &&
     stream.startsWith(SHIPMENT_STREAM_PREFIX) &&
-    parseShipmentId(shipmentIdOf(stream)) !== undefined
+    parseShipmentId(parseStreamName(stream)) !== undefined
   );
 }
 
 /** An event of a shipment's stream, as stored. */
-interface Stored {
+interface StoredShipmentEvent {
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: JsonObject;
@@ -73,22 +73,22 @@ interface Stored {
 
 /**
  * Converts a stored event to its newest version. Every reader of a stream uses this.
- * @throws UnknownEventType
+ * @throws UnknownEventTypeError
  */
-export function toShipmentEvent({ type, data, metadata, revision }: Stored): ShipmentEvent {
-  // Only `findScopeEvents` writes metadata, with every field that `EventMetadata` requires.
+export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
+  // Only `toShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
   return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
 /** A stored event of unknown type: a newer version wrote it, or it is not an event of a shipment. */
-export class UnknownEventType extends Error {
+export class UnknownEventTypeError extends Error {
   override readonly name = 'UnknownEventType';
   constructor(readonly type: string) {
     super(`unknown type of shipment event: ${type}`);
   }
 }
 
-interface Versions {
+interface EventTypeVersions {
   readonly type: string;
   readonly formerVersions?: readonly FormerVersion[];
 }
@@ -98,7 +98,7 @@ interface StoredBody {
 }
 
 /** Returns a function that converts stored events of any version to the newest one. */
-export function upcasterOf(kinds: readonly Versions[]): (type: string, data: JsonObject) => StoredBody {
+export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: string, data: JsonObject) => StoredBody {
   const known = new Map<string, (data: JsonObject) => StoredBody>();
   for (const { type, formerVersions = [] } of kinds) {
     known.set(type, (data) => ({ type, data }));
@@ -109,16 +109,16 @@ export function upcasterOf(kinds: readonly Versions[]): (type: string, data: Jso
   }
   return (type, data) => {
     const upcast = known.get(type);
-    if (upcast === undefined) throw new UnknownEventType(type);
+    if (upcast === undefined) throw new UnknownEventTypeError(type);
     return upcast(data);
   };
 }
 
-const upcastStored = upcasterOf(storedEvents);
+const upcastStored = createUpcaster(storedEvents);
 
 /**
  * Converts the body of a stored event to its newest version.
- * @throws UnknownEventType
+ * @throws UnknownEventTypeError
  */
 export function upcast(type: string, data: JsonObject): ShipmentEventBody {
   // The type determines the form of the data.

@@ -1,8 +1,8 @@
 import { type MilestoneRules, type Timestamp, findMilestoneRules } from '@tracking/contracts';
-import { type Meaning, isDeparture, meaningOf, findIgnoringRule } from './milestone-meaning.ts';
+import { type MilestoneMeaning, isDeparture, findMeaning, findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { NEVER, MilestoneSummary } from './milestone-summary.ts';
+import { TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
 
 /**
  * Analysis of the timeline in one pass, from which everything derived about a shipment is computed. Lists are in the
@@ -35,7 +35,7 @@ export function analyseTimeline(
   containers: readonly string[],
 ): TimelineAnalysis {
   const present = new Set(containers);
-  const analysis = new AnalysisInProgress(route);
+  const analysis = new TimelineAnalyser(route);
   for (const entry of timeline) {
     if (findIgnoringRule(entry.milestone, present) !== undefined) continue;
     if (entry.milestone.classifier === 'actual') analysis.addActual(entry);
@@ -45,7 +45,7 @@ export function analyseTimeline(
 }
 
 /** The analysis during the pass over the timeline. */
-class AnalysisInProgress implements TimelineAnalysis {
+class TimelineAnalyser implements TimelineAnalysis {
   readonly unnamed = new MilestoneSummary();
   readonly named = new Map<string, MilestoneSummary>();
   readonly departures: TimelineEntry[] = [];
@@ -55,7 +55,7 @@ class AnalysisInProgress implements TimelineAnalysis {
   readonly estimates: TimelineEntry[] = [];
   last: TimelineEntry | undefined;
   private readonly cancelled: TimelineEntry[] = [];
-  private confirmed: Timestamp = NEVER;
+  private confirmed: Timestamp = TIME_BEFORE_ALL;
 
   constructor(readonly route: Route) {}
 
@@ -66,16 +66,16 @@ class AnalysisInProgress implements TimelineAnalysis {
   addActual(entry: TimelineEntry): void {
     const { code, container_number, occurred_at } = entry.milestone;
     const rules = findMilestoneRules(code);
-    const meaning = meaningOf(entry, rules, this.route);
+    const meaning = findMeaning(entry, rules, this.route);
     this.last = entry;
-    this.summaryOf(container_number).add(entry, rules, meaning, this.route);
+    this.getSummary(container_number).add(entry, rules, meaning, this.route);
     if (meaning.status === 'cancelled') this.cancelled.push(entry);
     if (rules.takes_back === 'cancellation') this.confirmed = occurred_at;
     if (rules.departure !== undefined && meaning.rule !== 'sailing_on') this.addDeparture(entry, rules);
     this.addArrival(entry, rules, meaning);
   }
 
-  private summaryOf(container: string | null): MilestoneSummary {
+  private getSummary(container: string | null): MilestoneSummary {
     if (container === null) return this.unnamed;
     const summary = this.named.get(container) ?? new MilestoneSummary();
     this.named.set(container, summary);
@@ -87,7 +87,11 @@ class AnalysisInProgress implements TimelineAnalysis {
     if (isDeparture(rules, this.route.mode)) this.departures.push(entry);
   }
 
-  private addArrival(entry: TimelineEntry, { leg_arrival, takes_back }: MilestoneRules, meaning: Meaning): void {
+  private addArrival(
+    entry: TimelineEntry,
+    { leg_arrival, takes_back }: MilestoneRules,
+    meaning: MilestoneMeaning,
+  ): void {
     const isOnTheWay = meaning.rule === 'arrival_on_the_way';
     const isArrival = meaning.status === 'arrived' && takes_back !== 'availability';
     if (isArrival || isOnTheWay || leg_arrival) this.legArrivals.push(entry);

@@ -1,8 +1,8 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
-import { isFeed, isOverridden, lastSent, overriddenAfter } from './last-sent.ts';
-import { placeOf } from './references.ts';
+import { isFeed, isOverridden, restoreLastSentContent, applyOverridden } from './last-sent.ts';
+import { toComparablePlace } from './references.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
 /** Changes that an event makes to the timeline. */
@@ -25,18 +25,18 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
   const previous = timeline[place];
   if (place >= 0) timeline.splice(place, 1);
-  setSuperseded(timeline, superseded, at);
-  setSuperseded(timeline, restored, null);
+  setSupersededAt(timeline, superseded, at);
+  setSupersededAt(timeline, restored, null);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
   const isStatedBefore =
     previous !== undefined &&
     isSameStatement(previous.milestone, milestone) &&
     !isCurrentAgain(previous.milestone, milestone);
-  insert(timeline, {
+  insertEntry(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written: isStatedBefore ? previous.written : revision,
-    overridden: overriddenAfter(previous, overridden),
+    overridden: applyOverridden(previous, overridden),
   });
 }
 
@@ -45,7 +45,7 @@ function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): bool
   return previous.superseded_at !== null && superseded_at === null;
 }
 
-function setSuperseded(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
+function setSupersededAt(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
   for (const id of ids) {
     const place = timeline.findIndex((entry) => entry.milestone.id === id);
     const entry = timeline[place];
@@ -54,7 +54,7 @@ function setSuperseded(timeline: TimelineEntry[], ids: readonly string[], supers
 }
 
 /** Inserts an entry in order. Tries the end of the list first, because nearly all milestones arrive in order. */
-function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
+function insertEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
   const place = last !== undefined && isLater(last.milestone) ? findFirstIndex(timeline, isLater) : timeline.length;
@@ -75,7 +75,7 @@ export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (miles
 }
 
 /** The milestone that a posted milestone repeats. */
-export interface Duplicate {
+export interface RepeatedMilestone {
   readonly entry: TimelineEntry;
   /**
    * Kind of the repetition. `external_id`: the post may correct the milestone. `content`: there is nothing to correct.
@@ -90,17 +90,20 @@ export interface Duplicate {
  * and a person's post does not repeat a retracted milestone. A feed also repeats what it last sent. That match comes first
  * if the milestone with the `external_id` was only sent by people, who may have replaced the feed's milestone with it.
  */
-export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
+export function findDuplicate(
+  timeline: readonly TimelineEntry[],
+  input: MilestoneInput,
+): RepeatedMilestone | undefined {
   const byId = findByExternalId(timeline, input);
   if (byId !== undefined) {
-    const isOfPeople = !isFeed(lastSent(byId).source);
+    const isOfPeople = !isFeed(restoreLastSentContent(byId).source);
     return (isOfPeople ? findOverridden(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
   }
   const byContent = findByContent(timeline, input);
   return byContent === undefined ? findOverridden(timeline, input) : { entry: byContent, by: 'content' };
 }
 
-function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
+function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInput): RepeatedMilestone | undefined {
   if (!isFeed(input.source)) return undefined;
   const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
   return entry && { entry, by: 'overridden' };
@@ -128,13 +131,13 @@ function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput
   for (let place = findFirstIndex(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
     const entry = timeline[place];
     if (entry?.milestone.occurred_at !== occurred_at) return superseded;
-    if (!isRepeatedBy(entry.milestone, input)) continue;
+    if (!isContentRepeatedBy(entry.milestone, input)) continue;
     if (entry.milestone.superseded_at === null) return entry;
     superseded ??= entry;
   }
 }
 
-function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
+function isContentRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   return (
     milestone.retracted_at === null &&
     (milestone.external_id === null || input.external_id === null) &&
@@ -146,7 +149,7 @@ function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   if (retracted_at === null && !isOverridden(entry)) return false;
-  const sent = lastSent(entry);
+  const sent = restoreLastSentContent(entry);
   const hasOtherId = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
   return !hasOtherId && isSameStatement(sent, input);
 }
@@ -154,18 +157,18 @@ export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput):
 /**
  * Returns ids of the current estimates that a new one replaces: those with its code, container, location and source.
  */
-export function findSuperseded(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
-  if (!isCurrent(milestone)) return [];
+export function findSupersededIds(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
+  if (!isCurrentEstimate(milestone)) return [];
   return timeline
     .map((entry) => entry.milestone)
-    .filter((other) => other.id !== milestone.id && isCurrent(other) && isSameSeries(other, milestone))
+    .filter((other) => other.id !== milestone.id && isCurrentEstimate(other) && isSameSeries(other, milestone))
     .map(({ id }) => id);
 }
 
 /**
  * Returns the id of the estimate that becomes current again because its replacement leaves the series or is retracted.
  */
-export function findRestored(
+export function findRestoredId(
   timeline: readonly TimelineEntry[],
   previous: Milestone,
   milestone: Milestone,
@@ -185,7 +188,7 @@ function isEstimateOfSeries(milestone: Milestone, series: Series): boolean {
 }
 
 /** Reports whether the milestone is a current estimate. */
-function isCurrent({ classifier, superseded_at, retracted_at }: Milestone): boolean {
+function isCurrentEstimate({ classifier, superseded_at, retracted_at }: Milestone): boolean {
   return classifier === 'estimated' && superseded_at === null && retracted_at === null;
 }
 
@@ -202,6 +205,6 @@ function isSameSeries(a: Series, b: Series): boolean {
     a.code === b.code &&
     a.container_number === b.container_number &&
     a.source === b.source &&
-    placeOf(a.location) === placeOf(b.location)
+    toComparablePlace(a.location) === toComparablePlace(b.location)
   );
 }

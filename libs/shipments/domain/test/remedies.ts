@@ -7,7 +7,7 @@ import {
   type ShipmentException,
   type Timestamp,
 } from '@tracking/contracts';
-import { type ShipmentPatch, type ShipmentState, explain } from '../src/index.ts';
+import { type ShipmentPatch, type ShipmentState, explainShipment } from '../src/index.ts';
 import { Scenario, places } from './scenario.ts';
 import { DAY, after } from './time-driven.ts';
 
@@ -28,7 +28,7 @@ export function copyOf(scenario: Scenario): Scenario {
 
 /** Returns the explanations of the open exceptions. */
 export function explainedOpen(scenario: Scenario): readonly ExplainedException[] {
-  const { exceptions } = explain(requireState(scenario), { places, settings: scenario.settings });
+  const { exceptions } = explainShipment(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
 }
 

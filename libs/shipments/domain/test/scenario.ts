@@ -24,7 +24,7 @@ import type {
   DocumentInput,
   DocumentResult,
   ExceptionInput,
-  ExpectedBytes,
+  AnnouncedBytes,
   ClientContainerFields,
   MilestoneDecision,
   MilestoneInput,
@@ -209,7 +209,7 @@ export class Scenario {
   }
 
   /** Creates a document whose bytes arrive later. */
-  requestUpload(rest: Partial<DocumentInput & ExpectedBytes> = {}) {
+  requestUpload(rest: Partial<DocumentInput & AnnouncedBytes> = {}) {
     const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
     const document = { ...documentInput(), content_type, size_bytes, checksum_sha256, ...rest };
     return this.runOnDocument({ ...this.commandFields(), type: 'RequestUpload', document });

@@ -1,6 +1,11 @@
 export { type EventsService, READ_MODELS, SHIPMENTS, type ShipmentsHttpDependencies } from './dependencies.ts';
 export type { EventStreamSettings } from './events/event-streams.ts';
-export { eventFilter, ListEventsDto } from './events/event.resource.ts';
-export { EventsHttpModule, shipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
+export { toEventFilter, ListEventsDto } from './events/event.resource.ts';
+export { EventsHttpModule, createShipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
 export { ShipmentReader } from './shipments/shipment-reader.ts';
-export { ETAG_OF_SHIPMENT, OnShipment, readShipmentFields, SHIPMENT_ID } from './shipments/shipment.pipes.ts';
+export {
+  SHIPMENT_ETAG_DESCRIPTION,
+  ShipmentOperation,
+  readShipmentFields,
+  SHIPMENT_ID,
+} from './shipments/shipment.pipes.ts';

@@ -5,8 +5,8 @@ import { Limit, Operation, QueryList, QueryText, text } from '@tracking/http';
 import { PLACES } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 
-const MAX_CODES = 200;
-const DEFAULT_LIMIT = 20;
+const MAX_PLACE_CODES = 200;
+const DEFAULT_PLACES_LIMIT = 20;
 
 @ApiSchema({ name: 'Place' })
 class PlaceResource implements Place {
@@ -50,8 +50,8 @@ class ListPlacesDto {
   })
   q?: string;
 
-  @QueryList(text, MAX_CODES, {
-    description: `Places with these codes, separated by commas; at most ${MAX_CODES}.`,
+  @QueryList(text, MAX_PLACE_CODES, {
+    description: `Places with these codes, separated by commas; at most ${MAX_PLACE_CODES}.`,
     example: ['NLRTM', 'CNSHA'],
   })
   code?: string;
@@ -74,11 +74,13 @@ export class PlacesController {
   @ApiResponse({ status: 200, description: 'The matching places.', type: PlaceListResource })
   list(@Query() { q, code, limit }: ListPlacesDto): Page<Place> {
     const data =
-      code === undefined ? this.places.search(q ?? '', Number(limit ?? DEFAULT_LIMIT)) : this.withCodes(code);
+      code === undefined
+        ? this.places.search(q ?? '', Number(limit ?? DEFAULT_PLACES_LIMIT))
+        : this.findPlacesByCode(code);
     return { data, next_cursor: null, has_more: false };
   }
 
-  private withCodes(list: string): readonly Place[] {
+  private findPlacesByCode(list: string): readonly Place[] {
     const codes = new Set(list.toUpperCase().split(','));
     return [...codes].flatMap((code) => this.places.find(code) ?? []);
   }

@@ -9,10 +9,10 @@ import { ShipmentFinder } from './bulk/bulk-milestone.ts';
 import { BulkController } from './bulk/bulk.controller.ts';
 import { EVENTS, IDENTITY, PLACES, READ_MODELS, SHIPMENTS } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
-import { ERRORS, FIELDS, REFUSALS, WARNINGS } from './docs/codes.ts';
-import { PATH_PARAMETERS, RESOURCES, SAMPLES, VALUES } from './docs/samples.ts';
+import { ERROR_DOCS, FIELDS, REFUSAL_DOCS, WARNING_DOCS } from './docs/codes.ts';
+import { PATH_PARAMETER_SAMPLES, SAMPLES_BY_RESOURCE, SAMPLE_RESOURCES, SAMPLE_VALUES } from './docs/samples.ts';
 import { EventFollower, EventStreamController } from './events/event-stream.controller.ts';
-import { EventStreams, eventText } from './events/event-streams.ts';
+import { EventStreams, encodeEvent } from './events/event-streams.ts';
 import { describeEvents, EventDataResource } from './events/event.resource.ts';
 import { EventsController } from './events/events.controller.ts';
 import { ExceptionsController } from './exceptions/exceptions.controller.ts';
@@ -27,14 +27,14 @@ import { PossibleDuplicates, WrittenShipments } from './shipments/written-shipme
 @Module({})
 export class ShipmentsHttpModule {
   static readonly docs: FeatureDocs = {
-    errors: ERRORS,
+    errors: ERROR_DOCS,
     fields: FIELDS,
-    warnings: WARNINGS,
-    refusals: REFUSALS,
-    resources: RESOURCES,
-    pathParameters: PATH_PARAMETERS,
-    samples: SAMPLES,
-    values: VALUES,
+    warnings: WARNING_DOCS,
+    refusals: REFUSAL_DOCS,
+    resources: SAMPLES_BY_RESOURCE,
+    pathParameters: PATH_PARAMETER_SAMPLES,
+    samples: SAMPLE_RESOURCES,
+    values: SAMPLE_VALUES,
   };
 
   static with(dependencies: ShipmentsHttpDependencies): DynamicModule {
@@ -44,7 +44,7 @@ export class ShipmentsHttpModule {
       providers: [
         { provide: IDENTITY, useValue: dependencies.identity },
         { provide: PLACES, useValue: dependencies.places },
-        ...shipmentReading(dependencies),
+        ...createShipmentReading(dependencies),
         ActorNames,
         ShipmentFinder,
         WrittenShipments,
@@ -55,7 +55,7 @@ export class ShipmentsHttpModule {
 }
 
 /** Providers that read shipments, also for features that own parts of them. */
-export function shipmentReading({
+export function createShipmentReading({
   shipments,
   readModels,
 }: Pick<ShipmentsHttpDependencies, 'shipments' | 'readModels'>): readonly Provider[] {
@@ -97,7 +97,7 @@ export class EventsHttpModule {
               countRetry('following events');
               logger.warn({ error: String(error) }, 'event streams wait for their store');
             };
-            return events.createFeed({ encode: eventText, onFailure });
+            return events.createFeed({ encode: encodeEvent, onFailure });
           },
         },
         { provide: EventStreams, useFactory: () => new EventStreams(metrics, settings.eventStreams) },

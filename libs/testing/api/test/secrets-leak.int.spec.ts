@@ -3,7 +3,7 @@ import { createAdministrationApi } from '@tracking/administration';
 import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
-import { eventOperations } from '@tracking/shipments';
+import { createEventOperations } from '@tracking/shipments';
 import { hostileReceivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await shipmentsAreWritten();
   await storesFail();
   const { eventStore } = api.storage;
-  const page = await eventOperations(eventStore, PUBLIC_ADDRESSES).exportEvents({ after: null, limit: 500 });
+  const page = await createEventOperations(eventStore, PUBLIC_ADDRESSES).exportEvents({ after: null, limit: 500 });
   exported = JSON.stringify(page);
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
 import { type StoredEvent, Unavailable } from '@tracking/ports';
-import { RecheckJob, type RecheckJobParts, eventTransfer } from '@tracking/shipments';
+import { RecheckJob, type RecheckJobParts, createEventTransfer } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -253,7 +253,7 @@ it('engines that are away amid it hold it up, and every shipment is checked', as
       },
     },
     rechecks: {
-      unfinished: (after, limit) => workspaceSettings.rechecks.unfinished(after, limit),
+      listUnfinishedRechecks: (after, limit) => workspaceSettings.rechecks.listUnfinishedRechecks(after, limit),
       // Stored, and the answer is lost.
       advance: async (recheck, progress) => {
         const advanced = await workspaceSettings.rechecks.advance(recheck, progress);
@@ -281,7 +281,7 @@ it('shipments that were imported are checked by the rules here, and not before',
   const other = `shp_${'a'.repeat(26)}`;
   const copy = JSON.stringify(first).replaceAll(id.slice(4), other.slice(4));
   const { position: _, ...event } = { ...(JSON.parse(copy) as StoredEvent), id: crypto.randomUUID() };
-  await eventTransfer(api.storage.eventStore).importEvents({ events: [event] });
+  await createEventTransfer(api.storage.eventStore).importEvents({ events: [event] });
   expect(await told(other, 'departure_overdue')).toEqual([]);
   await api.dependencies.workspaceSettings.rechecks.request(String(first.data['workspace_id']));
   await done(2);

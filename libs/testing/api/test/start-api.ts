@@ -14,7 +14,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { Shipments, eventMaker } from '@tracking/shipments';
+import { Shipments, createEventMaker } from '@tracking/shipments';
 import { type LogLine, createRecordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
@@ -73,7 +73,7 @@ export async function startApi(options: StartOptions = {}) {
   if (project) await readModels.ready;
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
-  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: PUBLIC_ADDRESSES }));
+  const events = new PublishedEvents(readModels, createEventMaker({ eventStore, addresses: PUBLIC_ADDRESSES }));
   const webhooks = await Webhooks.start({
     eventStore,
     eventLog: events.log,

@@ -15,7 +15,7 @@ import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry 
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type { Recheck, RecheckProgress, Rechecks, ReleaseRecheck, UnsettledShipments } from './rechecks.ts';
-import { checkCommand } from './rule-clock.ts';
+import { createCheckCommand } from './rule-clock.ts';
 
 /** Milliseconds between two polls for changes. */
 const POLL_INTERVAL_MS = 1_000;
@@ -24,13 +24,13 @@ const START_DELAY_MS = 6_000;
 /** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
 /** Number of concurrent checks, whose appends share one or two commits. */
-const CONCURRENT_CHECKS = 8;
+const MAX_CONCURRENT_CHECKS = 8;
 /** Maximum share of time for checks. The rest is for requests and for the effects of opened exceptions. */
-const MAX_DUTY_SHARE = 0.25;
+const MAX_CHECK_TIME_SHARE = 0.25;
 /** Milliseconds for which one shipment is retried while its engine does not respond, before the job pauses. */
 const RETRY_TIMEOUT_MS = 10_000;
 const WORKSPACE_PAGE_SIZE = 100;
-const ACTOR: Actor = { type: 'system', id: 'settings' };
+const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
 
 type UnsettledShipment = Scope & { readonly id: string };
 
@@ -64,14 +64,14 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
 export class RecheckJob {
   readonly job: LeaderElectedJob;
   private readonly pace: DutyCycle;
-  private readonly start: RecheckStart;
+  private readonly start: RecheckStartCondition;
   private readonly checks: Counter;
 
   constructor(private readonly parts: RecheckJobParts) {
     const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = START_DELAY_MS } = parts;
     const { elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: MAX_DUTY_SHARE, elapsed, ...(rest && { rest }) });
-    this.start = new RecheckStart({ ...parts, beginsAfterMs, elapsed });
+    this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
+    this.start = new RecheckStartCondition({ ...parts, beginsAfterMs, elapsed });
     this.checks = metrics.counter(
       'settings_checks_total',
       'Shipments checked after a change of settings, by outcome.',
@@ -91,7 +91,7 @@ export class RecheckJob {
   /** Checks pages of all workspaces until no shipment is left. */
   async round(ending: AbortSignal): Promise<void> {
     await this.parts.afterRelease?.request(ending);
-    while (!ending.aborted && (await this.checkPageOfEach(ending)));
+    while (!ending.aborted && (await this.checkPageOfEachWorkspace(ending)));
   }
 
   /**
@@ -99,7 +99,7 @@ export class RecheckJob {
    * if any re-check advanced.
    * @throws the first failure after all workspaces had their turn; their positions are stored
    */
-  private async checkPageOfEach(ending: AbortSignal): Promise<boolean> {
+  private async checkPageOfEachWorkspace(ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
     const failures: unknown[] = [];
     let hasWorked = false;
@@ -112,14 +112,14 @@ export class RecheckJob {
         failures.push(error);
       }
     }
-    this.start.keepOnly(waiting);
+    this.start.dropOtherChanges(waiting);
     if (failures.length > 0) throw failures[0];
     return hasWorked;
   }
 
   private async *unfinished(): AsyncGenerator<Recheck> {
     for (let last: string | undefined; ;) {
-      const found = await this.parts.rechecks.unfinished(last, WORKSPACE_PAGE_SIZE);
+      const found = await this.parts.rechecks.listUnfinishedRechecks(last, WORKSPACE_PAGE_SIZE);
       yield* found;
       if (found.length < WORKSPACE_PAGE_SIZE) return;
       last = found.at(-1)?.workspace_id;
@@ -144,9 +144,12 @@ export class RecheckJob {
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
     const page = await this.pace.run(find, ending);
     let { checked } = recheck;
-    for (let from = 0; from < page.length; from += CONCURRENT_CHECKS) {
+    for (let from = 0; from < page.length; from += MAX_CONCURRENT_CHECKS) {
       if (ending.aborted) return false;
-      checked += await this.pace.run(() => this.checkAll(page.slice(from, from + CONCURRENT_CHECKS), ending), ending);
+      checked += await this.pace.run(
+        () => this.checkAll(page.slice(from, from + MAX_CONCURRENT_CHECKS), ending),
+        ending,
+      );
     }
     const isDone = page.length < size;
     const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
@@ -179,7 +182,7 @@ export class RecheckJob {
    */
   private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
-    const command = checkCommand(shipment, clock().toISOString(), ACTOR);
+    const command = createCheckCommand(shipment, clock().toISOString(), RECHECK_ACTOR);
     try {
       const { answer } = await retry(() => shipments.checkRules(command), {
         signal,
@@ -198,7 +201,7 @@ export class RecheckJob {
   }
 }
 
-interface NoticedChange {
+interface SettingsChangeNotice {
   readonly version: number;
   readonly step: number;
   /** Time of noticing in monotonic milliseconds. */
@@ -222,21 +225,21 @@ interface RecheckStartParts {
  * all shipments that were decided with them. The wait is measured by one clock from noticing the change, so a process
  * that takes over waits from scratch.
  */
-class RecheckStart {
+class RecheckStartCondition {
   /** Changes that wait, by workspace. */
-  private noticed = new Map<string, NoticedChange>();
+  private noticed = new Map<string, SettingsChangeNotice>();
 
   constructor(private readonly parts: RecheckStartParts) {}
 
   /** Drops all changes but those of the workspaces that still wait. */
-  keepOnly(waiting: ReadonlySet<string>): void {
+  dropOtherChanges(waiting: ReadonlySet<string>): void {
     for (const id of this.noticed.keys()) if (!waiting.has(id)) this.noticed.delete(id);
   }
 
   /** Reports whether every replica has applied the change, because enough time has passed since the first call. */
   isEveryReplicaUpdated(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
-    return elapsed() - this.noticedAt(recheck).at >= beginsAfterMs;
+    return elapsed() - this.recordNotice(recheck).at >= beginsAfterMs;
   }
 
   /**
@@ -245,12 +248,12 @@ class RecheckStart {
    */
   async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
-    const noticed = this.noticedAt(recheck);
+    const noticed = this.recordNotice(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private noticedAt({ workspace_id, version, step }: Recheck): NoticedChange {
+  private recordNotice({ workspace_id, version, step }: Recheck): SettingsChangeNotice {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

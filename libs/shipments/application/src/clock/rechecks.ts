@@ -34,7 +34,7 @@ export interface Rechecks {
    * @param after the workspace of the last item of the previous page
    * @throws Unavailable
    */
-  unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
+  listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
   /**
    * Stores the progress of a re-check. Returns undefined and stores nothing if another process advanced it or the
    * settings changed again.
@@ -117,13 +117,14 @@ export class ReleaseRecheck {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
     if ((await rechecks.readCheckedRules()) !== rules) {
-      if (!this.isUpgraded() || !(await this.isReadModelCurrent()) || !(await this.requestAll(ending))) return;
+      if (!this.isUpgradeOver() || !(await this.isReadModelCurrent()) || !(await this.requestForAllWorkspaces(ending)))
+        return;
       await rechecks.storeCheckedRules(rules);
     }
     this.isDone = true;
   }
 
-  private isUpgraded(): boolean {
+  private isUpgradeOver(): boolean {
     const { elapsed = monotonicMs, upgradeMs = 0 } = this.parts;
     this.noticedAt ??= elapsed();
     return elapsed() - this.noticedAt >= upgradeMs;
@@ -136,7 +137,7 @@ export class ReleaseRecheck {
   }
 
   /** Requests a re-check of each workspace. Returns false if interrupted. */
-  private async requestAll(ending: AbortSignal): Promise<boolean> {
+  private async requestForAllWorkspaces(ending: AbortSignal): Promise<boolean> {
     const { rechecks, workspaces } = this.parts;
     let workspace = await workspaces.findNextWorkspace(undefined);
     while (workspace !== undefined && !ending.aborted) {

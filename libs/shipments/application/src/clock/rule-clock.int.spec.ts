@@ -1,6 +1,6 @@
 import { InProcessLeases } from '@tracking/embedded';
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { milestone, upsert } from '../../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../../test/engine.ts';
@@ -53,7 +53,7 @@ describe('the clock over the embedded engines', () => {
   }
 
   async function eventsOf(id: string, type?: string): Promise<readonly StoredEvent[]> {
-    const events = await engine.store.read(streamOf(id));
+    const events = await engine.store.read(toStreamName(id));
     return events.filter((event) => type === undefined || event.type === type);
   }
   const opened = (id: string) => eventsOf(id, 'exception.opened.v1');

@@ -30,7 +30,7 @@ const ACTOR: Actor = { type: 'system', id: 'clock' };
 
 export interface RuleClockParts {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
-  readonly workList: WorkList;
+  readonly workList: DueShipmentList;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -79,16 +79,16 @@ export class RuleClock {
     do {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.run(look, ending);
-      this.clockMetrics.countRead();
-      const due = page.filter((shipment) => !this.recent.isHeld(shipment));
+      this.clockMetrics.countWorkListRead();
+      const due = page.filter((shipment) => !this.recent.isOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
-        this.clockMetrics.setWaiting(due);
+        this.clockMetrics.setDueShipments(due);
         const next = due.splice(0, CONCURRENT_CHECKS);
         await this.pace.run(() => this.checkAll(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
-    this.clockMetrics.setWaiting([]);
+    this.clockMetrics.setDueShipments([]);
   }
 
   /**
@@ -107,23 +107,23 @@ export class RuleClock {
    */
   private async check(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
-    const command = checkCommand(shipment, clock().toISOString(), ACTOR);
+    const command = createCheckCommand(shipment, clock().toISOString(), ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
       this.clockMetrics.checked(answer.outcome);
     } catch (error) {
       if (error instanceof Unavailable) {
         this.clockMetrics.checked('unavailable');
-        this.recent.defer(shipment);
+        this.recent.recordDeferredCheck(shipment);
         throw error;
       }
       this.clockMetrics.checked('failed');
       this.logFailure(command, error);
     }
-    this.recent.checked(shipment);
+    this.recent.recordCheck(shipment);
   }
 
-  private logFailure(command: ReturnType<typeof checkCommand>, error: unknown): void {
+  private logFailure(command: ReturnType<typeof createCheckCommand>, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; the check will be retried');
   }
@@ -138,7 +138,7 @@ export interface DueShipment extends Scope {
 /**
  * The work list of the clock: due times of shipments, from the last append of each. The list may be stale without harm.
  */
-export interface WorkList {
+export interface DueShipmentList {
   /**
    * Returns shipments due by `until`, the oldest due time first.
    * @param after the last item of the previous page
@@ -148,7 +148,7 @@ export interface WorkList {
 }
 
 /** Returns the command for a check of a shipment's rules without a request. */
-export function checkCommand(
+export function createCheckCommand(
   shipment: Scope & { readonly id: string },
   at: Timestamp,
   actor: Actor,
@@ -172,7 +172,7 @@ const MAX_RECENT_CHECKS = 20_000;
 const FIRST_HOLD_MS = 5_000;
 const MAX_HOLD_MS = 10 * 60_000;
 
-interface Check {
+interface RecentCheck {
   readonly due_at: string;
   /** Number of earlier checks without effect. */
   readonly times: number;
@@ -187,28 +187,28 @@ interface Check {
  */
 class RecentChecks {
   /** Limited by size, because with `max` the cache would allocate memory for all entries at once. */
-  private readonly checks = new LRUCache<string, Check>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
+  private readonly checks = new LRUCache<string, RecentCheck>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
 
   /** @param elapsed monotonic clock in milliseconds */
   constructor(private readonly elapsed: () => number) {}
 
-  isHeld({ id, due_at }: DueShipment): boolean {
+  isOnHold({ id, due_at }: DueShipment): boolean {
     const check = this.checks.get(id);
     return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
   }
 
   /** Records a check, regardless of its outcome. */
-  checked(shipment: DueShipment): void {
+  recordCheck(shipment: DueShipment): void {
     const before = this.checks.get(shipment.id);
-    this.hold(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
+    this.holdCheck(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
   }
 
   /** Records that an unavailable engine or a full queue prevented the check. */
-  defer(shipment: DueShipment): void {
-    this.hold(shipment, 0);
+  recordDeferredCheck(shipment: DueShipment): void {
+    this.holdCheck(shipment, 0);
   }
 
-  private hold({ id, due_at }: DueShipment, times: number): void {
+  private holdCheck({ id, due_at }: DueShipment, times: number): void {
     const heldUntil = this.elapsed() + Math.min(MAX_HOLD_MS, FIRST_HOLD_MS * 4 ** times);
     this.checks.set(id, { due_at, times, heldUntil });
   }
@@ -235,7 +235,7 @@ class ClockMetrics {
     );
   }
 
-  countRead(): void {
+  countWorkListRead(): void {
     this.looks.add();
   }
 
@@ -244,7 +244,7 @@ class ClockMetrics {
   }
 
   /** @param due shipments that wait to be checked, the oldest first */
-  setWaiting(due: readonly DueShipment[]): void {
+  setDueShipments(due: readonly DueShipment[]): void {
     this.due = [...due];
   }
 }

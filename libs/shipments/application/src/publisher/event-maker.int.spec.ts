@@ -1,6 +1,6 @@
-import { type MakeEvents, type EventReference, publicEventId } from '@tracking/shipments-domain';
+import { type MakeEvents, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import { ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
-import { eventMaker } from './event-maker.ts';
+import { createEventMaker } from './event-maker.ts';
 
 describe('recreated public events', () => {
   let stage: PublishingStage;
@@ -11,13 +11,13 @@ describe('recreated public events', () => {
     for (let n = 0; n < 6; n += 1) await Promise.all(shipments.map((id) => stage.record(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    makeEvents = eventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES });
+    makeEvents = createEventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES });
   });
   afterAll(() => stage.close());
 
   /** References of all stored events, including those without announcements. */
   const references = async (): Promise<EventReference[]> =>
-    (await stage.stored()).map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
+    (await stage.stored()).map(({ id, stream, revision }) => ({ id: toPublicEventId(id), stream, revision }));
   const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
   const eventsOf = async (wanted: readonly EventReference[], make = makeEvents) => {
     const { events, covered } = await make(wanted, Infinity);
@@ -37,7 +37,7 @@ describe('recreated public events', () => {
     const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = eventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES, cachedShipments });
+      const paged = createEventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES, cachedShipments });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await eventsOf(all.slice(at, at + 7), paged)));
       expect(pages).toEqual(expected);
@@ -77,7 +77,7 @@ describe('recreated public events', () => {
     const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
     await stage.eventStore.append(stream, 'no_stream', [event]);
     const [first] = await references();
-    const made = await eventsOf([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
+    const made = await eventsOf([{ id: toPublicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
     expect(made.map(({ id }) => id)).toEqual([first?.id]);
   });
 });

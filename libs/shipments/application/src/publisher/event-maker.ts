@@ -3,17 +3,17 @@ import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports'
 import {
   type EventReference,
   evolveRecord,
-  exceptionAfter,
-  exceptionChange,
+  applyChangeToException,
+  readExceptionChange,
   type MakeEvents,
-  publicEvent,
+  toPublicEvent,
   type ShipmentEvent,
-  type Snapshot,
+  type ShipmentSnapshot,
   toShipmentEvent,
-  weightOfRecord,
+  computeRecordWeight,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { readSlices } from '../shipment-cache.ts';
+import { readEventsInSlices } from '../shipment-cache.ts';
 
 const CONCURRENT_STREAMS = 4;
 /** Number of events to recreate before their size is known. */
@@ -35,8 +35,8 @@ export interface EventMakerOptions {
  * Events that cannot be recreated are omitted; they were not published either, because the publisher has parked their
  * streams.
  */
-export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
-  const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
+export function createEventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
+  const cache = new LRUCache<string, FoldedShipment>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
     const revisions = [...wanted].sort((a, b) => a - b);
@@ -45,7 +45,7 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     const before = kept !== undefined && kept.revision < first ? kept : undefined;
     try {
       const seen: FoldStreamOptions['seen'] = (stored, event, after) => {
-        const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, addresses) : undefined;
+        const body = wanted.has(event.revision) ? toPublicEvent(stored.id, event, after, addresses) : undefined;
         if (body !== undefined) made.set(body.id, body);
       };
       const folded = await foldStream(eventStore, stream, { before, to: last, seen });
@@ -77,7 +77,7 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
     for (
       let count = INITIAL_PAGE_SIZE;
       covered < references.length;
-      count = estimateFitting(maxBytes, bytes, covered)
+      count = estimateFittingEvents(maxBytes, bytes, covered)
     ) {
       const some = references.slice(covered, covered + count);
       const made = await makeAll(some);
@@ -94,44 +94,50 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
 }
 
 /** Returns the number of further events that fit if they are as large as the previous ones. */
-function estimateFitting(maxBytes: number, bytes: number, events: number): number {
+function estimateFittingEvents(maxBytes: number, bytes: number, events: number): number {
   return bytes === 0 ? 2 * events : Math.max(1, Math.ceil((maxBytes - bytes) / (bytes / events)));
 }
 
 /** A shipment right after the event at `revision`, with the data of snapshots. */
-export interface Folded extends Snapshot {
+export interface FoldedShipment extends ShipmentSnapshot {
   readonly revision: number;
 }
 
 /** Returns the share of a cache that a shipment uses; an ordinary one uses 1. */
-export function cacheWeight({ record, exceptions }: Folded): number {
+export function cacheWeight({ record, exceptions }: FoldedShipment): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
-  return weightOfRecord(record) + Math.round(characters / 1_000);
+  return computeRecordWeight(record) + Math.round(characters / 1_000);
 }
 
 /**
  * Returns the shipment after the next event. @throws Error if the event is not the next one, because the snapshot would
  * be incomplete
  */
-export function foldNext(before: Folded | undefined, event: ShipmentEvent): Folded {
+export function foldNextEvent(before: FoldedShipment | undefined, event: ShipmentEvent): FoldedShipment {
   const expected = (before?.revision ?? -1) + 1;
   if (event.revision !== expected) throw new Error(`expected revision ${expected}, found ${event.revision}`);
   const scope = event.type === 'shipment.created.v1' ? event.data : before;
   if (scope === undefined) throw new Error(`${event.type} does not create a shipment`);
   const { workspace_id, environment } = scope;
   const record = evolveRecord(before?.record, event);
-  return { workspace_id, environment, record, exceptions: exceptionsAfter(before, event), revision: event.revision };
+  return {
+    workspace_id,
+    environment,
+    record,
+    exceptions: applyExceptionChange(before, event),
+    revision: event.revision,
+  };
 }
 
 /** A resolved exception never changes again, so it is dropped with the next change of another one. */
-function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): readonly ShipmentException[] {
+function applyExceptionChange(before: FoldedShipment | undefined, event: ShipmentEvent): readonly ShipmentException[] {
   const known = before?.exceptions ?? [];
-  const change = exceptionChange(event);
+  const change = readExceptionChange(event);
   if (change === undefined) return known;
   const others = known.filter(({ id, status }) => id !== change.id && status !== 'resolved');
   return [
     ...others,
-    exceptionAfter(
+    applyChangeToException(
       change,
       known.find(({ id }) => id === change.id),
     ),
@@ -140,11 +146,11 @@ function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): read
 
 interface FoldStreamOptions {
   /** The shipment as folded so far. */
-  readonly before: Folded | undefined;
+  readonly before: FoldedShipment | undefined;
   /** Revision of the last event to fold. */
   readonly to: number;
   /** Called with every event and the shipment right after it. */
-  readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: Folded) => void;
+  readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: FoldedShipment) => void;
 }
 
 /**
@@ -155,12 +161,12 @@ export async function foldStream(
   store: EventStore,
   stream: string,
   { before, to, seen }: FoldStreamOptions,
-): Promise<Folded | undefined> {
+): Promise<FoldedShipment | undefined> {
   let folded = before;
-  for await (const events of readSlices(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
+  for await (const events of readEventsInSlices(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
     for (const stored of events) {
       const event = toShipmentEvent(stored);
-      folded = foldNext(folded, event);
+      folded = foldNextEvent(folded, event);
       seen?.(stored, event, folded);
     }
   }

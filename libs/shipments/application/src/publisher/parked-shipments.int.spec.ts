@@ -1,6 +1,6 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { streamOf } from '@tracking/shipments-domain';
+import { toStreamName } from '@tracking/shipments-domain';
 import { PublishingStage } from '../../test/publishing-stage.ts';
 
 /** A store as an older release sees it that does not know some events: from a revision on, by shipment. */
@@ -19,7 +19,7 @@ class FaultyStore implements EventStore {
   }
 
   private readonly seen = (event: StoredEvent): StoredEvent => {
-    const from = [...this.faults].find(([shipment]) => streamOf(shipment) === event.stream)?.[1] ?? Infinity;
+    const from = [...this.faults].find(([shipment]) => toStreamName(shipment) === event.stream)?.[1] ?? Infinity;
     return event.revision >= from ? { ...event, type: 'shipment.teleported.v9' } : event;
   };
 }
@@ -65,7 +65,7 @@ describe('a shipment with an event that cannot be published', () => {
     expect(await publisher.parked()).toEqual([
       expect.objectContaining({
         subscriber: 'publisher',
-        stream: streamOf(broken),
+        stream: toStreamName(broken),
         revision: 1,
         event_type: 'shipment.teleported.v9',
         error: 'UnknownEventType: unknown type of shipment event: shipment.teleported.v9',
@@ -126,7 +126,7 @@ describe('a shipment with an event that cannot be published', () => {
     await stage.record(broken);
     await soundIsPublished();
     await eventually(async () =>
-      expect(await second.publisher.parked()).toMatchObject([{ stream: streamOf(broken), revision: 1 }]),
+      expect(await second.publisher.parked()).toMatchObject([{ stream: toStreamName(broken), revision: 1 }]),
     );
     store.faults.clear();
     expect(await second.publisher.retryParked((await second.publisher.parked())[0]?.id ?? '')).toBe('applied');

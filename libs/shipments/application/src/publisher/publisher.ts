@@ -128,14 +128,14 @@ export class Publisher {
         deleteEarlierGenerations(this.options.documentStore, PARKED_STREAMS, SUBSCRIBER_NAME, generation),
       );
       if (signal.aborted) return;
-      this.subscription = this.subscribe(generation);
+      this.subscription = this.createSubscription(generation);
       this.subscription.start();
-      generation = await this.nextGeneration(generation);
+      generation = await this.waitForNextGeneration(generation);
       await this.subscription.stop();
     }
   }
 
-  private subscribe(generation: number): CatchUpSubscription {
+  private createSubscription(generation: number): CatchUpSubscription {
     const { broker, eventStore, addresses, logger } = this.options;
     const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
     return new CatchUpSubscription({
@@ -163,7 +163,7 @@ export class Publisher {
    * Resolves with the next generation when everything must be published again, or with the same one when this process
    * stops.
    */
-  private async nextGeneration(generation: number): Promise<number> {
+  private async waitForNextGeneration(generation: number): Promise<number> {
     const { logger, logCheckIntervalMs = 10_000 } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
@@ -244,7 +244,7 @@ class PublishedLog {
 
   /** Returns the generation to publish in. @throws Unavailable */
   async generation(): Promise<number> {
-    return (await this.stored()).generation;
+    return (await this.readPublishedLog()).generation;
   }
 
   /**
@@ -253,23 +253,23 @@ class PublishedLog {
    * @throws Unavailable
    */
   async checkLog(): Promise<number> {
-    const before = await this.stored();
+    const before = await this.readPublishedLog();
     const produced = await this.broker.countPublished(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
     const generation = before.generation + (isShorter ? 1 : 0);
     const isWritten = await (
-      await this.documents()
+      await this.openCollection()
     ).upsert({ id: this.topic, generation, produced }, { generation: before.generation });
     return isWritten ? generation : before.generation;
   }
 
-  private async stored(): Promise<PublishedLogDocument> {
-    const documents = await this.documents();
+  private async readPublishedLog(): Promise<PublishedLogDocument> {
+    const documents = await this.openCollection();
     return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
   }
 
-  private documents() {
+  private openCollection() {
     return this.store.collection<PublishedLogDocument>(PUBLISHED_LOG);
   }
 }

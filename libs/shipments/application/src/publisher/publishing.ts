@@ -12,10 +12,10 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
-import { publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import { toPublicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
-import { type Folded, foldNext, foldStream, cacheWeight } from './event-maker.ts';
+import { type FoldedShipment, foldNextEvent, foldStream, cacheWeight } from './event-maker.ts';
 
 /**
  * Maximum characters per batch, well below the limits of brokers. The next batch is sent after the acknowledgement of
@@ -45,16 +45,16 @@ interface AnnouncedMessage {
   readonly type: string;
   readonly stored: StoredEvent;
   /** The shipment right before the event. */
-  readonly before: Folded | undefined;
+  readonly before: FoldedShipment | undefined;
 }
 
 /** Announcements to send next, and the shipments after them. */
-interface Slice {
+interface AnnouncementBatch {
   announcements: AnnouncedMessage[];
   characters: number;
   /** Position of the last announced event. */
   position: Position;
-  readonly after: Map<string, Folded>;
+  readonly after: Map<string, FoldedShipment>;
 }
 
 /**
@@ -62,7 +62,7 @@ interface Slice {
  * events repeated after an engine's failure or a retry are recognised.
  */
 export class Publishing implements EventHandler {
-  private readonly shipments: LRUCache<string, Folded>;
+  private readonly shipments: LRUCache<string, FoldedShipment>;
 
   constructor(private readonly parts: PublishingParts) {
     this.shipments = new LRUCache({ maxSize: parts.cachedShipments, sizeCalculation: cacheWeight });
@@ -70,8 +70,8 @@ export class Publishing implements EventHandler {
 
   async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
     const failures = new Map<string, EventFailure>();
-    const before = await this.shipmentsBefore(events, failures);
-    let slice = emptySlice();
+    const before = await this.readShipmentsBefore(events, failures);
+    let slice = createEmptyBatch();
     for (const [index, stored] of events.entries()) {
       if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
       if (failures.has(stored.stream)) continue;
@@ -81,23 +81,23 @@ export class Publishing implements EventHandler {
         failures.set(stored.stream, { event: stored, error });
       }
       if (slice.characters < MAX_BATCH_CHARACTERS) continue;
-      await this.send(slice, failures, signal);
+      await this.sendBatch(slice, failures, signal);
       for (const [stream, shipment] of slice.after) before.set(stream, shipment);
-      slice = emptySlice();
+      slice = createEmptyBatch();
     }
-    await this.send(slice, failures, signal);
+    await this.sendBatch(slice, failures, signal);
     return [...failures.values()];
   }
 
   /** @param before the shipment as folded so far */
-  private add(slice: Slice, stored: StoredEvent, before: Folded | undefined): void {
+  private add(slice: AnnouncementBatch, stored: StoredEvent, before: FoldedShipment | undefined): void {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
-    const after = foldNext(before, event);
-    const published = publicEvent(stored.id, event, after, this.parts.addresses);
+    const after = foldNextEvent(before, event);
+    const published = toPublicEvent(stored.id, event, after, this.parts.addresses);
     if (published !== undefined) {
       const value = JSON.stringify(published);
-      const message = { key: after.record.id, value, headers: messageHeaders(published, stored) };
+      const message = { key: after.record.id, value, headers: createMessageHeaders(published, stored) };
       slice.announcements.push({ message, type: published.type, stored, before });
       slice.characters += value.length;
       slice.position = stored.position;
@@ -105,10 +105,14 @@ export class Publishing implements EventHandler {
     slice.after.set(stored.stream, after);
   }
 
-  private async send(slice: Slice, failures: Map<string, EventFailure>, signal: AbortSignal): Promise<void> {
+  private async sendBatch(
+    slice: AnnouncementBatch,
+    failures: Map<string, EventFailure>,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (slice.announcements.length > 0) {
-      await this.parts.readModels.wait(slice.position, slice.announcements.length, signal);
-      await this.publish(slice, failures);
+      await this.parts.readModels.waitForReadModels(slice.position, slice.announcements.length, signal);
+      await this.publishMessages(slice, failures);
       const types = new Map<string, number>();
       for (const { type } of slice.announcements) types.set(type, (types.get(type) ?? 0) + 1);
       for (const [type, count] of types) this.parts.published.add(count, { type });
@@ -120,7 +124,7 @@ export class Publishing implements EventHandler {
    * Publishes the messages. A message that the broker always refuses is a failure of its stream, and is removed from
    * the batch.
    */
-  private async publish(slice: Slice, failures: Map<string, EventFailure>): Promise<void> {
+  private async publishMessages(slice: AnnouncementBatch, failures: Map<string, EventFailure>): Promise<void> {
     while (slice.announcements.length > 0) {
       this.parts.lost.throwIfAborted();
       const messages = slice.announcements.map(({ message }) => message);
@@ -139,8 +143,8 @@ export class Publishing implements EventHandler {
    * Returns the shipments before their first event in the batch, or later. Shipments that cannot be folded are
    * failures.
    */
-  private async shipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
-    const before = new Map<string, Folded>();
+  private async readShipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
+    const before = new Map<string, FoldedShipment>();
     const unknown: StoredEvent[] = [];
     const seen = new Set<string>();
     for (const event of events) {
@@ -172,7 +176,7 @@ export class Publishing implements EventHandler {
 }
 
 /** Returns headers for consumers, with data that is not part of the public event. The same for every publication. */
-function messageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
+function createMessageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
   const { request_id, traceparent } = metadata;
   return {
     [EVENT_HEADERS.id]: id,
@@ -183,12 +187,12 @@ function messageHeaders({ id, type }: PublishedEvent, { position, metadata }: St
   };
 }
 
-function emptySlice(): Slice {
+function createEmptyBatch(): AnnouncementBatch {
   return { announcements: [], characters: 0, position: '', after: new Map() };
 }
 
 /** Removes the announcement and all later ones of its stream. */
-function removeStream({ stored, before }: AnnouncedMessage, slice: Slice): void {
+function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementBatch): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;
@@ -224,7 +228,7 @@ export class ReadModelGate {
    * @param events number of events
    * @throws the signal's reason when it aborts
    */
-  async wait(position: Position, events: number, signal: AbortSignal): Promise<void> {
+  async waitForReadModels(position: Position, events: number, signal: AbortSignal): Promise<void> {
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;

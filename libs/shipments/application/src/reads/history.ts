@@ -1,10 +1,10 @@
 import type { EtaChange, EtaOrigin, ShipmentException } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
-  exceptionChange,
+  readExceptionChange,
   isWholeException,
-  publicEventId,
-  historyNoteOf,
+  toPublicEventId,
+  findHistoryNote,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
@@ -13,19 +13,19 @@ import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts
  * Returns the history entry of an event; undefined if there is none.
  * @param findException finds a resolved exception, which never changes again
  */
-export async function historyEntry(
+export async function toHistoryEntry(
   stored: StoredEvent,
   findException: (id: string) => Promise<ShipmentException | undefined>,
 ): Promise<UnnamedHistoryEntry | undefined> {
   const event = toShipmentEvent(stored);
-  const change = exceptionChange(event);
+  const change = readExceptionChange(event);
   const needed = change !== undefined && !isWholeException(change);
-  const note = historyNoteOf(event, needed ? await findException(change.id) : undefined);
+  const note = findHistoryNote(event, needed ? await findException(change.id) : undefined);
   if (note === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;
   const by = { type: actor.type, id: actor.id };
   return {
-    id: publicEventId(stored.id),
+    id: toPublicEventId(stored.id),
     type: note.type,
     at,
     actor: by,
@@ -35,20 +35,20 @@ export async function historyEntry(
 }
 
 /** Returns the change of the shipment's ETA by an event; undefined if there is none. */
-export function etaChange(stored: StoredEvent): EtaChange | undefined {
+export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {
     const { eta } = event.data.shipment;
-    return eta === null ? undefined : { eta, previous_eta: null, slip_hours: null, reported_at, ...SET_BY_CLIENT };
+    return eta === null ? undefined : { eta, previous_eta: null, slip_hours: null, reported_at, ...CLIENT_ETA_ORIGIN };
   }
   if (event.type !== 'shipment.changed.v1' || event.data.changes.eta === undefined) return undefined;
   const { from: previous_eta, to: eta } = event.data.changes.eta;
-  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? SET_BY_CLIENT;
+  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? CLIENT_ETA_ORIGIN;
   return {
     eta,
     previous_eta,
-    slip_hours: slipHours(previous_eta, eta),
+    slip_hours: computeSlipHours(previous_eta, eta),
     reported_at,
     source,
     milestone_id,
@@ -56,16 +56,16 @@ export function etaChange(stored: StoredEvent): EtaChange | undefined {
   };
 }
 
-const SET_BY_CLIENT: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
+const CLIENT_ETA_ORIGIN: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
 const HOUR_MS = 3_600_000;
 
-function slipHours(from: string | null, to: string | null): number | null {
+function computeSlipHours(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
 /** Number of events per read. An event has up to 1 MB. */
-const SLICE_SIZE = 32;
+const MAX_EVENTS_PER_READ = 32;
 /** Maximum number of events read for one page. Reading an event that is not listed costs as much as a listed one. */
 const MAX_EVENTS_PER_PAGE = 2_000;
 /** Size of a page in bytes. The first item that makes the JSON longer ends the page. */
@@ -102,8 +102,8 @@ export async function pageBackwards<T>(
 }
 
 async function* readBackwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
-  for (let to = last; to >= 0; to -= SLICE_SIZE) {
-    const events = await store.read(stream, { from: Math.max(0, to - SLICE_SIZE + 1), to });
+  for (let to = last; to >= 0; to -= MAX_EVENTS_PER_READ) {
+    const events = await store.read(stream, { from: Math.max(0, to - MAX_EVENTS_PER_READ + 1), to });
     yield* events.toReversed();
   }
 }

@@ -13,27 +13,27 @@ import {
   compareMilestones,
   type DecideContext,
   type DocumentState,
-  expiresAt,
-  explain,
+  findExpiry,
+  explainShipment,
   findMilestone,
   fold,
   parseShipmentId,
-  shipmentIdOfPart,
+  parseShipmentIdOfPart,
   type ShipmentState,
-  streamOf,
+  toStreamName,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import type { RuleSettingsReader } from '../decide-batch.ts';
 import {
-  lastingCharacters,
+  countLastingCharacters,
   type LoadedShipment,
   readShipment,
-  roughBytes,
+  estimateBytes,
   type ShipmentCache,
-  readSlices,
+  readEventsInSlices,
 } from '../shipment-cache.ts';
-import { etaChange, historyEntry, pageBackwards, type ToItem } from './history.ts';
+import { toEtaChange, toHistoryEntry, pageBackwards, type ToItem } from './history.ts';
 import type {
   DocumentObjects,
   FoundDocument,
@@ -84,7 +84,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
     const state = await this.readStateAt(request);
-    return state && milestonePage(state, request);
+    return state && createMilestonePage(state, request);
   }
 
   listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
@@ -93,22 +93,22 @@ export class ShipmentStreamReads implements ShipmentReads {
       const { state } = (await (loaded ??= this.readCurrent(request))) ?? {};
       return state?.exceptions.find((exception) => exception.id === id);
     };
-    return this.backwards(request, (event) => historyEntry(event, findException));
+    return this.readPageBackwards(request, (event) => toHistoryEntry(event, findException));
   }
 
   listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined> {
-    return this.backwards(request, etaChange);
+    return this.readPageBackwards(request, toEtaChange);
   }
 
   async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
     const { places, settings } = this.parts;
     const found = await this.readCurrent(request);
     if (found === undefined) return undefined;
-    return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
+    return explainShipment(found.state, { places, settings: await settings.of(found.state.workspace_id) });
   }
 
   async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
-    const shipment_id = shipmentIdOfPart('exception', exception_id);
+    const shipment_id = parseShipmentIdOfPart('exception', exception_id);
     const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { exceptions, record } = found.state;
@@ -117,7 +117,7 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 
   async getDocument({ document_id, ...scope }: GetDocument): Promise<FoundDocument | undefined> {
-    const shipment_id = shipmentIdOfPart('document', document_id);
+    const shipment_id = parseShipmentIdOfPart('document', document_id);
     const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { documents, record } = found.state;
@@ -130,15 +130,15 @@ export class ShipmentStreamReads implements ShipmentReads {
   async documentObjects(request: DocumentObjects): Promise<readonly string[]> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
-    const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
-    return found ? found.state.documents.flatMap((each) => neededObjects(each, request.now)) : [];
+    const found = shipmentId && (await readShipment(eventStore, toStreamName(shipmentId), cache.get(shipmentId)));
+    return found ? found.state.documents.flatMap((each) => listNeededObjects(each, request.now)) : [];
   }
 
   private async readCurrent({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
-    const found = await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId));
+    const found = await readShipment(eventStore, toStreamName(shipmentId), cache.get(shipmentId));
     if (found === undefined || !isInScope(found.state, scope)) return undefined;
     cache.put(shipmentId, found);
     return found;
@@ -146,22 +146,22 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   private async readStateAt({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> {
     const shipmentId = parseShipmentId(shipment_id);
-    return shipmentId === undefined ? undefined : this.past.at(streamOf(shipmentId), scope, as_of);
+    return shipmentId === undefined ? undefined : this.past.readStateAt(toStreamName(shipmentId), scope, as_of);
   }
 
-  private async backwards<T>(request: ReadHistory, itemOf: ToItem<T>): Promise<ReadPage<T> | undefined> {
+  private async readPageBackwards<T>(request: ReadHistory, itemOf: ToItem<T>): Promise<ReadPage<T> | undefined> {
     const { eventStore } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     if (shipmentId === undefined) return undefined;
-    const stream = streamOf(shipmentId);
+    const stream = toStreamName(shipmentId);
     const [first] = await eventStore.read(stream, { from: 0, to: 0 });
-    return isOfScope(first, request) ? pageBackwards(eventStore, stream, request, itemOf) : undefined;
+    return isCreatedInScope(first, request) ? pageBackwards(eventStore, stream, request, itemOf) : undefined;
   }
 }
 
 /** Returns the objects that a document needs: its bytes if it is complete, otherwise the bytes received so far. */
-function neededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
-  const until = expiresAt(document);
+function listNeededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
+  const until = findExpiry(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
@@ -170,7 +170,7 @@ function neededObjects({ document, object_id, received }: DocumentState, now: Ti
 const CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
 /** A shipment folded up to some event. */
-interface PastState {
+interface PastShipment {
   readonly state: ShipmentState | undefined;
   /** Number of folded events, from the first event of the stream. */
   readonly events: number;
@@ -178,14 +178,14 @@ interface PastState {
   /** True if the next event was recorded later than the requested time, so that no further event counts. */
   readonly isOver: boolean;
 }
-const EMPTY_PAST: PastState = { state: undefined, events: 0, characters: 0, isOver: false };
+const EMPTY_PAST_SHIPMENT: PastShipment = { state: undefined, events: 0, characters: 0, isOver: false };
 
 /** Reads shipments as they were recorded at a time. */
 class PastShipments {
-  private readonly kept = new LRUCache<string, PastState & { readonly state: ShipmentState }>({
+  private readonly kept = new LRUCache<string, PastShipment & { readonly state: ShipmentState }>({
     max: CACHE_LIMITS.shipments,
     maxSize: CACHE_LIMITS.bytes,
-    sizeCalculation: roughBytes,
+    sizeCalculation: estimateBytes,
   });
 
   constructor(private readonly store: EventStore) {}
@@ -195,12 +195,16 @@ class PastShipments {
    * up to the first event that was recorded later. Recorded times may decrease slightly within a stream, because clocks
    * of replicas differ; events after that first one never count, so that repeated reads agree.
    */
-  async at(stream: string, { workspace_id, environment }: Scope, at: Timestamp): Promise<ShipmentState | undefined> {
+  async readStateAt(
+    stream: string,
+    { workspace_id, environment }: Scope,
+    at: Timestamp,
+  ): Promise<ShipmentState | undefined> {
     const key = [workspace_id, environment, stream, at].join('/');
-    let past: PastState = this.kept.get(key) ?? EMPTY_PAST;
+    let past: PastShipment = this.kept.get(key) ?? EMPTY_PAST_SHIPMENT;
     if (!past.isOver) {
-      for await (const events of readSlices(this.store, stream, { from: past.events })) {
-        if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
+      for await (const events of readEventsInSlices(this.store, stream, { from: past.events })) {
+        if (past.events === 0 && !isCreatedInScope(events[0], { workspace_id, environment })) return undefined;
         past = foldUntil(past, events, at);
         if (past.isOver) break;
       }
@@ -212,29 +216,29 @@ class PastShipments {
 }
 
 function foldUntil(
-  { state, events: before, characters }: PastState,
+  { state, events: before, characters }: PastShipment,
   events: readonly StoredEvent[],
   at: Timestamp,
-): PastState {
+): PastShipment {
   const later = events.findIndex(({ metadata }) => String(metadata['recorded_at']) > at);
   const recorded = later === -1 ? events : events.slice(0, later);
   return {
     state: fold(recorded.map(toShipmentEvent), state),
     events: before + recorded.length,
-    characters: recorded.reduce((sum, event) => sum + lastingCharacters(event), characters),
+    characters: recorded.reduce((sum, event) => sum + countLastingCharacters(event), characters),
     isOver: later !== -1,
   };
 }
 
-function isOfScope(first: StoredEvent | undefined, scope: Scope): boolean {
+function isCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean {
   const event = first && toShipmentEvent(first);
   return event?.type === 'shipment.created.v1' && isInScope(event.data, scope);
 }
 
 /** Returns a page of the milestones that a shipment had. */
-function milestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
+function createMilestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
   const { limit, after } = query;
-  const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => isListed(milestone, query));
+  const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => matchesListQuery(milestone, query));
   const start =
     after === undefined ? 0 : listed.findIndex((milestone) => compareMilestones(milestone, parseSortKey(after)) > 0);
   const items = start === -1 ? [] : listed.slice(start, start + limit);
@@ -253,7 +257,7 @@ function parseSortKey([occurred_at, sequence, recorded_at, id]: readonly (string
   };
 }
 
-function isListed(milestone: Milestone, query: ListMilestonesAt): boolean {
+function matchesListQuery(milestone: Milestone, query: ListMilestonesAt): boolean {
   const { classifiers, container_number, include_superseded, include_retracted } = query;
   return (
     classifiers.includes(milestone.classifier) &&

@@ -5,7 +5,7 @@ import {
   compareMilestones,
   evolveRecord,
   fold,
-  streamOf,
+  toStreamName,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
@@ -100,7 +100,7 @@ async function recorded(id: string, occurred_at: string, when: string) {
 describe('the past', () => {
   it('equals the former answer at each revision', async () => {
     const id = await eventful();
-    const events = (await engine.store.read(streamOf(id))).map(toShipmentEvent);
+    const events = (await engine.store.read(toStreamName(id))).map(toShipmentEvent);
     for (let minute = 0; minute <= 9; minute++) {
       const then = events.filter(({ metadata }) => metadata.recorded_at <= at(minute));
       const record = await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) });

@@ -1,10 +1,10 @@
 import { DomainError, type ShipmentRecord, type Timestamp, type Warning } from '@tracking/contracts';
 import { isCancelledByMilestone } from '../derive.ts';
 import type { ShipmentCancelled, ShipmentReopened } from '../events/shipment-events.ts';
-import { RANK } from '../milestone-summary.ts';
+import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
-import { withConsequences } from '../exceptions/reconcile.ts';
+import { addConsequences } from '../exceptions/reconcile.ts';
 
 /** Cancels a shipment, regardless of its milestones. Possible until the shipment is delivered. */
 export interface CancelShipment extends CommandContext {
@@ -16,10 +16,10 @@ export interface CancelShipment extends CommandContext {
 export const cancelShipment: CancellationHandler<CancelShipment> = {
   decide({ at }, state, context) {
     const { status, version } = state.record;
-    if (status !== 'cancelled' && RANK[status] >= RANK.delivered) {
+    if (status !== 'cancelled' && STATUS_RANKS[status] >= STATUS_RANKS.delivered) {
       throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
     }
-    if (state.cancelled !== null) return unchangedDecision();
+    if (state.cancelled !== null) return createUnchangedDecision();
     return decideCancellation(
       at,
       { ...state, cancelled: version },
@@ -43,7 +43,7 @@ export const reopenShipment: CancellationHandler<ReopenShipment> = {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);
     }
-    if (state.cancelled === null) return unchangedDecision();
+    if (state.cancelled === null) return createUnchangedDecision();
     return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
   resultOf: () => ({ outcome: 'reopened' }),
@@ -77,9 +77,9 @@ function decideCancellation(
   context: DecideContext,
 ): CancellationDecision {
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
-  return { outcome, warnings: [], ...withConsequences(at, after, [event], context) };
+  return { outcome, warnings: [], ...addConsequences(at, after, [event], context) };
 }
 
-function unchangedDecision(): CancellationDecision {
+function createUnchangedDecision(): CancellationDecision {
   return { outcome: 'unchanged', events: [], warnings: [], nextCheckAt: null };
 }

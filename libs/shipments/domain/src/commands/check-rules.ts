@@ -1,7 +1,7 @@
 import type { Timestamp } from '@tracking/contracts';
-import { derive } from '../derive.ts';
+import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
+import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
@@ -28,8 +28,8 @@ export interface CheckRulesAnswer extends CheckResult {
 export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
   decide({ at }, state, context) {
     const { record, timeline, nextCheckAt: before } = state;
-    const derived = derive({ ...state, revision: record.version }, context.places);
-    const { events, nextCheckAt } = reconcile(state, { derived, timeline, events: [] }, { ...context, at });
+    const derived = deriveShipment({ ...state, revision: record.version }, context.places);
+    const { events, nextCheckAt } = reconcileExceptions(state, { derived, timeline, events: [] }, { ...context, at });
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
     // stored time.
     const isOnlyLater = events.length === 0 && nextCheckAt !== before;

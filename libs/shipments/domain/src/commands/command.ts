@@ -92,7 +92,7 @@ export function throwIfErrors(errors: readonly FieldError[]): void {
  * Returns the error for a shipment that does not exist or belongs to another scope. It is the same error, so that ids
  * reveal nothing.
  */
-export function shipmentNotFound(): DomainError {
+export function createShipmentNotFoundError(): DomainError {
   return new DomainError('not_found', 'The shipment does not exist.');
 }
 
@@ -100,7 +100,7 @@ export function shipmentNotFound(): DomainError {
  * Returns warnings for a write to a cancelled shipment. The write is stored; there is no warning if it revokes the
  * cancellation.
  */
-export function cancelledWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+export function warnOfCancelledShipment(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];
   return [{ code: 'shipment_cancelled', param: null, message: 'The shipment is cancelled.' }];
 }

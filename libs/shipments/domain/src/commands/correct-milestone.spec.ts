@@ -1,8 +1,8 @@
 import { A, B, C, type Scenario, dataOf, day, refusal, types, voyage } from '../../test/scenario.ts';
-import { type Decision, type ShipmentEvent, announcementOf } from '../index.ts';
+import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
-  events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent)?.type);
+  events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent)?.type);
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
 

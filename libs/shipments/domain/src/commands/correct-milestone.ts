@@ -1,6 +1,6 @@
 import { DomainError, type Places } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { pickContent, isSameContent, lastSent, findOverridden } from '../last-sent.ts';
+import { pickContent, isSameContent, restoreLastSentContent, findOverridden } from '../last-sent.ts';
 import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import {
   type CommandContext,
@@ -8,16 +8,16 @@ import {
   type DecideContext,
   type Decision,
   throwIfErrors,
-  cancelledWarnings,
+  warnOfCancelledShipment,
 } from './command.ts';
 import {
   answerMilestone,
-  correctedMilestone,
+  replaceContent,
   decideMilestone,
   type MilestoneAnswer,
   listPorts,
   checkContainer,
-  modeWarnings,
+  warnOfUnusualMode,
 } from './record-milestone.ts';
 
 /** Fields of a milestone that a client can correct: all that it posts, except the source. */
@@ -32,15 +32,15 @@ export interface CorrectMilestone extends CommandContext {
   readonly patch: MilestonePatch;
 }
 
-interface CorrectResult {
+interface CorrectMilestoneResult {
   readonly outcome: 'corrected' | 'unchanged';
   readonly milestoneId: string;
 }
-export interface CorrectMilestoneAnswer extends Pick<CorrectResult, 'outcome'>, MilestoneAnswer {}
+export interface CorrectMilestoneAnswer extends Pick<CorrectMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
 export const correctMilestone: CommandHandler<
   CorrectMilestone,
-  CorrectResult,
+  CorrectMilestoneResult,
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
   decide,
@@ -53,7 +53,11 @@ export const correctMilestone: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
-function decide(command: CorrectMilestone, state: ShipmentState, context: DecideContext): Decision<CorrectResult> {
+function decide(
+  command: CorrectMilestone,
+  state: ShipmentState,
+  context: DecideContext,
+): Decision<CorrectMilestoneResult> {
   const { milestone_id, patch, at } = command;
   const entry = findEntry(state, milestone_id);
   const { milestone: previous } = entry;
@@ -63,14 +67,14 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
   }
   const content = applyPatch(command, entry, state, context.places);
   requireUniqueExternalId(content, entry, state);
-  const unusual = patch.code === undefined ? [] : modeWarnings(content.code, state.record);
+  const unusual = patch.code === undefined ? [] : warnOfUnusualMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   if (isSameContent(previous, content)) {
-    const warnings = [...unusual, ...cancelledWarnings(state.record, state.record)];
+    const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
-  const overridden = findOverridden(content, lastSent(entry));
-  const outcome = { previous, milestone: correctedMilestone(previous, content), overridden };
+  const overridden = findOverridden(content, restoreLastSentContent(entry));
+  const outcome = { previous, milestone: replaceContent(previous, content), overridden };
   const decided = decideMilestone(at, state, outcome, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
@@ -120,23 +124,23 @@ export interface RetractMilestone extends CommandContext {
   readonly milestone_id: string;
 }
 
-interface RetractResult {
+interface RetractMilestoneResult {
   /** `unchanged`: the milestone was already retracted. */
   readonly outcome: 'retracted' | 'unchanged';
   readonly milestoneId: string;
 }
-export interface RetractMilestoneAnswer extends Pick<RetractResult, 'outcome'>, MilestoneAnswer {}
+export interface RetractMilestoneAnswer extends Pick<RetractMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
 export const retractMilestone: CommandHandler<
   RetractMilestone,
-  RetractResult,
+  RetractMilestoneResult,
   Omit<RetractMilestoneAnswer, 'warnings'>
 > = {
   decide({ milestone_id, at }, state, context) {
     const { milestone: previous, overridden } = findEntry(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {
-      const warnings = cancelledWarnings(state.record, state.record);
+      const warnings = warnOfCancelledShipment(state.record, state.record);
       return { ...common, outcome: 'unchanged', events: [], warnings };
     }
     const milestone = { ...previous, retracted_at: at, revision: previous.revision + 1 };

@@ -15,14 +15,14 @@ import {
   type DecideContext,
   type Decision,
   throwIfErrors,
-  cancelledWarnings,
+  warnOfCancelledShipment,
 } from './command.ts';
-import { withConsequences } from '../exceptions/reconcile.ts';
+import { addConsequences } from '../exceptions/reconcile.ts';
 import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
 import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
-import { documentsAfter } from '../evolve.ts';
-import { expiresAt, replacementFinder } from '../documents.ts';
+import { applyDocumentChanges } from '../evolve.ts';
+import { findExpiry, createReplacementFinder } from '../documents.ts';
 import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
 
 /** A document as a client describes it. */
@@ -34,7 +34,7 @@ export interface DocumentInput {
 }
 
 /** The bytes that a client announces. */
-export interface ExpectedBytes {
+export interface AnnouncedBytes {
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
@@ -70,13 +70,13 @@ export function answerDocument(
 }
 
 /** Creates a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export function newDocument(
+export function createDocument(
   { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
-  { type, file_name, replaces_document_id, ...expected }: DocumentInput & ExpectedBytes,
+  { type, file_name, replaces_document_id, ...expected }: DocumentInput & AnnouncedBytes,
   state: ShipmentState,
   { newId }: DecideContext,
 ): DocumentRecord {
-  throwIfErrors([...tooManyDocuments(state), ...documentNotReplaceable(replaces_document_id, state)]);
+  throwIfErrors([...checkDocumentLimit(state), ...checkReplacedDocument(replaces_document_id, state)]);
   return {
     id: newId('doc', 0),
     shipment_id,
@@ -95,20 +95,20 @@ export function newDocument(
   };
 }
 
-function tooManyDocuments({ documents }: ShipmentState): readonly FieldError[] {
+function checkDocumentLimit({ documents }: ShipmentState): readonly FieldError[] {
   if (documents.length < SHIPMENT_LIMITS.documents) return [];
   const message = `A shipment can have at most ${SHIPMENT_LIMITS.documents} documents, including deleted ones.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
-function documentNotReplaceable(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
+function checkReplacedDocument(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
   if (id === null) return [];
   const found = documents.find(({ document }) => document.id === id)?.document;
   if (found === undefined || !isDocumentPresent(found)) {
     const message = `The shipment has no document ${id} that can be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
-  const replacement = replacementFinder(documents)(found);
+  const replacement = createReplacementFinder(documents)(found);
   if (replacement !== undefined) {
     throw new DomainError('document_replaced', `The document was already replaced by ${replacement.document.id}.`);
   }
@@ -119,7 +119,7 @@ function documentNotReplaceable(id: string | null, { documents }: ShipmentState)
  * Returns the event that completes a document with these bytes. The document replaces its predecessor unless that was
  * replaced or deleted in the meantime.
  */
-export function decideUploaded(
+export function createUploadedEvent(
   pending: DocumentRecord,
   { id, size_bytes, sha256, content_type }: ReceivedObject,
   at: string,
@@ -131,7 +131,7 @@ export function decideUploaded(
   const canBeReplaced =
     former !== undefined &&
     isDocumentPresent(former.document) &&
-    replacementFinder(documents)(former.document) === undefined;
+    createReplacementFinder(documents)(former.document) === undefined;
   const replaced: StoredDocument | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
@@ -147,24 +147,24 @@ export function decideOnDocument(
   context: DecideContext,
 ): Decision<DocumentResult> {
   const { record, nextCheckAt } = state;
-  const common = { ...result, warnings: cancelledWarnings(record, record) };
+  const common = { ...result, warnings: warnOfCancelledShipment(record, record) };
   if (event === undefined) return { ...common, events: [], nextCheckAt };
   const after = {
     ...state,
-    documents: documentsAfter(state.documents, [event]),
-    record: withDocumentsCount(record, event),
+    documents: applyDocumentChanges(state.documents, [event]),
+    record: updateDocumentsCount(record, event),
   };
-  return { ...common, ...withConsequences(at, after, [event], context) };
+  return { ...common, ...addConsequences(at, after, [event], context) };
 }
 
-function withDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
+function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
   return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
 }
 
 /** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
-export function requirePending(state: ShipmentState, id: string, at: string): DocumentState {
+export function requirePendingDocument(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocument(state, id);
-  const until = expiresAt(found.document);
+  const until = findExpiry(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
   throw new DomainError('document_not_pending', `The document is ${status} and does not accept uploads.`);

@@ -11,7 +11,7 @@ import {
   voyage,
 } from '../../test/scenario.ts';
 import { beginShipment as beginWith } from '../../test/time-driven.ts';
-import { announcementOf, shipmentResource, historyNoteOf } from '../announcements.ts';
+import { findAnnouncement, toShipmentResource, findHistoryNote } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
@@ -477,11 +477,11 @@ describe('announcements and history of documents', () => {
     scenario.requestUpload();
     scenario.at(inMs(pendingMs)).check();
     const told = scenario.events.slice(1).flatMap((event) => {
-      const announcement = announcementOf(event);
-      const data = announcement?.data(shipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
+      const announcement = findAnnouncement(event);
+      const data = announcement?.data(toShipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
       if (!event.type.startsWith('document.')) return [];
       const { document } = (data ?? {}) as { document?: { status: string; download_url: string } };
-      const history = historyNoteOf(event);
+      const history = findHistoryNote(event);
       const { from, to } = (history?.changes.document ?? {}) as Record<
         'from' | 'to',
         DocumentRecord | null | undefined
@@ -527,7 +527,7 @@ describe('announcements and history of documents', () => {
       ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
       ['document.expired.v1', none, none, none, 'document.expired', 'pending_upload', 'expired'],
     ]);
-    expect(JSON.stringify(scenario.events.map((event) => historyNoteOf(event)))).not.toContain('object-1');
+    expect(JSON.stringify(scenario.events.map((event) => findHistoryNote(event)))).not.toContain('object-1');
   });
 
   it('contain no other change of the shipment', () => {

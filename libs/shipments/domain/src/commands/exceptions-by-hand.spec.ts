@@ -20,7 +20,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { explain } from '../explanation.ts';
+import { explainShipment } from '../explanation.ts';
 import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
@@ -196,7 +196,7 @@ describe('an exception that a person opened', () => {
     const scenario = voyage();
     scenario.openByHand('customs_hold', { detail: 'By phone.' });
     scenario.post('customs_hold', day(20));
-    const [exception] = explain(scenario.state!, decisionInputs).exceptions;
+    const [exception] = explainShipment(scenario.state!, decisionInputs).exceptions;
     expect(exception).toMatchObject({ type: 'customs_hold', rule: null, because: 'By phone.', resolved_by: [] });
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { keyOf, withConsequences } from '../exceptions/reconcile.ts';
+import { keyOf, addConsequences } from '../exceptions/reconcile.ts';
 import { normaliseCode } from '../references.ts';
 import { findException, findMilestone, type ShipmentState } from '../state.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type DecideContext,
   type Decision,
   throwIfErrors,
-  cancelledWarnings,
+  warnOfCancelledShipment,
 } from './command.ts';
 import { checkContainer } from './record-milestone.ts';
 
@@ -43,17 +43,21 @@ export interface OpenException extends CommandContext {
   readonly exception: ExceptionInput;
 }
 
-interface OpenResult {
+interface OpenExceptionResult {
   /** `existing`: the exception was already open, or its rule opens it with this command. */
   readonly outcome: 'opened' | 'existing';
   readonly exceptionId: string;
 }
-export interface OpenExceptionAnswer extends Pick<OpenResult, 'outcome'>, ExceptionAnswer {}
+export interface OpenExceptionAnswer extends Pick<OpenExceptionResult, 'outcome'>, ExceptionAnswer {}
 
-export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenExceptionAnswer, 'warnings'>> = {
+export const openException: CommandHandler<
+  OpenException,
+  OpenExceptionResult,
+  Omit<OpenExceptionAnswer, 'warnings'>
+> = {
   decide,
   resultOf(events, { exception }) {
-    const opened = findOpened(events, normaliseInput(exception));
+    const opened = findOpenedException(events, normaliseInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
@@ -61,12 +65,12 @@ export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenE
 };
 
 /** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
-function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenResult> {
+function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenExceptionResult> {
   const { at } = command;
   const { record } = state;
   const input = normaliseInput(command.exception);
   throwIfErrors([...checkContainer(input, record), ...checkMilestoneId(input, state)]);
-  const warnings = cancelledWarnings(record, record);
+  const warnings = warnOfCancelledShipment(record, record);
   const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameSubject(each, input));
   if (present !== undefined) {
     const { nextCheckAt } = state;
@@ -74,17 +78,17 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
   }
   // If its rule is due, the rule opens the exception, so that the outcome does not depend on when the clock last
   // checked the shipment.
-  const due = withConsequences(at, state, [], context);
-  const byRule = findOpened(due.events, input);
+  const due = addConsequences(at, state, [], context);
+  const byRule = findOpenedException(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
   throwIfErrors(checkExceptionLimit(state));
-  const exception = newException(command, input, context);
+  const exception = createException(command, input, context);
   const open_exceptions_count = record.open_exceptions_count + 1;
   const exceptions = [...state.exceptions, exception];
   const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
   const event: ShipmentEventBody = { type: 'exception.opened.v1', data: { exception, open_exceptions_count } };
-  return { outcome: 'opened', exceptionId: exception.id, ...withConsequences(at, after, [event], context), warnings };
+  return { outcome: 'opened', exceptionId: exception.id, ...addConsequences(at, after, [event], context), warnings };
 }
 
 type ExceptionSubject = Pick<ExceptionInput, 'type' | 'container_number'>;
@@ -93,7 +97,10 @@ function isSameSubject(a: ExceptionSubject, b: ExceptionSubject): boolean {
   return keyOf(a.type, a.container_number) === keyOf(b.type, b.container_number);
 }
 
-function findOpened(events: readonly ShipmentEventBody[], subject: ExceptionSubject): ShipmentException | undefined {
+function findOpenedException(
+  events: readonly ShipmentEventBody[],
+  subject: ExceptionSubject,
+): ShipmentException | undefined {
   return events
     .flatMap(({ type, data }) => (type === 'exception.opened.v1' ? [data.exception] : []))
     .find((exception) => isSameSubject(exception, subject));
@@ -103,7 +110,7 @@ function normaliseInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
-function newException({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
+function createException({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
   return {
     ...input,
     id: newId('exc', 0),
@@ -143,16 +150,16 @@ export interface AcknowledgeException extends CommandContext {
   readonly note: string | null;
 }
 
-interface AcknowledgeResult {
+interface AcknowledgeExceptionResult {
   /** `unchanged`: the exception had these values already, and the note is absent or equals the last one. */
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
-export interface AcknowledgeExceptionAnswer extends Pick<AcknowledgeResult, 'outcome'>, ExceptionAnswer {}
+export interface AcknowledgeExceptionAnswer extends Pick<AcknowledgeExceptionResult, 'outcome'>, ExceptionAnswer {}
 
 export const acknowledgeException: CommandHandler<
   AcknowledgeException,
-  AcknowledgeResult,
+  AcknowledgeExceptionResult,
   Omit<AcknowledgeExceptionAnswer, 'warnings'>
 > = {
   decide({ exception_id, note, at, ...command }, state, context) {
@@ -164,7 +171,7 @@ export const acknowledgeException: CommandHandler<
       );
     }
     const { assignee = previous.assignee } = command;
-    const common = { exceptionId: previous.id, warnings: cancelledWarnings(state.record, state.record) };
+    const common = { exceptionId: previous.id, warnings: warnOfCancelledShipment(state.record, state.record) };
     const isNoteKnown = note === null || note === state.acknowledgementNotes.get(previous.id);
     if (previous.status === 'acknowledged' && assignee === previous.assignee && isNoteKnown) {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
@@ -172,8 +179,8 @@ export const acknowledgeException: CommandHandler<
     const acknowledged_at = previous.acknowledged_at ?? at;
     const exception = { ...previous, status: 'acknowledged', assignee, acknowledged_at } as const;
     const event = { type: 'exception.updated.v1', data: { exception, previous, note } } as const;
-    const after = withException(state, exception);
-    return { ...common, outcome: 'acknowledged', ...withConsequences(at, after, [event], context) };
+    const after = replaceException(state, exception);
+    return { ...common, outcome: 'acknowledged', ...addConsequences(at, after, [event], context) };
   },
   resultOf(events, { exception_id }) {
     const isUpdated = events.some(
@@ -193,21 +200,21 @@ export interface ResolveException extends CommandContext {
   readonly note: string | null;
 }
 
-interface ResolveResult {
+interface ResolveExceptionResult {
   /** `unchanged`: the exception was already resolved, with any code. */
   readonly outcome: 'resolved' | 'unchanged';
   readonly exceptionId: string;
 }
-export interface ResolveExceptionAnswer extends Pick<ResolveResult, 'outcome'>, ExceptionAnswer {}
+export interface ResolveExceptionAnswer extends Pick<ResolveExceptionResult, 'outcome'>, ExceptionAnswer {}
 
 export const resolveException: CommandHandler<
   ResolveException,
-  ResolveResult,
+  ResolveExceptionResult,
   Omit<ResolveExceptionAnswer, 'warnings'>
 > = {
   decide({ exception_id, code, note, actor, at }, state, context) {
     const previous = findException(state, exception_id);
-    const common = { exceptionId: previous.id, warnings: cancelledWarnings(state.record, state.record) };
+    const common = { exceptionId: previous.id, warnings: warnOfCancelledShipment(state.record, state.record) };
     if (previous.status === 'resolved') {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
     }
@@ -216,8 +223,8 @@ export const resolveException: CommandHandler<
     const open_exceptions_count = state.record.open_exceptions_count - 1;
     const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
     const event = { type: 'exception.resolved.v2', data } as const;
-    const after = withException(state, exception, open_exceptions_count);
-    return { ...common, outcome: 'resolved', ...withConsequences(at, after, [event], context) };
+    const after = replaceException(state, exception, open_exceptions_count);
+    return { ...common, outcome: 'resolved', ...addConsequences(at, after, [event], context) };
   },
   resultOf(events, { exception_id }) {
     const isResolved = events.some(
@@ -241,7 +248,7 @@ function answerException({ exceptionId }: { readonly exceptionId: string }, afte
 }
 
 /** Returns the state with a changed exception and an updated count of open exceptions. */
-function withException(
+function replaceException(
   { exceptions, record, ...state }: ShipmentState,
   changed: ShipmentException,
   open_exceptions_count = record.open_exceptions_count,

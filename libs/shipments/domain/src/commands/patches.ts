@@ -9,16 +9,16 @@ import {
 } from '@tracking/contracts';
 import { findChanges, type ClientContainerFields } from '../changes.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
-import { derive } from '../derive.ts';
+import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
+import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import type { ShipmentState } from '../state.ts';
 import {
   type CommandContext,
   type CommandHandler,
   type DecideContext,
   type Decision,
-  cancelledWarnings,
+  warnOfCancelledShipment,
 } from './command.ts';
 import { decideUpdate } from './update.ts';
 
@@ -171,10 +171,10 @@ function decideContainerPatch(
   const before = state.record;
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const basis = { ...state, record: { ...before, containers }, revision: before.version };
-  const derived = derive(basis, context.places);
+  const derived = deriveShipment(basis, context.places);
   const changes = findChanges(before, derived.record);
   const events: ShipmentEventBody[] = changes === undefined ? [] : [{ type: 'shipment.changed.v1', data: { changes } }];
-  const reconciled = reconcile(state, { derived, timeline: state.timeline, events }, { ...context, at });
+  const reconciled = reconcileExceptions(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
-  return { outcome, number, warnings: cancelledWarnings(before, derived.record), ...reconciled };
+  return { outcome, number, warnings: warnOfCancelledShipment(before, derived.record), ...reconciled };
 }

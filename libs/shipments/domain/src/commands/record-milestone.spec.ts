@@ -12,7 +12,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { type Decision, type ShipmentEvent, announcementOf, fold } from '../index.ts';
+import { type Decision, type ShipmentEvent, findAnnouncement, fold } from '../index.ts';
 
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 
@@ -271,7 +271,7 @@ describe('duplicates', () => {
     const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
     expect(types(again)).toEqual(['milestone.corrected.v1']);
-    expect(again.events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
+    expect(again.events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
       undefined,
     ]);
     expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });

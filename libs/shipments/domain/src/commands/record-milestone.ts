@@ -9,29 +9,29 @@ import {
 import { findChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import { checkEtaAfterEtd, SHIPMENT_LIMITS } from '../check-shipment.ts';
-import { changedEvent, derive } from '../derive.ts';
+import { createChangedEvent, deriveShipment } from '../derive.ts';
 import type { LastMilestones, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile, withConsequences } from '../exceptions/reconcile.ts';
+import { reconcileExceptions, addConsequences } from '../exceptions/reconcile.ts';
 import {
   pickContent,
   isStillEstimated,
   isFeed,
   isSameContent,
-  lastSent,
+  restoreLastSentContent,
   NO_OVERRIDES,
   findOverridden,
   mergeResentFields,
 } from '../last-sent.ts';
 import { findMilestone, type ShipmentState } from '../state.ts';
 import {
-  type Duplicate,
+  type RepeatedMilestone,
   findDuplicate,
   isRepeatOfLastSent,
   isSameStatement,
   putMilestone,
-  findRestored,
-  findSuperseded,
+  findRestoredId,
+  findSupersededIds,
 } from '../timeline.ts';
 import {
   type CommandContext,
@@ -39,7 +39,7 @@ import {
   type DecideContext,
   type Decision,
   throwIfErrors,
-  cancelledWarnings,
+  warnOfCancelledShipment,
 } from './command.ts';
 
 /**
@@ -51,7 +51,7 @@ export interface RecordMilestone extends CommandContext {
   readonly milestone: MilestoneInput;
 }
 
-interface RecordResult {
+interface RecordMilestoneResult {
   /**
    * `existing`: no milestone was recorded or corrected. The existing one may have got the `external_id`, or records
    * what the feed sent.
@@ -59,10 +59,14 @@ interface RecordResult {
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
 }
-export interface RecordMilestoneAnswer extends Pick<RecordResult, 'outcome'>, MilestoneAnswer {}
-export type MilestoneDecision = Decision<RecordResult>;
+export interface RecordMilestoneAnswer extends Pick<RecordMilestoneResult, 'outcome'>, MilestoneAnswer {}
+export type MilestoneDecision = Decision<RecordMilestoneResult>;
 
-export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit<RecordMilestoneAnswer, 'warnings'>> = {
+export const recordMilestone: CommandHandler<
+  RecordMilestone,
+  RecordMilestoneResult,
+  Omit<RecordMilestoneAnswer, 'warnings'>
+> = {
   decide,
   resultOf(events) {
     for (const { type, data } of events) {
@@ -84,12 +88,12 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
   throwIfErrors([...checked.errors, ...checkContainer(input, before)]);
-  const unusual = modeWarnings(input.code, before);
+  const unusual = warnOfUnusualMode(input.code, before);
 
   const duplicate = findDuplicate(state.timeline, input);
   if (duplicate === undefined) {
     throwIfErrors(checkMilestoneLimit(state));
-    const milestone = newMilestone(command, input, context);
+    const milestone = createMilestone(command, input, context);
     const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDES };
     const decided = decideMilestone(command.at, state, outcome, context);
     const warnings = [...unusual, ...decided.warnings];
@@ -99,15 +103,15 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const previous = duplicate.entry.milestone;
   const { content, overridden } = mergeRepeatedMilestone(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  const known = [...unusual, ...(isFeed(input.source) ? overriddenWarnings(duplicate, { input, overridden }) : [])];
+  const known = [...unusual, ...(isFeed(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : [])];
   const isCurrentAgain = becomesCurrentAgain(duplicate, input);
   if (!isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
-    const events = recordRepetition(duplicate, content, overridden);
-    const warnings = [...known, ...cancelledWarnings(before, before)];
+    const events = createRepetitionEvent(duplicate, content, overridden);
+    const warnings = [...known, ...warnOfCancelledShipment(before, before)];
     if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
-    return { ...common, outcome: 'existing', ...withConsequences(command.at, state, events, context), warnings };
+    return { ...common, outcome: 'existing', ...addConsequences(command.at, state, events, context), warnings };
   }
-  const milestone = { ...correctedMilestone(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
+  const milestone = { ...replaceContent(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
   const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
 }
@@ -116,15 +120,15 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
  * Reports whether a repeated milestone becomes current again: a superseded estimate that a person posts. A feed's
  * repetition does not count, because feeds resend everything.
  */
-function becomesCurrentAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
+function becomesCurrentAgain({ entry, by }: RepeatedMilestone, { source }: MilestoneInput): boolean {
   return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
 }
 
-function newMilestone(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
+function createMilestone(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
   return {
     id: context.newId('mst', 0),
     shipment_id: command.shipment_id,
-    ...withCatalogFields(input),
+    ...addCatalogFields(input),
     recorded_at: command.at,
     recorded_by: command.actor,
     retracted_at: null,
@@ -137,12 +141,12 @@ function newMilestone(command: RecordMilestone, input: MilestoneInput, context: 
  * Returns the milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it
  * current again.
  */
-export function correctedMilestone(previous: Milestone, content: MilestoneInput): Milestone {
+export function replaceContent(previous: Milestone, content: MilestoneInput): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
-  return { ...previous, ...withCatalogFields(content), superseded_at, revision: previous.revision + 1 };
+  return { ...previous, ...addCatalogFields(content), superseded_at, revision: previous.revision + 1 };
 }
 
-interface ResentMilestone {
+interface MergedMilestone {
   readonly content: MilestoneInput;
   readonly overridden: Overridden;
 }
@@ -151,7 +155,7 @@ interface ResentMilestone {
  * Returns the content of a milestone after a client sent it again, and the values of the feed that a person's values
  * override.
  */
-function mergeRepeatedMilestone({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
+function mergeRepeatedMilestone({ entry, by }: RepeatedMilestone, input: MilestoneInput): MergedMilestone {
   const content = pickContent(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
@@ -159,29 +163,30 @@ function mergeRepeatedMilestone({ entry, by }: Duplicate, input: MilestoneInput)
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
-  if (!isFeed(input.source)) return { content: input, overridden: findOverridden(input, lastSent(entry)) };
+  if (!isFeed(input.source))
+    return { content: input, overridden: findOverridden(input, restoreLastSentContent(entry)) };
   if (isStillEstimated(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
   return { content: news, overridden: findOverridden(news, input) };
 }
 
 /** Returns the event that stores a repetition. The event is neither a correction nor announced. */
-function recordRepetition(
-  { entry }: Duplicate,
+function createRepetitionEvent(
+  { entry }: RepeatedMilestone,
   content: MilestoneInput,
   overridden: Overridden,
 ): readonly ShipmentEventBody[] {
   const { milestone: previous } = entry;
   const sent = { ...content, ...overridden };
-  if (isSameContent(previous, content) && isSameContent(lastSent(entry), sent)) return [];
+  if (isSameContent(previous, content) && isSameContent(restoreLastSentContent(entry), sent)) return [];
   const milestone = { ...previous, ...content };
   const data = { milestone, previous, supersedes: [], restores: [], last: { containers: [] }, overridden };
   return [{ type: 'milestone.corrected.v1', data }];
 }
 
 /** Returns a warning for a feed if a person's value overrides the feed's value. */
-function overriddenWarnings(
-  { entry, by }: Duplicate,
+function warnOfOverriddenValues(
+  { entry, by }: RepeatedMilestone,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
 ): readonly Warning[] {
   const { id, retracted_at } = entry.milestone;
@@ -229,32 +234,32 @@ export function decideMilestone(
 ): Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
   const { previous, milestone, overridden } = outcome;
   const before = state.record;
-  const superseded = findSuperseded(state.timeline, milestone);
-  const restored = previous === undefined ? [] : findRestored(state.timeline, previous, milestone);
+  const superseded = findSupersededIds(state.timeline, milestone);
+  const restored = previous === undefined ? [] : findRestoredId(state.timeline, previous, milestone);
   const timeline = state.timeline.slice();
   const revision = before.version;
   const changed = { milestone, isNew: previous === undefined, superseded, restored, at, overridden };
   putMilestone(timeline, changed, revision);
-  const derived = derive({ ...state, timeline, revision }, context.places);
+  const derived = deriveShipment({ ...state, timeline, revision }, context.places);
 
   const last = findLastMilestoneChanges(before, derived.record);
-  const events = [milestoneEvent(outcome, { supersedes: superseded, restores: restored, last })];
+  const events = [createMilestoneEvent(outcome, { supersedes: superseded, restores: restored, last })];
   const changes = findChanges(before, derived.record);
   if (previous?.classifier === 'actual') {
     const to = milestone.retracted_at === null ? milestone : null;
-    events.push(changedEvent({ ...changes, milestone: { from: previous, to } }, derived));
+    events.push(createChangedEvent({ ...changes, milestone: { from: previous, to } }, derived));
   } else if (changes !== undefined) {
-    events.push(changedEvent(changes, derived));
+    events.push(createChangedEvent(changes, derived));
   }
-  const warnings = [...etaBeforeEtdWarnings(before, derived.record), ...cancelledWarnings(before, derived.record)];
-  return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
+  const warnings = [...warnOfEtaBeforeEtd(before, derived.record), ...warnOfCancelledShipment(before, derived.record)];
+  return { warnings, ...reconcileExceptions(state, { derived, timeline, events }, { ...context, at }) };
 }
 
 /**
  * Returns at most one warning: that an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before
  * `etd`.
  */
-function etaBeforeEtdWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
+function warnOfEtaBeforeEtd(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
     const was = index === 0 ? before : before.legs[index - 1];
     const crossed = was?.etd === etd && was.eta === eta ? undefined : checkEtaAfterEtd(null, etd, eta);
@@ -263,13 +268,16 @@ function etaBeforeEtdWarnings(before: ShipmentRecord, after: ShipmentRecord): re
   return [];
 }
 
-interface Effects {
+interface MilestoneEffects {
   readonly supersedes: readonly string[];
   readonly restores: readonly string[];
   readonly last: LastMilestones;
 }
 
-function milestoneEvent({ previous, milestone, overridden }: MilestoneOutcome, effects: Effects): ShipmentEventBody {
+function createMilestoneEvent(
+  { previous, milestone, overridden }: MilestoneOutcome,
+  effects: MilestoneEffects,
+): ShipmentEventBody {
   const { supersedes, restores, last } = effects;
   if (previous === undefined) return { type: 'milestone.recorded.v1', data: { milestone, supersedes, last } };
   if (milestone.retracted_at !== null) return { type: 'milestone.retracted.v1', data: { milestone, restores, last } };
@@ -280,7 +288,7 @@ function milestoneEvent({ previous, milestone, overridden }: MilestoneOutcome, e
  * Returns the content with the label and sequence of the catalog. @throws Error for a code that the check should have
  * refused
  */
-function withCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
+function addCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };
@@ -306,7 +314,7 @@ export function checkContainer(
   return [{ param: 'container_number', code: 'unknown_container', message }];
 }
 
-export function modeWarnings(code: string, { mode }: ShipmentRecord): readonly Warning[] {
+export function warnOfUnusualMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
   if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
   return [
     { code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for shipments with mode ${mode}.` },

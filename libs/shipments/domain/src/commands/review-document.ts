@@ -28,26 +28,27 @@ type Answer = Omit<DocumentAnswer, 'warnings'>;
 
 /** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was rejected */
 export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
-  decide: (command, state, context) => review(command, { status: 'approved', reason: null }, state, context),
+  decide: (command, state, context) => decideReview(command, { status: 'approved', reason: null }, state, context),
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
 /** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was approved */
 export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
-  decide: (command, state, context) => review(command, { status: 'rejected', reason: command.reason }, state, context),
+  decide: (command, state, context) =>
+    decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
   answer: answerDocument,
 };
 
-interface Verdict {
+interface DocumentReview {
   readonly status: 'approved' | 'rejected';
   readonly reason: string | null;
 }
 
-function review(
+function decideReview(
   { at, actor, document_id }: ApproveDocument | RejectDocument,
-  { status, reason }: Verdict,
+  { status, reason }: DocumentReview,
   state: ShipmentState,
   context: DecideContext,
 ) {

@@ -4,7 +4,7 @@ import {
   type CommandResult,
   type DecideContext,
   type Decision,
-  shipmentNotFound,
+  createShipmentNotFoundError,
 } from './command.ts';
 import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
 import {
@@ -45,7 +45,7 @@ import { type PatchContainer, patchContainer, type PatchShipment, patchShipment,
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
-/** Every command. The compiler requires a handler in `HANDLERS` for each. */
+/** Every command. The compiler requires a handler in `COMMAND_HANDLERS` for each. */
 export type ShipmentCommand =
   | UpsertShipment
   | PatchShipment
@@ -68,7 +68,7 @@ export type ShipmentCommand =
   | DeleteDocument;
 export type CommandType = ShipmentCommand['type'];
 
-const HANDLERS = {
+const COMMAND_HANDLERS = {
   UpsertShipment: upsertShipment,
   PatchShipment: patchShipment,
   PatchContainer: patchContainer,
@@ -89,7 +89,7 @@ const HANDLERS = {
   RejectDocument: rejectDocument,
   DeleteDocument: deleteDocument,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
-type Handlers = typeof HANDLERS;
+type Handlers = typeof COMMAND_HANDLERS;
 
 /** The command of a type. */
 export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
@@ -101,7 +101,7 @@ export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answ
 };
 
 export function getHandler(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
-  return HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
+  return COMMAND_HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
 }
 
 /**
@@ -122,17 +122,17 @@ export function decide<Type extends CommandType>(
 function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
   const handler = getHandler(command.type);
   if (state !== undefined) {
-    requireTarget(command, state);
+    requireCommandTarget(command, state);
     requireExpectedVersion(state.record.version, command.expected_versions);
     return handler.decide(command, state, context);
   }
-  if (handler.create === undefined) throw shipmentNotFound();
+  if (handler.create === undefined) throw createShipmentNotFoundError();
   requireExpectedVersion(null, command.expected_versions);
   return handler.create(command, context);
 }
 
 /** Checks that the shipment has the part that the command is about. @throws DomainError `not_found` if it does not */
-function requireTarget(command: ShipmentCommand, state: ShipmentState): void {
+function requireCommandTarget(command: ShipmentCommand, state: ShipmentState): void {
   if ('milestone_id' in command) findEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);
   if ('document_id' in command) findDocument(state, command.document_id);

@@ -1,14 +1,20 @@
 import type { FieldError, Leg, LegFields, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
 import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
 import { type CheckedShipment, checkEtaAfterEtd } from '../check-shipment.ts';
-import { changedEvent, derive } from '../derive.ts';
-import type { GivenPorts, LastSent, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
+import { createChangedEvent, deriveShipment } from '../derive.ts';
+import type { GivenPorts, LastSentValues, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
+import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { resolvePorts } from '../route.ts';
 import { setSchedule, type ShipmentState } from '../state.ts';
-import { type CommandContext, type DecideContext, type Decision, throwIfErrors, cancelledWarnings } from './command.ts';
+import {
+  type CommandContext,
+  type DecideContext,
+  type Decision,
+  throwIfErrors,
+  warnOfCancelledShipment,
+} from './command.ts';
 
 /** A client's changes of an existing shipment. */
 interface ShipmentUpdate {
@@ -16,9 +22,9 @@ interface ShipmentUpdate {
   /** Checked fields that are new statements about times. */
   readonly times: ScheduleFields;
   /** Times and revisions that legs take over from the present legs; absent if all their times are new statements. */
-  readonly continued?: ContinuedLegs;
+  readonly continued?: LegsWithTimes;
   /** New values of the last upsert. */
-  readonly sent: LastSent;
+  readonly sent: LastSentValues;
   /** Other fields of the record that the update sets. */
   readonly also?: Partial<Pick<ShipmentRecord, 'original_eta'>>;
   /** True if the update changes `eta` even after the arrival. */
@@ -47,7 +53,7 @@ export function decideUpdate(
   ]);
 
   const { timeline } = state;
-  const derived = derive({ ...state, record, schedule, revision, movesEtaAfterArrival }, context.places);
+  const derived = deriveShipment({ ...state, record, schedule, revision, movesEtaAfterArrival }, context.places);
   const last = findLastMilestoneChanges(before, derived.record);
   const changes = findChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
@@ -55,15 +61,15 @@ export function decideUpdate(
     const data = { fields: times, ...(legsWritten && { legs_written: legsWritten }), sent, last };
     events.push({ type: 'shipment.updated.v1', data });
   }
-  events.push(...recordGivenPorts(state.ports, given, derived.record));
-  if (changes !== undefined) events.push(changedEvent(changes, derived));
-  const reconciled = reconcile(state, { derived, timeline, events }, { ...context, at: command.at });
-  const warnings = [...updateWarnings(checked, derived.record), ...cancelledWarnings(before, derived.record)];
+  events.push(...createPortsGivenEvent(state.ports, given, derived.record));
+  if (changes !== undefined) events.push(createChangedEvent(changes, derived));
+  const reconciled = reconcileExceptions(state, { derived, timeline, events }, { ...context, at: command.at });
+  const warnings = [...warnOfUpdate(checked, derived.record), ...warnOfCancelledShipment(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
 /** Returns the event that stores the ports set by the client, unless they equal the stored or visible ones. */
-export function recordGivenPorts(
+export function createPortsGivenEvent(
   known: GivenPorts | null,
   given: GivenPorts,
   answered: GivenPorts,
@@ -90,10 +96,7 @@ export function checkReferences(
 }
 
 /** Compares `eta` and `etd` after the update, not only as sent. */
-export function updateWarnings(
-  { fields, warnings }: CheckedShipment,
-  { etd, eta }: ShipmentRecord,
-): readonly Warning[] {
+export function warnOfUpdate({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
   const order = isSet ? checkEtaAfterEtd('eta', etd, eta) : undefined;
@@ -101,7 +104,7 @@ export function updateWarnings(
 }
 
 /** Legs of an upsert, with times that they take over from the present legs. */
-interface ContinuedLegs {
+interface LegsWithTimes {
   /** Legs with the present times, unless the upsert sent other times than the last one. */
   readonly legs: readonly LegFields[];
   /** Revisions of the events that set the times, by leg; absent if the upsert sets all of them. */
@@ -114,17 +117,17 @@ interface ContinuedLegs {
  * Takes over the times of repeated legs from the present legs, so that they are not new statements.
  * @param revision revision of the upsert's first event
  */
-export function continueLegs(
+export function takeOverLegTimes(
   sent: readonly LegFields[],
   { schedule, sent: lastSent, record }: Pick<ShipmentState, 'schedule' | 'sent' | 'record'>,
   revision: number,
-): ContinuedLegs {
-  const formerlySent = matchFormerLegs(sent, lastSent.legs);
-  const present = matchFormerLegs(sent, schedule.legs.value);
+): LegsWithTimes {
+  const formerlySent = matchPresentLegs(sent, lastSent.legs);
+  const present = matchPresentLegs(sent, schedule.legs.value);
   const continued = sent.map((leg, index) => {
-    const place = present[index] ?? NO_INDEX;
+    const place = present[index] ?? NOT_FOUND_INDEX;
     const [before, written] = [schedule.legs.value[place], schedule.legs.written[place]];
-    const last = lastSent.legs[formerlySent[index] ?? NO_INDEX];
+    const last = lastSent.legs[formerlySent[index] ?? NOT_FOUND_INDEX];
     const keeps = (time: 'etd' | 'eta') => before !== undefined && last !== undefined && last[time] === leg[time];
     const timeOf = (time: 'etd' | 'eta') => (keeps(time) ? (before?.[time] ?? null) : leg[time]);
     const writtenOf = (time: 'etd' | 'eta') => (keeps(time) && written !== undefined ? written[time] : revision);
@@ -143,13 +146,13 @@ export function continueLegs(
   };
 }
 
-const NO_INDEX = -1;
+const NOT_FOUND_INDEX = -1;
 
 /**
  * Returns for each leg the index of the leg that it continues: one with the same ports, otherwise the one at the same
  * index.
  */
-function matchFormerLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
+function matchPresentLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);
   const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSamePorts(leg, former[place]))));

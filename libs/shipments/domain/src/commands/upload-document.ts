@@ -8,24 +8,24 @@ import {
   type DocumentAnswer,
   type DocumentInput,
   type DocumentResult,
-  type ExpectedBytes,
-  requirePending,
-  newDocument,
+  type AnnouncedBytes,
+  requirePendingDocument,
+  createDocument,
   findDocumentResult,
-  decideUploaded,
+  createUploadedEvent,
 } from './document-decision.ts';
 
 /** Creates a document whose bytes arrive later. */
 export interface RequestUpload extends CommandContext {
   readonly type: 'RequestUpload';
   readonly shipment_id: string;
-  readonly document: DocumentInput & ExpectedBytes;
+  readonly document: DocumentInput & AnnouncedBytes;
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide(command, state, context) {
-    const document = newDocument(command, command.document, state, context);
+    const document = createDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
     return decideOnDocument({ at: command.at, outcome: 'requested', documentId: document.id }, event, state, context);
   },
@@ -57,8 +57,8 @@ export interface ReceiveUpload extends CommandContext {
  */
 export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
-    const { received } = requirePending(state, document_id, at);
-    if (received !== null && received.id === kept_object_id && isSame(received, object)) {
+    const { received } = requirePendingDocument(state, document_id, at);
+    if (received !== null && received.id === kept_object_id && isSameContent(received, object)) {
       return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const event = { type: 'document.received.v1', data: { document_id, object } } as const;
@@ -68,7 +68,7 @@ export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<D
   answer: answerDocument,
 };
 
-function isSame(one: ReceivedObject, other: ReceivedObject): boolean {
+function isSameContent(one: ReceivedObject, other: ReceivedObject): boolean {
   const found = ['sha256', 'size_bytes', 'content_type'] as const;
   return found.every((each) => one[each] === other[each]);
 }
@@ -90,19 +90,19 @@ export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit
     if (isDocumentPresent(found.document)) {
       return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
-    const { document, received } = requirePending(state, document_id, at);
+    const { document, received } = requirePendingDocument(state, document_id, at);
     if (received === null) throw new DomainError('upload_missing', 'No file was uploaded for the document.');
     if (received.id === lost_object_id)
       throw new DomainError('upload_missing', 'The uploaded file was lost. Upload it again.');
-    requireExpected(document, received);
-    const event = decideUploaded(document, received, at, state);
+    requireAnnouncedBytes(document, received);
+    const event = createUploadedEvent(document, received, at, state);
     return decideOnDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
   },
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
   answer: answerDocument,
 };
 
-function requireExpected({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedObject): void {
+function requireAnnouncedBytes({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedObject): void {
   if (received.size_bytes !== size_bytes) {
     throw new DomainError(
       'size_mismatch',
@@ -130,8 +130,8 @@ export const addDocument: CommandHandler<AddDocument, DocumentResult, Omit<Docum
   decide(command, state, context) {
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
-    const pending = newDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
-    const event = decideUploaded(pending, object, at, state);
+    const pending = createDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
+    const event = createUploadedEvent(pending, object, at, state);
     return decideOnDocument({ at, outcome: 'added', documentId: pending.id }, event, state, context);
   },
   resultOf(events) {

@@ -14,13 +14,13 @@ import {
   type Decision,
   throwIfErrors,
 } from './command.ts';
-import { derive } from '../derive.ts';
-import type { LastSent, ScheduleFields } from '../events/event-data.ts';
+import { deriveShipment } from '../derive.ts';
+import type { LastSentValues, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
-import { continueLegs, decideUpdate, checkReferences, recordGivenPorts, updateWarnings } from './update.ts';
+import { reconcileExceptions } from '../exceptions/reconcile.ts';
+import { takeOverLegTimes, decideUpdate, checkReferences, createPortsGivenEvent, warnOfUpdate } from './update.ts';
 import { resolvePorts } from '../route.ts';
-import { type ShipmentState, initialSchedule } from '../state.ts';
+import { type ShipmentState, createSchedule } from '../state.ts';
 
 /** Creates a shipment, or changes the one with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -37,16 +37,20 @@ export interface UpsertShipment extends CommandContext {
   readonly fields: Partial<ShipmentFields>;
 }
 
-interface UpsertResult {
+interface UpsertShipmentResult {
   readonly outcome: 'created' | 'updated' | 'unchanged';
 }
-export interface UpsertShipmentAnswer extends UpsertResult {
+export interface UpsertShipmentAnswer extends UpsertShipmentResult {
   readonly shipment: ShipmentRecord;
   readonly warnings: readonly Warning[];
 }
-export type UpsertDecision = Decision<UpsertResult>;
+export type UpsertDecision = Decision<UpsertShipmentResult>;
 
-export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<UpsertShipmentAnswer, 'warnings'>> = {
+export const upsertShipment: CommandHandler<
+  UpsertShipment,
+  UpsertShipmentResult,
+  Omit<UpsertShipmentAnswer, 'warnings'>
+> = {
   create: createShipment,
   decide: updateShipment,
   resultOf: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
@@ -61,7 +65,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
   throwIfErrors([...checked.errors, ...checkReferences(fields)]);
   const { etd, eta, legs } = fields;
-  const sent: LastSent = { etd, eta, legs };
+  const sent: LastSentValues = { etd, eta, legs };
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
@@ -80,7 +84,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     updated_at: command.at,
     version: 1,
   };
-  const schedule = initialSchedule(sent, 0);
+  const schedule = createSchedule(sent, 0);
   const basis = {
     record,
     schedule,
@@ -89,14 +93,14 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     revision: 0,
     removedContainers: new Map<string, never>(),
   };
-  const derived = derive(basis, context.places);
+  const derived = deriveShipment(basis, context.places);
   const { workspace_id, environment } = command;
   const events: ShipmentEventBody[] = [
     { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
-    ...recordGivenPorts(null, fields, derived.record),
+    ...createPortsGivenEvent(null, fields, derived.record),
   ];
-  const reconciled = reconcile(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
-  return { outcome: 'created', warnings: updateWarnings(checked, derived.record), ...reconciled };
+  const reconciled = reconcileExceptions(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
+  return { outcome: 'created', warnings: warnOfUpdate(checked, derived.record), ...reconciled };
 }
 
 /**
@@ -107,10 +111,10 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
-  const newly = pickNewlySent(state.sent, checked.fields);
+  const newly = pickNewScheduleFields(state.sent, checked.fields);
   const sent = { ...state.sent, ...newly };
   if (newly.legs === undefined) return decideUpdate(command, state, context, { checked, times: newly, sent });
-  const continued = continueLegs(newly.legs, state, state.record.version);
+  const continued = takeOverLegTimes(newly.legs, state, state.record.version);
   const times = { ...newly, legs: continued.legs };
   return decideUpdate(command, state, context, { checked, times, continued, sent });
 }
@@ -124,7 +128,7 @@ function checkFields(
 }
 
 /** Returns the fields that differ from the last upsert. */
-function pickNewlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
+function pickNewScheduleFields(sent: LastSentValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),
     ...(eta === undefined || eta === sent.eta ? {} : { eta }),

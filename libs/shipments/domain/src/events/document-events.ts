@@ -66,7 +66,7 @@ export interface DocumentApproved {
 export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
   type: 'document.approved.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.approved', changes: documentChange(data) }),
+  historyNote: (data) => ({ type: 'document.approved', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.approved',
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
@@ -82,7 +82,7 @@ export interface DocumentRejected {
 export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
   type: 'document.rejected.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.rejected', changes: documentChange(data) }),
+  historyNote: (data) => ({ type: 'document.rejected', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.rejected',
     data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
@@ -98,7 +98,7 @@ export interface DocumentExpired {
 export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
   type: 'document.expired.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.expired', changes: documentChange(data) }),
+  historyNote: (data) => ({ type: 'document.expired', changes: toDocumentChange(data) }),
 };
 
 /** A person deleted a document. Its bytes are to be destroyed; the record stays. */
@@ -115,10 +115,10 @@ export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
   type: 'document.deleted.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, restored }) => (restored === undefined ? [stored] : [stored, restored]),
-  historyNote: (data) => ({ type: 'document.deleted', changes: documentChange(data) }),
+  historyNote: (data) => ({ type: 'document.deleted', changes: toDocumentChange(data) }),
 };
 
-function documentChange({ stored, previous }: DocumentChanged): {
+function toDocumentChange({ stored, previous }: DocumentChanged): {
   readonly document: { readonly from: DocumentRecord; readonly to: DocumentRecord };
 } {
   return { document: { from: previous, to: stored.document } };

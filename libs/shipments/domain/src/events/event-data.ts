@@ -34,7 +34,7 @@ export interface EventMetadata {
  * Returns the time when time alone next changes the shipment; null if never. Ignores the value of an imported event:
  * the other system has other rules and settings, and more events of the shipment may follow.
  */
-export function nextCheckTime({ next_check_at, imported }: EventMetadata): Timestamp | null {
+export function readNextCheckTime({ next_check_at, imported }: EventMetadata): Timestamp | null {
   return imported === true ? null : next_check_at;
 }
 
@@ -51,7 +51,7 @@ export interface LegTimesWritten {
 export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
 
 /** Values of the last upsert for fields that estimates also set. An upsert that repeats them changes nothing. */
-export interface LastSent {
+export interface LastSentValues {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
   readonly legs: readonly LegFields[];

@@ -6,9 +6,16 @@ import {
   addMissingFields,
 } from '@tracking/contracts';
 import { applyChanges, applyLastMilestones, updateRemovedContainers } from '../changes.ts';
-import { initialSchedule, setSchedule } from '../state.ts';
+import { createSchedule, setSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import type { Changes, GivenPorts, LastMilestones, LastSent, LegTimesWritten, ScheduleFields } from './event-data.ts';
+import type {
+  Changes,
+  GivenPorts,
+  LastMilestones,
+  LastSentValues,
+  LegTimesWritten,
+  ScheduleFields,
+} from './event-data.ts';
 
 /** The first event: the new shipment, including derived fields. */
 export interface ShipmentCreated {
@@ -17,7 +24,7 @@ export interface ShipmentCreated {
     readonly workspace_id: string;
     readonly environment: Environment;
     readonly shipment: ShipmentRecord;
-    readonly sent: LastSent;
+    readonly sent: LastSentValues;
   };
 }
 
@@ -27,7 +34,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     workspace_id,
     environment,
     record: addMissingFields(shipment),
-    schedule: initialSchedule(sent, revision),
+    schedule: createSchedule(sent, revision),
     sent,
     ports: null,
     cancelled: null,
@@ -69,7 +76,7 @@ export interface ShipmentUpdated {
     readonly fields: ScheduleFields;
     /** Revisions of the events that set the times, by leg; absent if this event sets all of them, or no legs. */
     readonly legs_written?: readonly LegTimesWritten[];
-    readonly sent: LastSent;
+    readonly sent: LastSentValues;
     readonly last: LastMilestones;
   };
 }

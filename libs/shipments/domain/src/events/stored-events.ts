@@ -51,7 +51,7 @@ import {
   shipmentUpdated,
 } from './shipment-events.ts';
 
-/** Every stored event. The compiler requires a descriptor in `DESCRIPTORS` for each. */
+/** Every stored event. The compiler requires a descriptor in `STORED_EVENT_DESCRIPTORS` for each. */
 export type ShipmentEventBody =
   | ShipmentCreated
   | ShipmentUpdated
@@ -78,7 +78,7 @@ export type StoredEventType = ShipmentEventBody['type'];
 /** An event of a shipment's stream, in its newest version. */
 export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
 
-const DESCRIPTORS: {
+const STORED_EVENT_DESCRIPTORS: {
   readonly [Type in StoredEventType]: StoredEventDescriptor<Extract<ShipmentEventBody, { readonly type: Type }>>;
 } = {
   'shipment.created.v1': shipmentCreated,
@@ -104,8 +104,9 @@ const DESCRIPTORS: {
   'document.deleted.v1': documentDeleted,
 };
 
-export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);
+export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] =
+  Object.values(STORED_EVENT_DESCRIPTORS);
 
-export function descriptorOf(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
-  return DESCRIPTORS[type];
+export function findDescriptor(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
+  return STORED_EVENT_DESCRIPTORS[type];
 }

@@ -18,10 +18,10 @@ export class AppendBudget {
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
   /** Reserves room for the event; returns false if there is not enough. */
-  reserve({ data }: ShipmentEventBody): boolean {
-    const bytes = this.ruleBytes + utf8Bytes(data);
+  reserveBytes({ data }: ShipmentEventBody): boolean {
+    const bytes = this.ruleBytes + countUtf8Bytes(data);
     if (bytes > SMALL_COMMAND_BYTES) {
-      this.commandBytes ??= this.command.reduce((sum, event) => sum + utf8Bytes(event.data), 0);
+      this.commandBytes ??= this.command.reduce((sum, event) => sum + countUtf8Bytes(event.data), 0);
       if (bytes > Math.min(MAX_RULE_BYTES, MAX_APPEND_BYTES - this.commandBytes)) return false;
     }
     this.ruleBytes = bytes;
@@ -30,7 +30,7 @@ export class AppendBudget {
 }
 
 /** Returns the length of the JSON in UTF-8. */
-function utf8Bytes(data: object): number {
+function countUtf8Bytes(data: object): number {
   const json = JSON.stringify(data);
   let bytes = json.length;
   for (let index = 0; index < json.length; index += 1) {

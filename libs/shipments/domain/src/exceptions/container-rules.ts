@@ -1,21 +1,27 @@
 import { type ExceptionSettings, type Leg, type Places, type Timestamp, findMilestoneCode } from '@tracking/contracts';
-import { latestTimeOf } from '../container-progress.ts';
+import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { NEVER, RANK, earlier, isOnward, later } from '../milestone-summary.ts';
-import { placeOf } from '../references.ts';
+import {
+  TIME_BEFORE_ALL,
+  STATUS_RANKS,
+  chooseEarlierEntry,
+  isOnwardMovement,
+  chooseLaterEntry,
+} from '../milestone-summary.ts';
+import { toComparablePlace } from '../references.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 import { findFirstIndex } from '../timeline.ts';
-import { type Finding, forEachSubject, hoursAfter, ruleHours, localDay, type RuleFacts } from './rule.ts';
+import { type Finding, forEachSubject, addHours, selectRuleHours, getLocalDay, type RuleFacts } from './rule.ts';
 import {
-  byChangeOf,
-  byCorrectionOf,
-  byMilestone,
+  resolveByChangeOf,
+  resolveByCorrectionOf,
+  resolveByMilestone,
   hasLeftTerminal,
   isDelivered,
   isReturned,
-  milestonesFor,
-  byStep,
+  listRemedyMilestones,
+  resolveByStep,
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
@@ -26,62 +32,62 @@ const MAX_STOP_HOURS = 10 * 24;
  * step is dated at or after the stop.
  */
 export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
-  const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(later, undefined);
-  const onward = latestTimeOf(summaries, 'onward');
+  const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(chooseLaterEntry, undefined);
+  const onward = findLatestTime(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
-  const arrived_at = stopArrivalTime(stop, summaries, onward);
-  const next = nextLeg(record.legs, location);
+  const arrived_at = findStopArrivalTime(stop, summaries, onward);
+  const next = findNextLeg(record.legs, location);
   const next_etd = next?.leg.etd ?? null;
   const since = `At ${location ?? 'a port on the way'} since ${arrived_at}, and not loaded`;
   return {
     milestone: stop,
     detail: next_etd === null ? `${since} again.` : `${since} for the next leg, whose ETD is ${next_etd}.`,
     opens_at:
-      next_etd === null ? hoursAfter(arrived_at, MAX_STOP_HOURS) : hoursAfter(next_etd, ruleHours(settings, record)),
+      next_etd === null ? addHours(arrived_at, MAX_STOP_HOURS) : addHours(next_etd, selectRuleHours(settings, record)),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
-      byLoading(stop, analysis.route),
-      ...(next === undefined ? [] : [byChangeOf(`legs[${next.index}].etd`)]),
-      byCorrectionOf(stop),
+      resolveByLoading(stop, analysis.route),
+      ...(next === undefined ? [] : [resolveByChangeOf(`legs[${next.index}].etd`)]),
+      resolveByCorrectionOf(stop),
     ],
   };
 });
 
 /** Returns the time when the container arrived at its last stop. */
-function stopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
-  const place = placeOf(stop.milestone.location);
+function findStopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
+  const place = toComparablePlace(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
     for (let at = findFirstIndex(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
-      if (placeOf(stops[at]?.milestone.location ?? null) === place) return stops[at];
+      if (toComparablePlace(stops[at]?.milestone.location ?? null) === place) return stops[at];
     }
     return undefined;
   });
-  return (arrivals.reduce(earlier, undefined) ?? stop).milestone.occurred_at;
+  return (arrivals.reduce(chooseEarlierEntry, undefined) ?? stop).milestone.occurred_at;
 }
 
 /**
  * Returns the leg that departs from the location. If no leg ends there: the first leg that has not departed, except the
  * first of all.
  */
-function nextLeg(legs: readonly Leg[], location: string | null) {
-  const place = placeOf(location);
+function findNextLeg(legs: readonly Leg[], location: string | null) {
+  const place = toComparablePlace(location);
   const ended = place === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
   const index = ended >= 0 ? ended + 1 : legs.findIndex(({ atd }, at) => at > 0 && atd === null);
   const leg = legs[index];
   return leg && { leg, index };
 }
 
-function byLoading(stop: TimelineEntry, route: Route) {
+function resolveByLoading(stop: TimelineEntry, route: Route) {
   const isMilestone = ({
     sequence,
     rules,
   }: {
     readonly sequence: number;
-    readonly rules: Parameters<typeof isOnward>[1];
-  }) => rules.transshipment_stop !== true && isOnward(sequence, rules, route.mode);
-  return byMilestone(milestonesFor([{ from: stop.milestone.occurred_at, isMilestone }], route));
+    readonly rules: Parameters<typeof isOnwardMovement>[1];
+  }) => rules.transshipment_stop !== true && isOnwardMovement(sequence, rules, route.mode);
+  return resolveByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
 /** Opens `demurrage_risk` while the container is at the terminal, which charges a fee after the last free day. */
@@ -90,11 +96,12 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
   const { container, progress, summaries } = subject;
   const discharged =
-    progress.discharge ?? (isHandedOut(subject, record.mode) ? progress.reached[RANK.available_for_pickup] : undefined);
+    progress.discharge ??
+    (isHandedOutByTerminal(subject, record.mode) ? progress.reached[STATUS_RANKS.available_for_pickup] : undefined);
   const last_free_day = container?.last_free_day ?? null;
-  const when = feeRisk(last_free_day, discharged, facts, settings);
+  const when = findFeeRisk(last_free_day, discharged, facts, settings);
   if (when === undefined) return undefined;
-  const left = latestTimeOf(summaries, 'railDeparted');
+  const left = findLatestTime(summaries, 'railDeparted');
   return {
     ...when,
     detail:
@@ -103,9 +110,9 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
         : `The last free day is ${last_free_day}, and no gate-out is known.`,
     metrics: { last_free_day, discharged_at: timeOf(discharged) },
     resolvedBy: () => [
-      byStep('out_for_delivery', left === NEVER ? null : left, analysis.route),
-      ...(container === undefined ? [] : [byChangeOf('last_free_day')]),
-      ...correctionRemedies(when.milestone),
+      resolveByStep('out_for_delivery', left === TIME_BEFORE_ALL ? null : left, analysis.route),
+      ...(container === undefined ? [] : [resolveByChangeOf('last_free_day')]),
+      ...resolveByCorrection(when.milestone),
     ],
   };
 });
@@ -117,11 +124,13 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
   if (analysis.route.lcl || isReturned(progress)) return undefined;
   const left =
     progress.gateOut ??
-    (isHandedOut(subject, record.mode)
-      ? progress.reached.slice(RANK.out_for_delivery).reduce<TimelineEntry | undefined>(earlier, undefined)
+    (isHandedOutByTerminal(subject, record.mode)
+      ? progress.reached
+          .slice(STATUS_RANKS.out_for_delivery)
+          .reduce<TimelineEntry | undefined>(chooseEarlierEntry, undefined)
       : undefined);
   const empty_return_by = container?.empty_return_by ?? null;
-  const when = feeRisk(empty_return_by, left, facts, settings);
+  const when = findFeeRisk(empty_return_by, left, facts, settings);
   if (when === undefined) return undefined;
   return {
     ...when,
@@ -131,9 +140,9 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: timeOf(left) },
     resolvedBy: () => [
-      byStep('completed', null, analysis.route),
-      ...(container === undefined ? [] : [byChangeOf('empty_return_by')]),
-      ...correctionRemedies(when.milestone),
+      resolveByStep('completed', null, analysis.route),
+      ...(container === undefined ? [] : [resolveByChangeOf('empty_return_by')]),
+      ...resolveByCorrection(when.milestone),
     ],
   };
 });
@@ -142,7 +151,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
  * Returns when a fee is at risk: some hours before the day, critical from the end of the day. Without a day, some hours
  * after the milestone.
  */
-function feeRisk(
+function findFeeRisk(
   day: string | null,
   since: TimelineEntry | undefined,
   { derived, places }: RuleFacts,
@@ -150,26 +159,26 @@ function feeRisk(
 ): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
-    const { from, until } = localDay(day, timeZoneOf(record.destination_port, places));
-    const opens_at = hoursAfter(from, -(settings.before_hours ?? 0));
+    const { from, until } = getLocalDay(day, findTimeZone(record.destination_port, places));
+    const opens_at = addHours(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
-  return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, ruleHours(settings, record)) };
+  return { milestone: since, opens_at: addHours(since.milestone.occurred_at, selectRuleHours(settings, record)) };
 }
 
-function timeZoneOf(port: string | null, places: Places): string {
+function findTimeZone(port: string | null, places: Places): string {
   return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
 }
 
 /** Reports whether terminals hand out the container, so that later milestones show that it left. */
-function isHandedOut({ container_number }: StatusSubject, mode: Route['mode']): boolean {
+function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
   return container_number !== null && (mode === null || HANDED_OUT_MODES.includes(mode));
 }
 const HANDED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
 
-function correctionRemedies(entry: TimelineEntry | null) {
-  return entry === null ? [] : [byCorrectionOf(entry)];
+function resolveByCorrection(entry: TimelineEntry | null) {
+  return entry === null ? [] : [resolveByCorrectionOf(entry)];
 }
 
 function timeOf(entry: TimelineEntry | undefined): Timestamp | null {

@@ -1,7 +1,7 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
 import { type Scenario, decisionInputs, types } from '../../test/scenario.ts';
 import { REQUIRED, after, beginShipment, jan, onlyType, withRequiredDocuments } from '../../test/time-driven.ts';
-import { explain } from '../explanation.ts';
+import { explainShipment } from '../explanation.ts';
 
 const [BILL, LIST] = REQUIRED;
 const FIRST = jan(2);
@@ -12,7 +12,7 @@ const last = ({ state }: Scenario) => state?.exceptions.at(-1);
 const detailOf = (scenario: Scenario) => last(scenario)?.detail;
 
 function explained(scenario: Scenario, type: AutomaticExceptionType) {
-  const { exceptions } = explain(scenario.state!, { ...decisionInputs, settings: scenario.settings });
+  const { exceptions } = explainShipment(scenario.state!, { ...decisionInputs, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }
 

@@ -1,8 +1,8 @@
 import { isDocumentPresent } from '@tracking/contracts';
-import { replacementFinder } from '../documents.ts';
+import { createReplacementFinder } from '../documents.ts';
 import type { DocumentState } from '../state.ts';
-import { type FindFindings, hoursAfter } from './rule.ts';
-import { byChangeOf, byDocuments } from './remedies.ts';
+import { type FindFindings, addHours } from './rule.ts';
+import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
 
 /**
  * Opens `missing_document` some hours before the ETA if document types are missing that the workspace requires for the
@@ -12,7 +12,7 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
-  const findReplacement = replacementFinder(documents);
+  const findReplacement = createReplacementFinder(documents);
   // A rejected document counts as present, because `document_rejected` is the exception for it.
   const isThere = ({ document }: DocumentState) =>
     required.includes(document.type) && isDocumentPresent(document) && findReplacement(document) === undefined;
@@ -23,26 +23,26 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
     {
       container_number: null,
       milestone: null,
-      opens_at: hoursAfter(eta, -(before_hours ?? 0)),
+      opens_at: addHours(eta, -(before_hours ?? 0)),
       due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
       // A person who resolved the exception accepted only the documents that were missing then.
       isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
-      resolvedBy: () => [byDocuments('document_uploaded', missing), byChangeOf('eta', 'mode')],
+      resolvedBy: () => [resolveByDocuments('document_uploaded', missing), resolveByChangeOf('eta', 'mode')],
     },
   ];
 };
 
 /** Maximum number of rejections whose reasons are listed, because each may be long. */
-const MAX_LISTED = 3;
+const MAX_LISTED_REJECTIONS = 3;
 
 /**
  * Opens `document_rejected` for rejected documents, until one of the same type or the replacement is approved, or the
  * document is deleted.
  */
 export const documentRejected: FindFindings = ({ documents }) => {
-  const findReplacement = replacementFinder(documents);
+  const findReplacement = createReplacementFinder(documents);
   const isMadeUpFor = (one: DocumentState) =>
     findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);
   const rejected = documents
@@ -51,8 +51,10 @@ export const documentRejected: FindFindings = ({ documents }) => {
     .map(({ document }) => document);
   if (rejected.length === 0) return [];
   const ids = rejected.map(({ id }) => id);
-  const listed = rejected.slice(0, MAX_LISTED).map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
-  const others = rejected.length > MAX_LISTED ? [`${rejected.length - MAX_LISTED} more`] : [];
+  const listed = rejected
+    .slice(0, MAX_LISTED_REJECTIONS)
+    .map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
+  const others = rejected.length > MAX_LISTED_REJECTIONS ? [`${rejected.length - MAX_LISTED_REJECTIONS} more`] : [];
   return [
     {
       container_number: null,
@@ -60,7 +62,7 @@ export const documentRejected: FindFindings = ({ documents }) => {
       detail: `Rejected: ${[...listed, ...others].join('; ')}.`,
       metrics: { document_ids: ids },
       isGraverThan: (resolved) => ids.some((id) => !includesOrUnknown(resolved['document_ids'], id)),
-      resolvedBy: () => [byDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
+      resolvedBy: () => [resolveByDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
     },
   ];
 };

@@ -12,7 +12,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { derive } from '../derive.ts';
+import { deriveShipment } from '../derive.ts';
 import { movementAfterCancel } from './milestone-rules.ts';
 
 const box = (container_number: string) => ({ container_number });
@@ -647,7 +647,7 @@ describe('movement_after_cancel', () => {
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
     const { timeline, record } = state;
-    const derived = derive({ ...state, revision: record.version }, decisionInputs.places);
+    const derived = deriveShipment({ ...state, revision: record.version }, decisionInputs.places);
     const recorded = timeline.at(-1)?.recorded ?? 0;
     const found = [recorded - 1, recorded, recorded + 1].map((since) => {
       const cancellation = { since, milestone: null };

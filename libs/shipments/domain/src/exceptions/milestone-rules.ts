@@ -1,18 +1,18 @@
 import { type ShipmentRecord, findMilestoneRules } from '@tracking/contracts';
-import { latestTimeOf } from '../container-progress.ts';
+import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { isSailingOn } from '../milestone-meaning.ts';
-import { RANK, earlier, later } from '../milestone-summary.ts';
+import { isVesselSailingOn } from '../milestone-meaning.ts';
+import { STATUS_RANKS, chooseEarlierEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
-  byCorrectionOf,
-  byMilestone,
+  resolveByCorrectionOf,
+  resolveByMilestone,
   RESOLVED_BY_REOPENING,
-  isAttempted,
+  isDeliveryAttempted,
   isDelivered,
-  milestonesFor,
+  listRemedyMilestones,
   type Remedy,
-  revokingMilestones,
+  listRevokingMilestones,
 } from './remedies.ts';
 import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
 
@@ -30,7 +30,10 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
       const [wrong] = wrongs;
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
-      const resolvedBy = () => [byMilestone(milestonesFor(wrongs, analysis.route)), byCorrectionOf(milestone)];
+      const resolvedBy = () => [
+        resolveByMilestone(listRemedyMilestones(wrongs, analysis.route)),
+        resolveByCorrectionOf(milestone),
+      ];
       return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
     };
     const named = subjects.flatMap((subject) =>
@@ -45,8 +48,8 @@ type OpeningMilestoneRule = (
   entry: TimelineEntry,
   subject: StatusSubject,
   record: ShipmentRecord,
-) => Problem | undefined;
-interface Problem extends Remedy {
+) => MilestoneProblem | undefined;
+interface MilestoneProblem extends Remedy {
   readonly detail: string;
 }
 
@@ -58,16 +61,20 @@ export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFai
  * clearance or a departure ends the hold; after that, the import clearance. Feeds skip steps, so without a departure
  * any later milestone counts as one. If the ETD is known, an import clearance counts only from the ETD on.
  */
-function findHold({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Problem | undefined {
+function findHold(
+  { milestone }: TimelineEntry,
+  subject: StatusSubject,
+  { etd }: ShipmentRecord,
+): MilestoneProblem | undefined {
   const { summaries, progress } = subject;
   const since = milestone.occurred_at;
-  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined);
-  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
-  const mayBeAtOrigin = departed === undefined && !isAttempted(subject) && etd !== null && etd > since;
-  const cleared = latestTimeOf(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
+  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierEntry, undefined);
+  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierEntry, undefined);
+  const mayBeAtOrigin = departed === undefined && !isDeliveryAttempted(subject) && etd !== null && etd > since;
+  const cleared = findLatestTime(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
   const hasLeft =
     departed === undefined
-      ? latestTimeOf(summaries, 'exportCleared') >= since
+      ? findLatestTime(summaries, 'exportCleared') >= since
       : since <= departed.milestone.occurred_at;
   if (cleared || hasLeft || isDelivered(progress)) return undefined;
   return {
@@ -75,16 +82,16 @@ function findHold({ milestone }: TimelineEntry, subject: StatusSubject, { etd }:
     from: since,
     isMilestone: ({ rules, rank, isDeparture }) =>
       (rules.clears === 'import' && (!mayBeAtOrigin || rules.opens_exception === 'delivery_failed')) ||
-      rank >= RANK.available_for_pickup ||
+      rank >= STATUS_RANKS.available_for_pickup ||
       (left === undefined && isDeparture) ||
-      (departed === undefined && (rules.clears === 'export' || rank >= RANK.in_transit)),
+      (departed === undefined && (rules.clears === 'export' || rank >= STATUS_RANKS.in_transit)),
   };
 }
 
-function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): Problem | undefined {
+function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
   if (isDelivered(progress)) return undefined;
   const detail = `Delivery attempted at ${milestone.occurred_at}.`;
-  return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
+  return { detail, from: null, isMilestone: ({ rank }) => rank >= STATUS_RANKS.delivered };
 }
 
 /**
@@ -97,19 +104,22 @@ export const milestoneConflict: FindFindings = (facts, settings) => {
   const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
-  const resolvedBy = () => [byMilestone(revokingMilestones(cancellations)), byCorrectionOf(...cancellations)];
+  const resolvedBy = () => [
+    resolveByMilestone(listRevokingMilestones(cancellations)),
+    resolveByCorrectionOf(...cancellations),
+  ];
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
 const endBeforeMovement = forEachSubject(({ summaries }) => {
-  const ended = summaries.map((summary) => summary.ended).reduce(earlier, undefined);
-  const moved = summaries.map((summary) => summary.movement).reduce(later, undefined);
+  const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierEntry, undefined);
+  const moved = summaries.map((summary) => summary.movement).reduce(chooseLaterEntry, undefined);
   if (ended === undefined || moved === undefined) return undefined;
   const { milestone: end } = ended;
   const { milestone: movement } = moved;
   if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
   const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
-  return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
+  return { milestone: ended, detail, resolvedBy: () => [resolveByCorrectionOf(ended, moved)] };
 });
 
 /**
@@ -126,7 +136,7 @@ export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
     if (
       findMilestoneRules(code).movement === undefined ||
-      isSailingOn(entry, analysis.route) ||
+      isVesselSailingOn(entry, analysis.route) ||
       !present.has(container_number)
     )
       continue;
@@ -137,7 +147,7 @@ export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [RESOLVED_BY_REOPENING, byCorrectionOf(milestone)],
+    resolvedBy: () => [RESOLVED_BY_REOPENING, resolveByCorrectionOf(milestone)],
   }));
 };
 

@@ -1,4 +1,4 @@
-import { hoursAfter, localDay } from './rule.ts';
+import { addHours, getLocalDay } from './rule.ts';
 
 const zulu = (text: string) => new Date(`${text}Z`).toISOString();
 
@@ -29,8 +29,8 @@ describe('a day in a time zone', () => {
     // The platform does not know this zone.
     ['2026-01-20', 'Mars/Olympus', '2026-01-20T00:00', '2026-01-21T00:00'],
   ])('%s in %s', (day, zone, from, until) => {
-    expect(localDay(day, zone)).toEqual({ from: zulu(from), until: zulu(until) });
-    expect(localDay(day, zone)).toBe(localDay(day, zone));
+    expect(getLocalDay(day, zone)).toEqual({ from: zulu(from), until: zulu(until) });
+    expect(getLocalDay(day, zone)).toBe(getLocalDay(day, zone));
   });
 
   it('begins when the local calendar first shows it, throughout a year', () => {
@@ -38,7 +38,7 @@ describe('a day in a time zone', () => {
       const calendar = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
       for (let n = 0; n < 365; n++) {
         const day = new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10);
-        const { from, until } = localDay(day, zone);
+        const { from, until } = getLocalDay(day, zone);
         const shown = [Date.parse(from) - 1, Date.parse(from), Date.parse(until) - 1, Date.parse(until)].map((at) =>
           calendar.format(at),
         );
@@ -60,5 +60,5 @@ test.each([
   ['2026-01-20T00:00:00.001Z', -48, '2026-01-18T00:00:00.001Z'],
   ['2026-01-20T00:00:00.000Z', 0.5, '2026-01-20T00:30:00.000Z'],
 ])('%s and %s hours', (time, hours, expected) => {
-  expect(hoursAfter(time, hours)).toBe(expected);
+  expect(addHours(time, hours)).toBe(expected);
 });

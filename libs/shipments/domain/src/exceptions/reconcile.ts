@@ -12,10 +12,10 @@ import {
 import { findChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
-import { changedEvent, derive, type Derived } from '../derive.ts';
-import { expireDocuments } from '../documents.ts';
-import { descriptorOf, type ShipmentEventBody } from '../events/stored-events.ts';
-import { documentsAfter } from '../evolve.ts';
+import { createChangedEvent, deriveShipment, type DerivedShipment } from '../derive.ts';
+import { createExpiryEvents } from '../documents.ts';
+import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
+import { applyDocumentChanges } from '../evolve.ts';
 import { AppendBudget } from './append-budget.ts';
 import { demurrageRisk, detentionRisk, missedConnection } from './container-rules.ts';
 import { documentRejected, missingDocument } from './document-rules.ts';
@@ -26,7 +26,7 @@ import {
   milestoneConflict,
   movementAfterCancel,
 } from './milestone-rules.ts';
-import { type Finding, earliestDue, type Rule, type RuleFacts } from './rule.ts';
+import { type Finding, computeEarliestDueTime, type Rule, type RuleFacts } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 
@@ -34,14 +34,14 @@ import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
 
 /** The command with which exceptions open or resolve. */
-interface Occasion extends DecideContext {
+interface ReconciliationContext extends DecideContext {
   /** Time of the command. */
   readonly at: Timestamp;
 }
 
 /** The shipment after a command, except for its exceptions. */
 interface DecidedShipment {
-  readonly derived: Derived;
+  readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
   /** Events of the command so far. */
   readonly events: readonly ShipmentEventBody[];
@@ -55,42 +55,46 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
  * exceptions.
  * @param before undefined if the shipment is new
  */
-export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
-  const isNews = decided.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
+export function reconcileExceptions(
+  before: ShipmentState | undefined,
+  decided: DecidedShipment,
+  occasion: ReconciliationContext,
+): Reconciled {
+  const isNews = decided.events.some(({ type, data }) => findDescriptor(type).isNews?.(data) === true);
   const lastNewsAt = isNews ? latestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
-  const documents = documentsAfter(before?.documents ?? [], decided.events);
-  const findings = findingsOf({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
-  return new Reconciliation(before, decided, occasion, findings).finish(documents);
+  const documents = applyDocumentChanges(before?.documents ?? [], decided.events);
+  const findings = collectFindings({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
+  return new Reconciliation(before, decided, occasion, findings).toReconciled(documents);
 }
 
 /**
  * Appends changes of derived fields, and exceptions, to the events of a command that changes no milestones or times.
  * @param after the state after the events, before derived fields are updated
  */
-export function withConsequences(
+export function addConsequences(
   at: Timestamp,
   after: ShipmentState,
   events: readonly ShipmentEventBody[],
   context: DecideContext,
 ): Pick<Decision, 'events' | 'nextCheckAt'> {
   const { record, timeline } = after;
-  const derived = derive({ ...after, revision: record.version }, context.places);
+  const derived = deriveShipment({ ...after, revision: record.version }, context.places);
   const changes = findChanges(record, derived.record);
-  const all = changes === undefined ? events : [...events, changedEvent(changes, derived)];
-  return reconcile(after, { derived, timeline, events: all }, { ...context, at });
+  const all = changes === undefined ? events : [...events, createChangedEvent(changes, derived)];
+  return reconcileExceptions(after, { derived, timeline, events: all }, { ...context, at });
 }
 
 /** Returns the findings of all enabled rules, by exception type and container. */
-export function findingsOf(
+export function collectFindings(
   known: Omit<RuleFacts, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
 ): Map<string, RuleFinding> {
   const facts = { ...known, requiredDocuments };
   const { record } = facts.derived;
   const isCancelled = record.status === 'cancelled';
-  const oldest = earliestDue(record);
+  const oldest = computeEarliestDueTime(record);
   const findings = new Map<string, RuleFinding>();
-  for (const rule of RULES) {
+  for (const rule of EXCEPTION_RULES) {
     const settings = exceptions[rule.type];
     if (!settings.enabled || isCancelled !== (rule.afterCancel ?? false)) continue;
     for (const finding of rule.find(facts, settings)) {
@@ -114,7 +118,7 @@ export function keyOf(type: string, container: string | null): string {
 }
 
 /** Reports whether the problem of the finding exists at a time. */
-function existsAt({ opens_at }: Finding, now: Timestamp): boolean {
+function problemExistsAt({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
@@ -123,7 +127,7 @@ function existsAt({ opens_at }: Finding, now: Timestamp): boolean {
  */
 export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
-  return isByPerson(resolution) && existsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
+  return isResolvedByPerson(resolution) && problemExistsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
 
 /** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
@@ -142,7 +146,7 @@ class Reconciliation {
   constructor(
     private readonly before: ShipmentState | undefined,
     private readonly decided: DecidedShipment,
-    private readonly occasion: Occasion,
+    private readonly occasion: ReconciliationContext,
     private readonly findings: Map<string, RuleFinding>,
   ) {
     const { at } = occasion;
@@ -154,21 +158,21 @@ class Reconciliation {
     this.open = record.open_exceptions_count;
   }
 
-  finish(documents: readonly DocumentState[]): Reconciled {
-    const { expired, next } = expireDocuments(documents, this.now);
+  toReconciled(documents: readonly DocumentState[]): Reconciled {
+    const { expired, next } = createExpiryEvents(documents, this.now);
     this.events.push(...expired);
-    this.checkAgainAt(next);
+    this.scheduleNextCheck(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
-      if (exception.status === 'resolved') this.keepResolved(exception);
-      else this.update(exception);
+      if (exception.status === 'resolved') this.suppressResolvedFinding(exception);
+      else this.updateException(exception);
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
-    const due = [...this.findings.values()].filter((found) => this.isDue(found));
+    const due = [...this.findings.values()].filter((found) => this.isFindingDue(found));
     // Exceptions that the command itself opened have the first indexes.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
-      if (!this.pushIfRoom(this.newException(found, opened + index))) break;
+      if (!this.addEventIfItFits(this.newException(found, opened + index))) break;
       this.open += 1;
     }
     if (this.ended.length > 0) {
@@ -178,10 +182,10 @@ class Reconciliation {
   }
 
   /** An exception that a person resolved suppresses new ones until its condition has ended once. */
-  private keepResolved(exception: ShipmentException): void {
-    const rule = RULES.find(({ type }) => type === exception.type);
+  private suppressResolvedFinding(exception: ShipmentException): void {
+    const rule = EXCEPTION_RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
-    if (rule === undefined || !isByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
+    if (rule === undefined || !isResolvedByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
     const key = keyOf(exception.type, exception.container_number);
     // An exception that was resolved earlier already suppresses the finding.
     if (this.kept.has(key)) return;
@@ -195,39 +199,42 @@ class Reconciliation {
     }
   }
 
-  private update(exception: ShipmentException): void {
+  private updateException(exception: ShipmentException): void {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
-    const code = this.resolutionCode(exception, found);
+    const code = this.chooseResolutionCode(exception, found);
     // Keep the finding: a new exception may be due.
     if (code !== undefined) return this.resolve(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
-    const described = this.describe(found);
+    const described = this.toRuleFields(found);
     const { detail, milestone_id, reason_code } = exception;
     // Keep the milestone that showed the problem, even if the client has set the same value since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...described, ...showed };
     if (isSameJson(current, exception)) return;
-    this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
+    this.addEventIfItFits({
+      type: 'exception.updated.v1',
+      data: { exception: current, previous: exception, note: null },
+    });
   }
 
   /**
    * Adds the event, unless the append would become too large. In that case, the next check, which is due immediately,
    * adds it.
    */
-  private pushIfRoom(event: ShipmentEventBody): boolean {
-    const hasRoom = this.budget.reserve(event);
+  private addEventIfItFits(event: ShipmentEventBody): boolean {
+    const hasRoom = this.budget.reserveBytes(event);
     if (hasRoom) this.events.push(event);
-    else this.checkAgainAt(this.now);
+    else this.scheduleNextCheck(this.now);
     return hasRoom;
   }
 
-  private resolutionCode({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
+  private chooseResolutionCode({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
     const { container_numbers } = this.decided.derived.record;
     if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
     const isOnShipment = container_number === null || container_numbers.includes(container_number);
-    const isWrong = rule === null || (found !== undefined && existsAt(found.finding, this.now));
+    const isWrong = rule === null || (found !== undefined && problemExistsAt(found.finding, this.now));
     return isOnShipment && isWrong ? undefined : 'auto_cleared';
   }
 
@@ -238,9 +245,9 @@ class Reconciliation {
     this.events.push({ type: 'exception.resolved.v2', data });
   }
 
-  private isDue({ finding }: RuleFinding): boolean {
-    if (existsAt(finding, this.now)) return true;
-    this.checkAgainAt(finding.opens_at);
+  private isFindingDue({ finding }: RuleFinding): boolean {
+    if (problemExistsAt(finding, this.now)) return true;
+    this.scheduleNextCheck(finding.opens_at);
     return false;
   }
 
@@ -260,18 +267,18 @@ class Reconciliation {
       opened_at: this.occasion.at,
       acknowledged_at: null,
       resolved_at: null,
-      ...this.describe(found),
+      ...this.toRuleFields(found),
     };
     return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
   /** Returns the fields of an exception that its rule sets. */
-  private describe({ finding, severity }: RuleFinding) {
+  private toRuleFields({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
-    if (!isWorse) this.checkAgainAt(worsens?.at);
+    if (!isWorse) this.scheduleNextCheck(worsens?.at);
     return {
-      severity: mostSevere(severity, finding.severity, isWorse ? worsens.severity : undefined),
+      severity: findHighestSeverity(severity, finding.severity, isWorse ? worsens.severity : undefined),
       detail,
       milestone_id: milestone?.milestone.id ?? null,
       reason_code: milestone?.milestone.reason_code ?? null,
@@ -279,17 +286,17 @@ class Reconciliation {
     };
   }
 
-  private checkAgainAt(time: Timestamp | undefined): void {
+  private scheduleNextCheck(time: Timestamp | undefined): void {
     if (time === undefined || (this.nextCheckAt !== null && this.nextCheckAt <= time)) return;
     this.nextCheckAt = time;
   }
 }
 
-function isByPerson(resolution: ShipmentException['resolution']): boolean {
+function isResolvedByPerson(resolution: ShipmentException['resolution']): boolean {
   return resolution !== null && resolution.code !== 'auto_cleared' && resolution.code !== 'shipment_cancelled';
 }
 
-function mostSevere(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
+function findHighestSeverity(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
   return others.reduce<Severity>((most, each) => {
     return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
   }, severity);
@@ -313,7 +320,7 @@ const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>
   invalid_container_number: { find: invalidContainerNumber },
 };
 
-const RULES: readonly Rule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
+const EXCEPTION_RULES: readonly Rule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
   type: type as AutomaticExceptionType,
   ...rule,
 }));

@@ -8,9 +8,9 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { ContainerProgress } from '../container-progress.ts';
-import type { Derived, StatusSubject } from '../derive.ts';
-import { meaningOfCode, isDeparture } from '../milestone-meaning.ts';
-import { RANK } from '../milestone-summary.ts';
+import type { DerivedShipment, StatusSubject } from '../derive.ts';
+import { findMeaningOfCode, isDeparture } from '../milestone-meaning.ts';
+import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
@@ -33,12 +33,12 @@ interface CodeOnRoute {
 type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 
 /** Milestones that solve the problems of several containers at once. */
-export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
+export function listRemedyMilestones(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = findMilestoneRules(code);
-    const { status } = meaningOfCode(rules, route);
+    const { status } = findMeaningOfCode(rules, route);
     if (status === 'cancelled') return false;
-    const rank = status === null ? -1 : RANK[status];
+    const rank = status === null ? -1 : STATUS_RANKS[status];
     const onRoute = { sequence, rules, rank, isDeparture: isDeparture(rules, route.mode) };
     return remedies.every(({ isMilestone }) => isMilestone(onRoute));
   });
@@ -49,14 +49,15 @@ export function milestonesFor(remedies: readonly Remedy[], route: Route): Milest
  * Returns the milestones that complete a step: those of its status or a later one and, before delivery, a delivery
  * attempt.
  */
-export function byStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
+export function resolveByStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
-    rank >= RANK[status] || (rules.opens_exception === 'delivery_failed' && RANK[status] < RANK.delivered);
-  return byMilestone(milestonesFor([{ from, isMilestone }], route));
+    rank >= STATUS_RANKS[status] ||
+    (rules.opens_exception === 'delivery_failed' && STATUS_RANKS[status] < STATUS_RANKS.delivered);
+  return resolveByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
 }
 
 /** Returns the milestones that revoke cancellations: those dated after the last cancellation. */
-export function revokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
+export function listRevokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => findMilestoneRules(code).takes_back === 'cancellation',
   );
@@ -64,22 +65,25 @@ export function revokingMilestones(cancellations: readonly TimelineEntry[]): Mil
   return { codes, occurred_from: new Date(last + 1).toISOString() };
 }
 
-export function byMilestone(milestones: Milestones): ResolvedBy {
+export function resolveByMilestone(milestones: Milestones): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'milestone', ...milestones };
 }
 
 /** Resolution by correcting or retracting one of the milestones. */
-export function byCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
+export function resolveByCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
 /** Resolution by another value of one of the fields of the shipment or container. */
-export function byChangeOf(...fields: readonly string[]): ResolvedBy {
+export function resolveByChangeOf(...fields: readonly string[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'field_changed', fields };
 }
 
 /** Resolution by documents, one of each type. */
-export function byDocuments(by: 'document_uploaded' | 'document_approved', types: readonly DocumentType[]): ResolvedBy {
+export function resolveByDocuments(
+  by: 'document_uploaded' | 'document_approved',
+  types: readonly DocumentType[],
+): ResolvedBy {
   return { ...NO_CONDITIONS, by, document_types: types };
 }
 
@@ -93,30 +97,32 @@ export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_CONDITIONS, by
 // attempt, which does not affect the status.
 
 /** Reports whether the goods of any container have departed. */
-export function hasDeparted({ record, subjects }: Derived): boolean {
-  return RANK[record.status] >= RANK.in_transit || subjects.some(isAttempted);
+export function hasDeparted({ record, subjects }: DerivedShipment): boolean {
+  return STATUS_RANKS[record.status] >= STATUS_RANKS.in_transit || subjects.some(isDeliveryAttempted);
 }
 
 /** Reports whether the goods of any container have arrived. They may have moved on since. */
-export function hasArrived({ record, subjects }: Derived): boolean {
-  return record.ata !== null || RANK[record.status] >= RANK.arrived || subjects.some(isAttempted);
+export function hasArrived({ record, subjects }: DerivedShipment): boolean {
+  return (
+    record.ata !== null || STATUS_RANKS[record.status] >= STATUS_RANKS.arrived || subjects.some(isDeliveryAttempted)
+  );
 }
 
 /** Reports whether the container has left the terminal. */
 export function hasLeftTerminal(subject: StatusSubject): boolean {
-  return RANK[subject.progress.status] >= RANK.out_for_delivery || isAttempted(subject);
+  return STATUS_RANKS[subject.progress.status] >= STATUS_RANKS.out_for_delivery || isDeliveryAttempted(subject);
 }
 
 export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): boolean {
-  return RANK[status] >= RANK.delivered;
+  return STATUS_RANKS[status] >= STATUS_RANKS.delivered;
 }
 
 /** Reports whether the container was returned, empty or with the goods. */
 export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
-  return RANK[status] >= RANK.completed;
+  return STATUS_RANKS[status] >= STATUS_RANKS.completed;
 }
 
 /** Reports whether a delivery of the container was attempted. */
-export function isAttempted({ summaries }: StatusSubject): boolean {
+export function isDeliveryAttempted({ summaries }: StatusSubject): boolean {
   return summaries.some(({ opening }) => opening['delivery_failed'] !== undefined);
 }

@@ -10,12 +10,12 @@ import type {
   ShipmentRecord,
   Timestamp,
 } from '@tracking/contracts';
-import type { Derived, StatusSubject } from '../derive.ts';
+import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import type { DocumentState, TimelineEntry } from '../state.ts';
 
 /** Inputs of the rules. */
 export interface RuleFacts {
-  readonly derived: Derived;
+  readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
   /** Time when a milestone or an estimated arrival was last received; null if never. */
   readonly lastNewsAt: Timestamp | null;
@@ -85,12 +85,15 @@ const MAX_DUE_AGE_HOURS = 30 * 24;
  * Returns the earliest time for which findings open exceptions, so that an import of old shipments does not open very
  * many.
  */
-export function earliestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
-  return hoursAfter(created_at, -MAX_DUE_AGE_HOURS);
+export function computeEarliestDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
+  return addHours(created_at, -MAX_DUE_AGE_HOURS);
 }
 
 /** Returns the hours after which a rule opens an exception for a shipment of the mode. */
-export function ruleHours({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
+export function selectRuleHours(
+  { by_mode, after_hours }: ExceptionSettings,
+  { mode }: Pick<ShipmentRecord, 'mode'>,
+): number {
   return (mode === null ? undefined : by_mode[mode]) ?? after_hours ?? 0;
 }
 
@@ -98,7 +101,7 @@ export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** @param hours may be a fraction, or negative */
-export function hoursAfter(time: Timestamp, hours: number): Timestamp {
+export function addHours(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
@@ -113,8 +116,8 @@ interface LocalDay {
  * Local days by day and zone. Computing one takes a thousand times as long as a lookup, and containers share their
  * days.
  */
-const knownDays = new Map<string, LocalDay>();
-const MAX_KNOWN_DAYS = 10_000;
+const localDaysByZone = new Map<string, LocalDay>();
+const MAX_CACHED_LOCAL_DAYS = 10_000;
 const clocksByZone = new Map<string, Clock>();
 
 /**
@@ -122,16 +125,16 @@ const clocksByZone = new Map<string, Clock>();
  * @param day such as `2026-11-21`
  * @param zone an IANA name; UTC is used if the platform does not know it
  */
-export function localDay(day: string, zone: string): LocalDay {
+export function getLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
-  const before = knownDays.get(key);
+  const before = localDaysByZone.get(key);
   if (before !== undefined) return before;
   const clock = clocksByZone.get(zone) ?? getClock(zone);
   clocksByZone.set(zone, clock);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
-  const found = { from: startOfDay(midnight, clock), until: startOfDay(midnight + DAY_MS, clock) };
-  if (knownDays.size >= MAX_KNOWN_DAYS) knownDays.clear();
-  knownDays.set(key, found);
+  const found = { from: findStartOfDay(midnight, clock), until: findStartOfDay(midnight + DAY_MS, clock) };
+  if (localDaysByZone.size >= MAX_CACHED_LOCAL_DAYS) localDaysByZone.clear();
+  localDaysByZone.set(key, found);
   return found;
 }
 
@@ -170,7 +173,7 @@ function readClock(format: Intl.DateTimeFormat, instant: number): number {
  * it, with the offset of the day after.
  * @param midnight midnight of the day in UTC
  */
-function startOfDay(midnight: number, clock: Clock): Timestamp {
+function findStartOfDay(midnight: number, clock: Clock): Timestamp {
   const byOffsetAt = (instant: number) => midnight - (clock(instant) - instant);
   const before = byOffsetAt(midnight - DAY_MS);
   const isFirst = clock(before) >= midnight && clock(before - 1) < midnight;

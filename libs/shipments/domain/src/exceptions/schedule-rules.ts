@@ -1,8 +1,15 @@
 import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestTime } from '@tracking/contracts';
-import type { Derived } from '../derive.ts';
+import type { DerivedShipment } from '../derive.ts';
 import { mayTravelByVessel } from '../route.ts';
-import { type FindFindings, type Finding, HOUR_MS, hoursAfter, ruleHours, earliestDue } from './rule.ts';
-import { RESOLVED_BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, byStep } from './remedies.ts';
+import { type FindFindings, type Finding, HOUR_MS, addHours, selectRuleHours, computeEarliestDueTime } from './rule.ts';
+import {
+  RESOLVED_BY_NEWS,
+  resolveByChangeOf,
+  hasArrived,
+  hasDeparted,
+  isDelivered,
+  resolveByStep,
+} from './remedies.ts';
 
 /** Hours of delay beyond which the severity is at least `high`, regardless of the workspace's settings. */
 const HIGH_SEVERITY_HOURS = 48;
@@ -13,8 +20,8 @@ const REOPEN_GROWTH_HOURS = 24;
 export const etaSlip: FindFindings = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
-  const slip = msBetween(original_eta, eta);
-  if (slip < ruleHours(settings, derived.record) * HOUR_MS) return [];
+  const slip = subtractTimes(original_eta, eta);
+  if (slip < selectRuleHours(settings, derived.record) * HOUR_MS) return [];
   const slip_hours = Math.round((slip / HOUR_MS) * 100) / 100;
   return [
     {
@@ -23,15 +30,15 @@ export const etaSlip: FindFindings = ({ derived }, settings) => {
       detail: `The ETA ${eta} is ${slip_hours} hours past the original ${original_eta}.`,
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - recordedSlip(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
-      resolvedBy: () => [byArrival(derived), byChangeOf('eta', 'original_eta')],
+      isGraverThan: (resolved) => slip - readSlipHours(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
+      resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta', 'original_eta')],
     },
   ];
 };
 
 /** Returns the slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
-function recordedSlip({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
-  return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
+function readSlipHours({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
+  return typeof eta === 'string' && typeof original_eta === 'string' ? subtractTimes(original_eta, eta) : Number.NaN;
 }
 
 export const departureOverdue: FindFindings = ({ derived }, settings) => {
@@ -39,10 +46,10 @@ export const departureOverdue: FindFindings = ({ derived }, settings) => {
   if (etd === null || hasDeparted(derived)) return [];
   return [
     {
-      ...overdue(etd, derived, settings),
+      ...findOverdue(etd, derived, settings),
       detail: `Expected to depart at ${etd}, and no departure is known.`,
       metrics: { etd },
-      resolvedBy: () => [byStep('in_transit', null, derived.analysis.route), byChangeOf('etd')],
+      resolvedBy: () => [resolveByStep('in_transit', null, derived.analysis.route), resolveByChangeOf('etd')],
     },
   ];
 };
@@ -52,20 +59,20 @@ export const arrivalOverdue: FindFindings = ({ derived }, settings) => {
   if (eta === null || hasArrived(derived)) return [];
   return [
     {
-      ...overdue(eta, derived, settings),
+      ...findOverdue(eta, derived, settings),
       detail: `Expected to arrive at ${eta}, and no arrival is known.`,
       metrics: { eta },
-      resolvedBy: () => [byArrival(derived), byChangeOf('eta')],
+      resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta')],
     },
   ];
 };
 
-function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSettings) {
+function findOverdue(expected: Timestamp, { record }: DerivedShipment, settings: ExceptionSettings) {
   return {
     container_number: null,
     milestone: null,
-    opens_at: hoursAfter(expected, ruleHours(settings, record)),
-    worsens: { at: hoursAfter(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
+    opens_at: addHours(expected, selectRuleHours(settings, record)),
+    worsens: { at: addHours(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
   };
 }
 
@@ -76,11 +83,11 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
 export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
-  const hours = ruleHours(settings, record);
+  const hours = selectRuleHours(settings, record);
   const { etd, eta, created_at } = record;
-  const isEtdTooOld = etd !== null && hoursAfter(etd, hours) < earliestDue(record);
+  const isEtdTooOld = etd !== null && addHours(etd, hours) < computeEarliestDueTime(record);
   const silent_since = latestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
-  const expected = hoursAfter(silent_since, hours);
+  const expected = addHours(silent_since, hours);
   return [
     {
       container_number: null,
@@ -88,20 +95,20 @@ export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
       opens_at: eta !== null && isAtSea(derived) ? latestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
-      resolvedBy: () => [RESOLVED_BY_NEWS, byChangeOf('etd')],
+      resolvedBy: () => [RESOLVED_BY_NEWS, resolveByChangeOf('etd')],
     },
   ];
 };
 
-function isAtSea(derived: Derived): boolean {
+function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
 /** Arrivals before the last departure were at stops on the way. */
-function byArrival({ analysis }: Derived): ResolvedBy {
-  return byStep('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
+function resolveByArrival({ analysis }: DerivedShipment): ResolvedBy {
+  return resolveByStep('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
 }
 
-function msBetween(from: Timestamp, to: Timestamp): number {
+function subtractTimes(from: Timestamp, to: Timestamp): number {
   return Date.parse(to) - Date.parse(from);
 }

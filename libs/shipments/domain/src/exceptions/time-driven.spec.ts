@@ -7,7 +7,7 @@ import {
 } from '@tracking/contracts';
 import { A, B, type Scenario, decisionInputs, types } from '../../test/scenario.ts';
 import { CREATED, DAY, HOUR, REQUIRED, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
-import { explain } from '../explanation.ts';
+import { explainShipment } from '../explanation.ts';
 
 const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
 
@@ -412,6 +412,6 @@ describe.each(ROWS)('$type $name', (row) => {
 
 function explainedOf(scenario: Scenario, type: AutomaticExceptionType) {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  const { exceptions } = explain(scenario.state, { ...decisionInputs, settings: scenario.settings });
+  const { exceptions } = explainShipment(scenario.state, { ...decisionInputs, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }

@@ -7,7 +7,7 @@ import {
   type Timestamp,
   isDocumentPresent,
 } from '@tracking/contracts';
-import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
+import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
 import { copyOf } from '../remedies.ts';
 import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
 import { keyOf, unresolvedExceptions } from './timed-walk.ts';
@@ -85,7 +85,7 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
 }
 
 function explained(scenario: Scenario, statuses: readonly string[]) {
-  const { exceptions } = explain(requireState(scenario), { places, settings: scenario.settings });
+  const { exceptions } = explainShipment(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => statuses.includes(status));
 }
 

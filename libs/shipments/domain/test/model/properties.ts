@@ -1,6 +1,6 @@
 import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
+import { type ShipmentState, explainShipment, fold, toShipmentEvent } from '../../src/index.ts';
 import { decisionInputs } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { expectedAnswer } from './answer.ts';
@@ -38,7 +38,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario) => {
-          checkExplanation(explain(requireState(scenario), decisionInputs), requireState(scenario));
+          checkExplanation(explainShipment(requireState(scenario), decisionInputs), requireState(scenario));
         });
       }),
       { numRuns },
@@ -50,7 +50,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(estimatingJourneys, (journey) => {
         walk(journey, (scenario) => {
-          const explanation = explain(requireState(scenario), decisionInputs);
+          const explanation = explainShipment(requireState(scenario), decisionInputs);
           checkExplanation(explanation, requireState(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });

@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify';
 import { READ_MODELS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readMilestone } from '../milestones/milestone.pipes.ts';
-import type { ReadMilestone } from '../milestones/milestone.pipes.ts';
+import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
 
 /** The id of a shipment, or a normalised reference to it. */
@@ -19,49 +19,49 @@ interface ShipmentReference {
 }
 
 /** A milestone of a bulk request, and the reference to its shipment. */
-export interface ReadBulkMilestone {
+export interface ParsedBulkMilestone {
   readonly reference: ShipmentReference;
   readonly milestone: MilestoneInput;
   readonly warnings: readonly Warning[];
 }
 
 /** Fields that only refer to a shipment. Without any of them, `container_number` refers to it. */
-const REFERENCES = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
-const ALL_REFERENCES = [...REFERENCES, 'container_number'] as const;
+const SHIPMENT_REFERENCE_FIELDS = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
+const REFERENCE_FIELDS = [...SHIPMENT_REFERENCE_FIELDS, 'container_number'] as const;
 /** The milestone's `external_id`, because `external_id` is the shipment's here. */
-const OWN_EXTERNAL_ID = 'milestone_external_id';
+const MILESTONE_EXTERNAL_ID_FIELD = 'milestone_external_id';
 
 /** @throws RequestError naming every faulty field, as the single call does; `not_found` for a malformed shipment_id */
 export function readBulkMilestone(
   item: unknown,
   sent: { readonly at: Timestamp; readonly strict: boolean },
   places: Places,
-): ReadBulkMilestone {
-  const found = isObject(item) ? referenceIn(item) : { faults: [] };
+): ParsedBulkMilestone {
+  const found = isObject(item) ? findReference(item) : { faults: [] };
   if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
   const faults = 'field' in found ? [] : found.faults;
-  const body = isObject(item) ? singleBody(item) : item;
-  const { milestone, warnings } = withItemFaults(faults, () => readMilestone({ ...sent, body }, places));
+  const body = isObject(item) ? toSingleBody(item) : item;
+  const { milestone, warnings } = renameItemFaults(faults, () => readMilestone({ ...sent, body }, places));
   if (!('field' in found)) throw invalidRequest(faults);
   return { reference: found, milestone, warnings };
 }
 
 /** The only reference of an item, normalised; or its faults. */
-function referenceIn(
+function findReference(
   item: Readonly<Record<string, unknown>>,
 ): ShipmentReference | { readonly faults: readonly FieldError[] } {
   const isGiven = (name: string) => item[name] !== undefined && item[name] !== null;
-  const [field, second] = REFERENCES.filter(isGiven);
+  const [field, second] = SHIPMENT_REFERENCE_FIELDS.filter(isGiven);
   if (second !== undefined && field !== undefined) {
     const own = [field, second].includes('external_id')
-      ? ` The external_id of the milestone itself is ${OWN_EXTERNAL_ID} in this request.`
+      ? ` The external_id of the milestone itself is ${MILESTONE_EXTERNAL_ID_FIELD} in this request.`
       : '';
     const message = `Must not be combined with ${field}: send one field that identifies the shipment.${own}`;
     return { faults: fault(second, 'invalid_value', message) };
   }
   const name = field ?? 'container_number';
   if (!isGiven(name)) {
-    return { faults: fault('shipment_id', 'required', `One of ${ALL_REFERENCES.join(', ')} is required.`) };
+    return { faults: fault('shipment_id', 'required', `One of ${REFERENCE_FIELDS.join(', ')} is required.`) };
   }
   const value = item[name];
   const faults = text(value, name);
@@ -71,28 +71,30 @@ function referenceIn(
 }
 
 /** The body of the single call for an item. */
-function singleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { [OWN_EXTERNAL_ID]: external_id, ...others } = item;
-  const own = Object.entries(others).filter(([name]) => !(REFERENCES as readonly string[]).includes(name));
+function toSingleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { [MILESTONE_EXTERNAL_ID_FIELD]: external_id, ...others } = item;
+  const own = Object.entries(others).filter(
+    ([name]) => !(SHIPMENT_REFERENCE_FIELDS as readonly string[]).includes(name),
+  );
   return { ...Object.fromEntries(own), ...(external_id !== undefined && { external_id }) };
 }
 
 /** Reports the faults of the reference and of the milestone together, under the field names of the item. */
-function withItemFaults(faults: readonly FieldError[], read: () => ReadMilestone): ReadMilestone {
+function renameItemFaults(faults: readonly FieldError[], read: () => ParsedMilestone): ParsedMilestone {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof RequestError) || error.details.length === 0) throw error;
-    throw invalidRequest([...faults, ...error.details.map(withItemName)]);
+    throw invalidRequest([...faults, ...error.details.map(renameFieldOfItem)]);
   }
 }
 
-function withItemName(error: FieldError): FieldError {
-  return error.param === 'external_id' ? { ...error, param: OWN_EXTERNAL_ID } : error;
+function renameFieldOfItem(error: FieldError): FieldError {
+  return error.param === 'external_id' ? { ...error, param: MILESTONE_EXTERNAL_ID_FIELD } : error;
 }
 
 /** The shipments that the references of a request identify. */
-interface ReferredShipments {
+interface ReferencedShipments {
   /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` */
   idOf(reference: ShipmentReference): string;
 }
@@ -109,7 +111,7 @@ export class ShipmentFinder {
    * Finds shipments by references, including those that the same key wrote just before. @throws RequestError
    * `read_model_behind`
    */
-  async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferredShipments> {
+  async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferencedShipments> {
     const values = new Map<ShipmentReferences['field'], Set<string>>();
     for (const { field, value } of references) {
       if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
@@ -122,12 +124,12 @@ export class ShipmentFinder {
     }
     return {
       idOf: ({ field, value }) =>
-        field === 'shipment_id' ? value : onlyOne(field, found.get(field)?.get(value) ?? []),
+        field === 'shipment_id' ? value : requireSingleShipment(field, found.get(field)?.get(value) ?? []),
     };
   }
 }
 
-function onlyOne(field: string, ids: readonly string[]): string {
+function requireSingleShipment(field: string, ids: readonly string[]): string {
   const [id] = ids;
   if (id === undefined) throw notFound('shipment');
   if (ids.length > 1) {

@@ -22,7 +22,7 @@ describe('BulkRequest', () => {
   ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
     const request = new BulkRequest<unknown, object>([1, 2, 3], COMMAND, 'shipment');
     await request.read((input) => input, 0);
-    await request.carryOut(
+    await request.processItems(
       () => 'one group',
       () => Promise.resolve({ status: 200, position: '', ...answer }),
     );
@@ -33,12 +33,12 @@ describe('BulkRequest', () => {
     const errors = [new Busy('shipments', 'full'), new Unavailable('event store', 'lost')];
     const request = new BulkRequest<number, object>([0, 1], COMMAND, 'shipment');
     await request.read((input) => input as number, 0);
-    await request.carryOut(
+    await request.processItems(
       () => undefined,
       (item) => Promise.reject(errors[item]!),
     );
     const refused = { type: 'internal', code: 'busy', message: '', param: null, details: [], request_id: '' } as const;
-    const failure = request.failure(() => ({ status: 503, error: refused }));
+    const failure = request.describeFailure(() => ({ status: 503, error: refused }));
     expect([failure.isOfAll, failure.error]).toEqual([true, errors[1]]);
   });
 });

@@ -3,13 +3,13 @@ import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
 import { isLargerThan, DEFAULT_JSON_BODY_BYTES, MIB, formatSize } from '@tracking/http';
 import { type Position, isKnownUndone } from '@tracking/ports';
-import { commandIdOfItem } from '@tracking/shipments';
+import { createItemCommandId } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
 /** Number of characters of a response after which no further item is carried out. */
 const MAX_RESPONSE_CHARS = 32 * MIB;
 /** Number of items of one request that run at the same time, so that other requests have room too. */
-const MAX_CONCURRENT = 32;
+const MAX_CONCURRENT_ITEMS = 32;
 /** Time for which items may occupy the thread before other work gets its turn, in milliseconds. */
 const MAX_SLICE_MS = 5;
 
@@ -28,7 +28,7 @@ interface ProcessedItem<R extends object> {
 type ItemRefusal = Pick<ErrorBody, 'error'> & { readonly status: number };
 
 /** An item while the request is carried out. */
-interface Item<T, R extends object> {
+interface BulkItem<T, R extends object> {
   readonly index: number;
   input?: T;
   error?: unknown;
@@ -41,7 +41,7 @@ interface Item<T, R extends object> {
  * atomic: a refused item does not affect the others.
  */
 export class BulkRequest<T, R extends object> {
-  private readonly items: readonly Item<T, R>[];
+  private readonly items: readonly BulkItem<T, R>[];
   private characters = 0;
 
   constructor(
@@ -58,13 +58,13 @@ export class BulkRequest<T, R extends object> {
    * @param bytes size of the whole body
    */
   async read(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
-    const slices = new ThreadSlices();
+    const slices = new ThreadTimeSlices();
     for (const item of this.items) {
       await slices.next();
-      attempt(item, () => {
+      recordItemError(item, () => {
         const input = this.inputs[item.index];
         // No item can be too large if all together are not.
-        if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLarge(input);
+        if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLargeItem(input);
         item.input = read(input);
       });
     }
@@ -73,18 +73,18 @@ export class BulkRequest<T, R extends object> {
 
   /** Checks the items that were read. An item for which it throws is not carried out. */
   check(check: (input: T) => void): void {
-    for (const item of this.valid) attempt(item, () => item.input !== undefined && check(item.input));
+    for (const item of this.valid) recordItemError(item, () => item.input !== undefined && check(item.input));
   }
 
   /**
    * Carries out the valid items, each with its own command.
    * @param groupOf items with the same group run in their order; an item without a group runs on its own
    */
-  async carryOut(
+  async processItems(
     groupOf: (input: T) => string | undefined,
     work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
   ): Promise<void> {
-    const group = ({ input }: Item<T, R>) => (input === undefined ? undefined : groupOf(input));
+    const group = ({ input }: BulkItem<T, R>) => (input === undefined ? undefined : groupOf(input));
     await carryOut(this.valid, group, async (item) => {
       const { index, input } = item;
       if (input === undefined) return;
@@ -92,7 +92,7 @@ export class BulkRequest<T, R extends object> {
         this.refuseIfResponseIsFull();
         const { resource, ...done } = await work(input, {
           ...this.command,
-          id: commandIdOfItem(this.command.id, index),
+          id: createItemCommandId(this.command.id, index),
         });
         const text = JSON.stringify(resource);
         this.characters += text.length + JSON.stringify(done.warnings).length;
@@ -116,7 +116,7 @@ export class BulkRequest<T, R extends object> {
    * Reports whether all or some items failed on our side, so that a repetition may succeed. The error states that nothing
    * was done only if the errors of all failed items do.
    */
-  failure(describe: (error: unknown) => ItemRefusal): {
+  describeFailure(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
     readonly isOfSome: boolean;
     readonly error: unknown;
@@ -138,7 +138,7 @@ export class BulkRequest<T, R extends object> {
       const { done } = item;
       if (done?.lateWarnings) item.done = { ...done, warnings: [...done.warnings, ...(await done.lateWarnings())] };
     });
-    const slices = new ThreadSlices();
+    const slices = new ThreadTimeSlices();
     const parts: string[] = [];
     for (const { index, done, refusal } of this.items) {
       await slices.next();
@@ -158,7 +158,7 @@ export class BulkRequest<T, R extends object> {
     return { items: String(this.items.length), items_refused: String(refused) };
   }
 
-  private get valid(): readonly Item<T, R>[] {
+  private get valid(): readonly BulkItem<T, R>[] {
     return this.items.filter(({ error }) => error === undefined);
   }
 
@@ -170,12 +170,12 @@ export class BulkRequest<T, R extends object> {
 }
 
 /** An item that would be too large as a single request is too large here. @throws DomainError `body_too_large` */
-function refuseTooLarge(item: unknown): void {
+function refuseTooLargeItem(item: unknown): void {
   if (!isLargerThan(DEFAULT_JSON_BODY_BYTES, item)) return;
   throw new DomainError('body_too_large', `The item is larger than ${formatSize(DEFAULT_JSON_BODY_BYTES)}.`);
 }
 
-function attempt(item: { error?: unknown }, act: () => unknown): void {
+function recordItemError(item: { error?: unknown }, act: () => unknown): void {
   try {
     act();
   } catch (error) {
@@ -201,7 +201,7 @@ export async function carryOut<T, R>(
     else group.push([item, index]);
   }
   const results: R[] = new Array<R>(items.length);
-  const slices = new ThreadSlices();
+  const slices = new ThreadTimeSlices();
   const waiting = groups.values();
   const worker = async () => {
     for (const group of waiting) {
@@ -211,12 +211,12 @@ export async function carryOut<T, R>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, groups.size) }, worker));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_ITEMS, groups.size) }, worker));
   return results;
 }
 
 /** Yields the thread to other work when the items of a request have had it for long enough. */
-class ThreadSlices {
+class ThreadTimeSlices {
   private since = performance.now();
 
   async next(): Promise<void> {

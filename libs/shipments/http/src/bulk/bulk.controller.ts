@@ -18,10 +18,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PLACES, SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readShipmentFields } from '../shipments/shipment.pipes.ts';
-import type { ReadShipmentFields } from '../shipments/shipment.pipes.ts';
+import type { ParsedShipmentFields } from '../shipments/shipment.pipes.ts';
 import { WrittenShipments } from '../shipments/written-shipments.ts';
 import { readBulkMilestone, ShipmentFinder } from './bulk-milestone.ts';
-import type { ReadBulkMilestone } from './bulk-milestone.ts';
+import type { ParsedBulkMilestone } from './bulk-milestone.ts';
 import { BulkRequest } from './bulk-request.ts';
 import {
   BULK_BODY,
@@ -31,7 +31,7 @@ import {
   BulkShipmentsWrittenResource,
 } from './bulk.resource.ts';
 
-const NOT_ATOMIC =
+const NOT_ATOMIC_DESCRIPTION =
   'Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.';
 
 /** Writes of many shipments or milestones in one request. */
@@ -49,7 +49,7 @@ export class BulkController {
   @ApiTags('Shipments')
   @Operation('upsertShipments', {
     summary: 'Create or update up to 500 shipments',
-    description: NOT_ATOMIC,
+    description: NOT_ATOMIC_DESCRIPTION,
     body: BulkShipmentsDto,
     acceptedBody: BULK_BODY,
   })
@@ -60,18 +60,18 @@ export class BulkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
-    const bulk = new BulkRequest<ReadShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
+    const bulk = new BulkRequest<ParsedShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
     await bulk.read(
       (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
-      sizeOfBody(request),
+      readBodyBytes(request),
     );
-    await bulk.carryOut(
+    await bulk.processItems(
       // An item without external_id always creates a new shipment.
       ({ fields }) => fields.external_id ?? undefined,
       async ({ fields, warnings }, own) => {
         const written = await this.shipments.upsertShipment({ ...own, fields });
         const status = written.answer.outcome === 'created' ? 201 : 200;
-        return { status, ...this.written.ofItem(request, written, warnings) };
+        return { status, ...this.written.respondToItem(request, written, warnings) };
       },
     );
     return this.respond(reply, bulk, sent.warnings);
@@ -82,7 +82,7 @@ export class BulkController {
   @ApiTags('Milestones')
   @Operation('recordMilestones', {
     summary: 'Record up to 500 milestones of any shipments',
-    description: NOT_ATOMIC,
+    description: NOT_ATOMIC_DESCRIPTION,
     body: BulkMilestonesDto,
     acceptedBody: BULK_BODY,
     readsYourWrites: true,
@@ -94,13 +94,13 @@ export class BulkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
-    const bulk = new BulkRequest<ReadBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
-    const items = await bulk.read((item) => this.readMilestone(item, command, request), sizeOfBody(request));
+    const bulk = new BulkRequest<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
+    const items = await bulk.read((item) => this.readMilestone(item, command, request), readBodyBytes(request));
     const references = items.map(({ reference }) => reference);
     const found = await this.finder.find(request, references);
-    const shipmentOf = ({ reference }: ReadBulkMilestone) => found.idOf(reference);
+    const shipmentOf = ({ reference }: ParsedBulkMilestone) => found.idOf(reference);
     bulk.check(shipmentOf);
-    await bulk.carryOut(shipmentOf, async (item, own) => {
+    await bulk.processItems(shipmentOf, async (item, own) => {
       const { milestone, warnings } = item;
       const { answer, position } = await this.shipments.recordMilestone({
         ...own,
@@ -117,7 +117,7 @@ export class BulkController {
     return this.respond(reply, bulk, sent.warnings);
   }
 
-  private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ReadBulkMilestone {
+  private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ParsedBulkMilestone {
     const read = readBulkMilestone(item, command, this.places);
     if (read.milestone.source !== 'manual') requirePermission(requirePrincipal(request), 'milestones:feed');
     return read;
@@ -136,7 +136,7 @@ export class BulkController {
   ): Promise<string> {
     const { request } = reply;
     request.resourceIds = bulk.counts;
-    const failure = bulk.failure((error) => this.errors.toItemError(error, request));
+    const failure = bulk.describeFailure((error) => this.errors.toItemError(error, request));
     if (failure.isOfAll) throw failure.error;
     request.storesResponse = !failure.isOfSome;
     await this.readYourWrites.acknowledge(reply, bulk.position);
@@ -147,6 +147,6 @@ export class BulkController {
 }
 
 /** Size of the body in bytes; infinite if the client did not state it. */
-function sizeOfBody({ headers }: FastifyRequest): number {
+function readBodyBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? Infinity);
 }

@@ -5,7 +5,7 @@ import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
 import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
 
-const MAX_ITEMS = 500;
+const MAX_BULK_ITEMS = 500;
 
 /** The body of a bulk request. */
 export const BULK_BODY: RouteBody = jsonBody(10 * MIB);
@@ -16,16 +16,16 @@ export const BULK_BODY: RouteBody = jsonBody(10 * MIB);
  */
 const Items = (dto: DtoClass, description: string): PropertyDecorator =>
   field(
-    items,
+    checkBulkItems,
     { description },
-    { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_ITEMS },
+    { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_BULK_ITEMS },
   );
 
-const items: FieldCheck = (value, param) => {
+const checkBulkItems: FieldCheck = (value, param) => {
   if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
   if (value.length === 0) return fault(param, 'invalid_value', 'Must have at least one element.');
-  if (value.length <= MAX_ITEMS) return [];
-  return fault(param, 'limit_exceeded', `Must have at most ${MAX_ITEMS} elements, but has ${value.length}.`);
+  if (value.length <= MAX_BULK_ITEMS) return [];
+  return fault(param, 'limit_exceeded', `Must have at most ${MAX_BULK_ITEMS} elements, but has ${value.length}.`);
 };
 
 class BulkItemResource {

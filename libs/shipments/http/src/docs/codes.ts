@@ -2,7 +2,7 @@ import { entry } from '@tracking/http';
 import type { FeatureDocs } from '@tracking/http';
 
 /** Error codes of shipments, milestones, exceptions and events. */
-export const ERRORS = {
+export const ERROR_DOCS = {
   external_id_immutable: entry(
     'The external_id of a shipment never changes and cannot be set later.',
     'PATCH /v1/shipments/shp_… {"external_id": "PO-2"}',
@@ -124,7 +124,7 @@ export const FIELDS = {
 } as const satisfies FeatureDocs['fields'];
 
 /** Codes of warnings: the write was carried out. */
-export const WARNINGS = {
+export const WARNING_DOCS = {
   invalid_container_number: entry(
     'The check digit of a container number is wrong. The number was stored unchanged.',
     '{"container_numbers": ["MSKU1234567"]}',
@@ -170,7 +170,7 @@ export const WARNINGS = {
 } as const satisfies FeatureDocs['warnings'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
-export const REFUSALS = {
+export const REFUSAL_DOCS = {
   upsertShipment: ['reference_required', 'limit_exceeded'],
   upsertShipments: ['limit_exceeded'],
   listShipments: ['read_model_behind'],

@@ -10,19 +10,19 @@ import type { EventType } from '@tracking/contracts';
 import { eventSchemaName } from '@tracking/http';
 import type { FeatureDocs } from '@tracking/http';
 
-const AT = '2026-11-23T09:30:00.000Z';
-const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+const SAMPLE_TIME = '2026-11-23T09:30:00.000Z';
+const samples = eventSamples(SAMPLE_TIME, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
 const { shipment } = samples;
 const milestone = samples.milestone('recorded');
-const ofCatalog = MILESTONE_CATALOG.find(({ code }) => code === milestone.code);
+const SAMPLE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === milestone.code);
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
 /** Examples of schemas, by name. */
-export const SAMPLES: NonNullable<FeatureDocs['samples']> = {
+export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   Shipment: shipment,
   Container: shipment.containers[0],
   Milestone: milestone,
-  MilestoneCode: ofCatalog,
+  MilestoneCode: SAMPLE_CATALOG_ENTRY,
   Exception: samples.exception('open'),
   ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), sampleEvent(type)])),
   ExplainedMilestone: {
@@ -47,7 +47,7 @@ export const SAMPLES: NonNullable<FeatureDocs['samples']> = {
 };
 
 /** Example values of fields, by name. */
-export const VALUES: NonNullable<FeatureDocs['values']> = {
+export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
   because: 'The ETA is 30 hours later than the original ETA.',
   changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
   container_number: shipment.containers[0]?.number,
@@ -68,17 +68,17 @@ export const VALUES: NonNullable<FeatureDocs['values']> = {
 function sampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
   const data = sandboxData(type, samples);
-  return { id: EVENT_ID, type, created_at: AT, api_version: NEWEST_API_VERSION, ...scope, data };
+  return { id: EVENT_ID, type, created_at: SAMPLE_TIME, api_version: NEWEST_API_VERSION, ...scope, data };
 }
 
 /** Noun and example id of a single resource, by the collection in its path. */
-export const RESOURCES = {
+export const SAMPLES_BY_RESOURCE = {
   shipments: ['shipment', 'shp_4h2k7qv3n5xw6yz2aabbccddee'],
   exceptions: ['exception', 'exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
   events: ['event', EVENT_ID],
 } as const satisfies FeatureDocs['resources'];
 
-export const PATH_PARAMETERS = {
+export const PATH_PARAMETER_SAMPLES = {
   milestone_id: ['Id of the milestone, `mst_…`.', 'mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
   number: ['Number of a container of the shipment, in any common notation.', 'CSQU3054383'],
 } as const satisfies FeatureDocs['pathParameters'];

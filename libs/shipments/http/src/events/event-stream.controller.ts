@@ -19,12 +19,12 @@ import type { EventStore } from '@tracking/ports';
 import type { EventFeed, FollowedEvents, FollowFilter } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventsService } from '../dependencies.ts';
-import { eventFilter } from './event.resource.ts';
+import { toEventFilter } from './event.resource.ts';
 import { EventStreams } from './event-streams.ts';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
 /** Value that stands for the beginning of the log, in place of an event id. */
-const BEGINNING = 'beginning';
+const LOG_BEGINNING = 'beginning';
 /** Maximum time to wait for an event that another process has already sent, in milliseconds. */
 const OTHER_PROCESS_WAIT_MS = 5_000;
 
@@ -45,7 +45,7 @@ class StreamEventsDto {
 }
 
 /** The event after which a client continues, and the parameter or header that names it. */
-interface After {
+interface ResumePosition {
   readonly id: string;
   readonly param: string;
 }
@@ -59,9 +59,9 @@ export class EventFollower {
   ) {}
 
   /** @throws RequestError if there is no such event */
-  async begin(scope: Scope, filter: FollowFilter, after: After | undefined): Promise<FollowedEvents> {
-    if (after === undefined || after.id === BEGINNING) {
-      return required(await this.feed.follow(scope, filter, after && BEGINNING), after);
+  async startFollowing(scope: Scope, filter: FollowFilter, after: ResumePosition | undefined): Promise<FollowedEvents> {
+    if (after === undefined || after.id === LOG_BEGINNING) {
+      return requireFollowedEvents(await this.feed.follow(scope, filter, after && LOG_BEGINNING), after);
     }
     const known = await this.feed.follow(scope, filter, after);
     if (known !== undefined) return known;
@@ -71,11 +71,14 @@ export class EventFollower {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }
-    return required(await this.feed.follow(scope, filter, after), after);
+    return requireFollowedEvents(await this.feed.follow(scope, filter, after), after);
   }
 }
 
-function required(followed: FollowedEvents | undefined, after: After | undefined): FollowedEvents {
+function requireFollowedEvents(
+  followed: FollowedEvents | undefined,
+  after: ResumePosition | undefined,
+): FollowedEvents {
   if (followed !== undefined) return followed;
   const message =
     'The event does not exist or is no longer stored. Read GET /v1/events with since, and start a new stream.';
@@ -122,7 +125,11 @@ export class EventStreamController {
     const { after: _, ...filters } = query;
     const release = this.streams.reserve(requirePrincipal(request));
     try {
-      const followed = await this.follower.begin(scope, eventFilter(filters), afterOf(request, query));
+      const followed = await this.follower.startFollowing(
+        scope,
+        toEventFilter(filters),
+        readResumePosition(request, query),
+      );
       reply.headers({
         'Content-Type': 'text/event-stream',
         // Proxies must not store, compress or buffer the events.
@@ -154,7 +161,7 @@ export class EventStreamController {
   }
 }
 
-function afterOf({ headers }: FastifyRequest, { after }: StreamEventsDto): After | undefined {
+function readResumePosition({ headers }: FastifyRequest, { after }: StreamEventsDto): ResumePosition | undefined {
   const sent = headers['last-event-id'];
   // A client that received no id yet may send an empty one.
   if (typeof sent === 'string' && sent !== '') return { id: sent, param: LAST_EVENT_ID };

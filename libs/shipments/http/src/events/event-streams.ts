@@ -33,7 +33,7 @@ export interface EventStreamSettings extends EventStreamTimes {
  * The result of a key check is cached for 3 s: a client that was admitted by a check of the last 2 s had a valid key at
  * most 5 s ago.
  */
-const DEFAULTS: EventStreamSettings = {
+const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
   heartbeatMs: 15_000,
   admissionMs: 1_000,
   admittedForMs: 2_000,
@@ -61,7 +61,7 @@ export class EventStreams {
   private readonly endings: Counter;
 
   constructor(metrics: Metrics, settings: Partial<EventStreamSettings> = {}) {
-    this.settings = { ...DEFAULTS, ...settings };
+    this.settings = { ...DEFAULT_STREAM_SETTINGS, ...settings };
     metrics.gauge('event_streams_open', 'Number of event streams that this process serves.', [], () => this.open.size);
     this.endings = metrics.counter('event_streams_ended_total', 'Number of event streams that ended, by reason.', [
       'reason',
@@ -75,9 +75,9 @@ export class EventStreams {
    */
   reserve({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
-    this.requireFewer(credential_id, maxPerCredential, 'This key or session has');
-    this.requireFewer(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
-    this.requireFewer(workspace_id, maxPerWorkspace, 'The workspace has');
+    this.requireStreamsBelow(credential_id, maxPerCredential, 'This key or session has');
+    this.requireStreamsBelow(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
+    this.requireStreamsBelow(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
       throw new Busy('event streams', 'the maximum number of streams is open');
     const counted = [credential_id, actor.id, workspace_id];
@@ -106,7 +106,7 @@ export class EventStreams {
     };
     const stream = new EventStream(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.tick(), CHECK_INTERVAL_MS);
+    this.timer ??= setInterval(() => this.checkStreams(), CHECK_INTERVAL_MS);
     stream.start();
     if (this.closed) stream.close('draining');
   }
@@ -118,13 +118,13 @@ export class EventStreams {
   }
 
   /** @throws RequestError `too_many_streams` */
-  private requireFewer(id: string, limit: number, subject: string): void {
+  private requireStreamsBelow(id: string, limit: number, subject: string): void {
     if ((this.counts.get(id) ?? 0) < limit) return;
     const message = `${subject} ${limit} open event streams already. Close one first.`;
     throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
   }
 
-  private tick(): void {
+  private checkStreams(): void {
     const now = performance.now();
     for (const stream of [...this.open]) stream.tick(now);
   }
@@ -171,7 +171,7 @@ class EventStream {
     const { response, headers, followed } = this.client;
     response.writeHead(200, headers);
     this.lastId = followed.startedAfter;
-    this.write(retryText(this.times.retryMs) + (this.lastId === undefined ? '' : idText(this.lastId)));
+    this.write(encodeRetry(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
     this.writeEvents().catch(() => this.close('failed'));
   }
 
@@ -179,11 +179,12 @@ class EventStream {
   tick(now: number): void {
     const { times } = this;
     const { response } = this.client;
-    if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs) return this.destroy('stalled');
+    if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs)
+      return this.destroyStream('stalled');
     const isUnsure = this.checkedAt > this.admittedAt;
     if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.close('refused');
     if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.checkAdmission(now);
-    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.write(this.heartbeat());
+    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.write(this.createHeartbeat());
   }
 
   /**
@@ -195,7 +196,7 @@ class EventStream {
     const { response } = this.client;
     this.finish(reason);
     if (response.writableNeedDrain) response.destroy();
-    else response.end(retryMs === undefined ? undefined : retryText(retryMs));
+    else response.end(retryMs === undefined ? undefined : encodeRetry(retryMs));
   }
 
   private async writeEvents(): Promise<void> {
@@ -207,11 +208,11 @@ class EventStream {
         this.write(bytes);
         this.lastId = id;
       }
-      if (response.writableNeedDrain) await this.untilDrained();
+      if (response.writableNeedDrain) await this.waitUntilDrained();
     }
   }
 
-  private async untilDrained(): Promise<void> {
+  private async waitUntilDrained(): Promise<void> {
     this.waitingSince = performance.now();
     await new Promise<void>((resolve) => (this.drained = resolve));
     this.waitingSince = undefined;
@@ -234,11 +235,11 @@ class EventStream {
    * Tells the client the id of the last event that its filters left out. When it reconnects, that may be the only event
    * that is still stored.
    */
-  private heartbeat(): string {
+  private createHeartbeat(): string {
     const id = this.client.followed.resumeAfter;
-    if (id === undefined || id === this.lastId) return HEARTBEAT;
+    if (id === undefined || id === this.lastId) return HEARTBEAT_TEXT;
     this.lastId = id;
-    return idText(id);
+    return encodeId(id);
   }
 
   private write(text: string | Uint8Array): void {
@@ -246,7 +247,7 @@ class EventStream {
     this.wroteAt = performance.now();
   }
 
-  private destroy(reason: StreamEnd): void {
+  private destroyStream(reason: StreamEnd): void {
     this.finish(reason);
     this.client.response.destroy();
   }
@@ -264,20 +265,20 @@ class EventStream {
  * An event in the format of its stream (https://html.spec.whatwg.org/multipage/server-sent-events.html): its id, after
  * which a client continues, and the envelope. An `event:` field would hide it from listeners of `message`.
  */
-export function eventText(envelope: EventEnvelope): Buffer {
+export function encodeEvent(envelope: EventEnvelope): Buffer {
   // JSON escapes line breaks.
   return Buffer.from(`id: ${envelope.id}\ndata: ${JSON.stringify(envelope)}\n\n`);
 }
 
 /** An id without an event: a client that loses its connection now continues after it. */
-function idText(id: string): string {
+function encodeId(id: string): string {
   return `id: ${id}\n\n`;
 }
 
 /** The time after which the client reconnects. */
-function retryText(ms: number): string {
+function encodeRetry(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`;
 }
 
 /** A comment, which shows the client that the connection works. */
-const HEARTBEAT = ':\n\n';
+const HEARTBEAT_TEXT = ':\n\n';

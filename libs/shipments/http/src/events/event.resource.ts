@@ -85,7 +85,7 @@ export class ListEventsDto extends PageDto {
 }
 
 /** The filters of a query. */
-export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
+export function toEventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
     ...(type && { type: selectListed(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
@@ -115,7 +115,7 @@ export function describeEvents(document: OpenAPIObject): void {
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
   if (!envelope || !data) throw new Error('there is no schema of events');
   for (const type of EVENT_TYPES) {
-    const own = typeSpecificData(type);
+    const own = describeTypeSpecificData(type);
     const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
     schemas[eventSchemaName(type)] = {
       ...envelope,
@@ -143,23 +143,28 @@ export function describeEvents(document: OpenAPIObject): void {
 }
 
 /** Fields of `data` that only events of this type have. For an event of a shipment, the resource in its type. */
-function typeSpecificData(type: wire.EventType): JsonSchema {
-  if (type === 'webhook_endpoint.failing') return { endpoint: ENDPOINT, failing_since: FAILING_SINCE, reason: REASON };
-  if (type === 'webhook_delivery.dead_lettered') return { endpoint: ENDPOINT, delivery: DELIVERY, reason: REASON };
+function describeTypeSpecificData(type: wire.EventType): JsonSchema {
+  if (type === 'webhook_endpoint.failing')
+    return { endpoint: ENDPOINT_SCHEMA, failing_since: FAILING_SINCE_SCHEMA, reason: REASON_SCHEMA };
+  if (type === 'webhook_delivery.dead_lettered')
+    return { endpoint: ENDPOINT_SCHEMA, delivery: DELIVERY_SCHEMA, reason: REASON_SCHEMA };
   const [resource = ''] = type.split('.');
   return {
     [resource]: { ...schemaRef(pascalCase(resource)), description: 'The resource after the event.' },
-    ...(type === 'shipment.updated' && { changes: CHANGES }),
+    ...(type === 'shipment.updated' && { changes: CHANGES_SCHEMA }),
   };
 }
 
-const CHANGES = {
+const CHANGES_SCHEMA = {
   description: 'Old and new value (`from`, `to`) of each changed field of the shipment.',
   type: 'object',
   additionalProperties: CHANGE_SCHEMA,
 };
 
-const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint at the time of the event.' };
-const REASON = { ...schemaRef('WebhookError'), description: 'Reason for the failure of the latest attempt.' };
-const FAILING_SINCE = { type: 'string', format: 'date-time', description: 'Time of the first failed attempt.' };
-const DELIVERY = { ...schemaRef('WebhookDelivery'), description: 'The delivery that failed permanently.' };
+const ENDPOINT_SCHEMA = {
+  ...schemaRef('WebhookEndpoint'),
+  description: 'The other endpoint at the time of the event.',
+};
+const REASON_SCHEMA = { ...schemaRef('WebhookError'), description: 'Reason for the failure of the latest attempt.' };
+const FAILING_SINCE_SCHEMA = { type: 'string', format: 'date-time', description: 'Time of the first failed attempt.' };
+const DELIVERY_SCHEMA = { ...schemaRef('WebhookDelivery'), description: 'The delivery that failed permanently.' };

@@ -17,7 +17,7 @@ import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENTS } from '../dependencies.ts';
 import type { EventsService } from '../dependencies.ts';
-import { eventFilter, EventPageResource, EventResource, ListEventsDto } from './event.resource.ts';
+import { toEventFilter, EventPageResource, EventResource, ListEventsDto } from './event.resource.ts';
 
 @ApiTags('Events')
 @Controller('v1/events')
@@ -42,7 +42,7 @@ export class EventsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventEnvelope>> {
-    const filter = eventFilter(query);
+    const filter = toEventFilter(query);
     const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
     const newestFirst = query.sort === '-published';
     return page(query, listing, this.cursors, async (limit, after) => {

@@ -190,7 +190,7 @@ export class ListExceptionsDto extends PageDto {
 }
 
 /** The filters and the sort of a query, normalised: a cursor fits any spelling of the same query. */
-export function exceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
+export function toExceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
     status: selectListed(EXCEPTION_STATUSES, query.status),

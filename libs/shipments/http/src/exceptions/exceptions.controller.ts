@@ -20,16 +20,16 @@ import {
 } from '@tracking/http';
 import type { ReadBody, WriteResponse, WrittenResource } from '@tracking/http';
 import type { ReadModelName, ExceptionListQuery, QueryPage } from '@tracking/read-models';
-import { shipmentIdOfPart } from '@tracking/shipments';
-import type { CommandContext, Written } from '@tracking/shipments';
+import { parseShipmentIdOfPart } from '@tracking/shipments';
+import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
 import {
   AcknowledgeExceptionDto,
-  exceptionListing,
+  toExceptionListing,
   ExceptionPageResource,
   ExceptionResource,
   ExceptionWrittenResource,
@@ -39,7 +39,7 @@ import {
 } from './exception.resource.ts';
 
 /** Describes an operation on a single exception. */
-const OnException = (): MethodDecorator =>
+const ExceptionOperation = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
     refusal(404, 'No such exception in this workspace and environment.'),
@@ -52,9 +52,9 @@ interface ExceptionIds {
 }
 
 /** @throws RequestError `not_found` if the text is not the id of an exception */
-const EXCEPTION_IDS: PipeTransform<string, ExceptionIds> = {
+const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
   transform(exception_id) {
-    const shipment_id = shipmentIdOfPart('exception', exception_id);
+    const shipment_id = parseShipmentIdOfPart('exception', exception_id);
     if (shipment_id === undefined) throw notFound('exception');
     return { shipment_id, exception_id };
   },
@@ -85,7 +85,7 @@ export class ExceptionsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
-    const { filter, sort } = exceptionListing(query);
+    const { filter, sort } = toExceptionListing(query);
     return page(query, { list: 'exceptions', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
       this.find(request, scope, { filter, sort, limit, after }),
     );
@@ -97,7 +97,7 @@ export class ExceptionsController {
     query: PageDto,
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'A page of exceptions, in any status.', type: ExceptionPageResource })
   async listOfShipment(
     @Param('id') id: string,
@@ -115,11 +115,11 @@ export class ExceptionsController {
   @Post('shipments/:id/exceptions')
   @Operation('openException', {
     summary: 'Open an exception',
-    description: `A shipment and each of its containers have at most one unresolved exception of each type. ${ETAG_OF_SHIPMENT}`,
+    description: `A shipment and each of its containers have at most one unresolved exception of each type. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: OpenExceptionDto,
     conditional: 'write',
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
   @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
   async open(
@@ -142,7 +142,7 @@ export class ExceptionsController {
     const written = await this.shipments.openException({ ...command, shipment_id, exception });
     const isNew = written.answer.outcome === 'opened';
     return this.responder.respond(reply, sent.warnings, {
-      ...writtenException(written),
+      ...toWrittenException(written),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/exceptions/${written.answer.exception.id}` : undefined,
     });
@@ -155,10 +155,10 @@ export class ExceptionsController {
     conditional: 'read',
     readsYourWrites: true,
   })
-  @OnException()
+  @ExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
   async get(
-    @Param('id', EXCEPTION_IDS) { exception_id }: ExceptionIds,
+    @Param('id', EXCEPTION_IDS_PIPE) { exception_id }: ExceptionIds,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -174,34 +174,34 @@ export class ExceptionsController {
   @HttpCode(200)
   @Operation('acknowledgeException', {
     summary: 'Acknowledge an exception',
-    description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${ETAG_OF_SHIPMENT}`,
+    description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AcknowledgeExceptionDto,
     conditional: 'write',
   })
-  @OnException()
+  @ExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
   @refusal(409, 'The exception is resolved.')
   async acknowledge(
     @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
-    @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
+    @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { assignee, note = null } = sent.value;
     const changes = { note, ...(assignee !== undefined && { assignee }) };
     const written = await this.shipments.acknowledgeException({ ...command, ...ids, ...changes });
-    return this.responder.respond(reply, sent.warnings, writtenException(written));
+    return this.responder.respond(reply, sent.warnings, toWrittenException(written));
   }
 
   @Post('exceptions/:id/resolve')
   @HttpCode(200)
   @Operation('resolveException', {
     summary: 'Resolve an exception',
-    description: `The rule that opened the exception opens no other one until its cause has ended once. ${ETAG_OF_SHIPMENT}`,
+    description: `The rule that opened the exception opens no other one until its cause has ended once. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: ResolveExceptionDto,
     conditional: 'write',
   })
-  @OnException()
+  @ExceptionOperation()
   @ApiResponse({
     status: 200,
     description: 'The exception, even if it was resolved before.',
@@ -209,13 +209,13 @@ export class ExceptionsController {
   })
   async resolve(
     @SentBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
-    @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
+    @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { code, note = null } = sent.value;
     const written = await this.shipments.resolveException({ ...command, ...ids, code: code ?? 'fixed', note });
-    return this.responder.respond(reply, sent.warnings, writtenException(written));
+    return this.responder.respond(reply, sent.warnings, toWrittenException(written));
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -236,7 +236,7 @@ interface ExceptionAnswer {
   readonly warnings: readonly Warning[];
 }
 
-function writtenException({ answer, position }: Written<ExceptionAnswer>): WrittenResource<ShipmentException> {
+function toWrittenException({ answer, position }: WrittenAnswer<ExceptionAnswer>): WrittenResource<ShipmentException> {
   const { exception, shipment_version, warnings } = answer;
   const about = { shipment_id: exception.shipment_id, exception_id: exception.id };
   return { body: exception, position, version: shipment_version, warnings, about };

@@ -10,7 +10,7 @@ import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
 import { PLACES } from '../dependencies.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
-import { pastTime } from '../shipments/shipment.pipes.ts';
+import { requirePastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ListMilestonesDto } from './milestone.resource.ts';
 
@@ -21,7 +21,7 @@ export interface MilestoneIds {
 }
 
 /** @throws RequestError `not_found` if the shipment's id is not an id */
-export const MILESTONE_IDS: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
+export const MILESTONE_IDS_PIPE: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
   transform: ({ id, milestone_id }) => ({ shipment_id: readShipmentId(id), milestone_id }),
 };
 
@@ -44,13 +44,13 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
       classifiers: MILESTONE_CLASSIFIERS.filter((classifier) => names.includes(classifier) || names.includes('all')),
       include_superseded: query.include_superseded === 'true',
       include_retracted: query.include_retracted === 'true',
-      container_number: query.container_number && this.containerNumber(query.container_number),
-      as_of: pastTime(query.as_of, this.clock()),
+      container_number: query.container_number && this.readContainerNumber(query.container_number),
+      as_of: requirePastTime(query.as_of, this.clock()),
     };
   }
 
   /** @throws RequestError */
-  private containerNumber(text: string): string | undefined {
+  private readContainerNumber(text: string): string | undefined {
     const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, this.places);
     if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
     return fields.container_numbers?.[0];
@@ -61,16 +61,16 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
 type TimedBody = Pick<SentRequest, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body describes, and a warning for each field that was ignored. */
-export interface ReadMilestone {
+export interface ParsedMilestone {
   readonly milestone: MilestoneInput;
   readonly warnings: readonly Warning[];
 }
 
 @Injectable()
-export class MilestonePipe implements PipeTransform<SentRequest, ReadMilestone> {
+export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(sent: SentRequest): ReadMilestone {
+  transform(sent: SentRequest): ParsedMilestone {
     return readMilestone(sent, this.places);
   }
 }
@@ -79,7 +79,7 @@ export class MilestonePipe implements PipeTransform<SentRequest, ReadMilestone> 
  * Reads the milestone that a body describes. The command checks what depends on its shipment.
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
-export function readMilestone(sent: TimedBody, places: Places): ReadMilestone {
+export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone {
   const { at } = sent;
   const { value, faulty, accept } = draftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
   /** Null for a faulty field, so that the other fields are still checked. */
@@ -103,18 +103,18 @@ export function readMilestone(sent: TimedBody, places: Places): ReadMilestone {
 }
 
 /** The correction that a body describes, and a warning for each field that was ignored. */
-export interface ReadMilestonePatch {
+export interface ParsedMilestonePatch {
   readonly patch: MilestonePatch;
   readonly warnings: readonly Warning[];
 }
 
 /** Reads a correction. The command checks what depends on the milestone and its shipment. */
 @Injectable()
-export class MilestonePatchPipe implements PipeTransform<SentRequest, ReadMilestonePatch> {
+export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMilestonePatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
   /** @throws RequestError naming every faulty field */
-  transform(sent: TimedBody): ReadMilestonePatch {
+  transform(sent: TimedBody): ParsedMilestonePatch {
     const { at } = sent;
     const { value, faulty, accept } = draftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
     const valid = Object.entries(value).filter(([field]) => !faulty.has(field));

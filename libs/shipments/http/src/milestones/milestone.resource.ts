@@ -35,27 +35,27 @@ import {
   text,
 } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
-import { AS_OF } from '../shipments/shipment.pipes.ts';
+import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
 /** A code of the catalog, in any case. The error for a code of another standard names the matching codes. */
 const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
-  field(milestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: inCatalogForm });
+  field(checkMilestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: toCatalogForm });
 
-function inCatalogForm(value: unknown): unknown {
+function toCatalogForm(value: unknown): unknown {
   return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
 }
 
-const milestoneCode: FieldCheck = (value, param) => {
+const checkMilestoneCode: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const code = String(value);
   if (findMilestoneCode(code)) return [];
-  const foreign = convertMilestoneCode(code).map(({ standard, codes }) => `${joinedWithOr(codes)} (${standard})`);
+  const foreign = convertMilestoneCode(code).map(({ standard, codes }) => `${joinWithOr(codes)} (${standard})`);
   const meant = foreign.length === 0 ? '' : ` Here ${code.trim()} is ${foreign.join(', or ')}.`;
   return fault(param, 'unknown_code', `Must be a milestone code, see GET /v1/milestone_codes.${meant}`);
 };
 
-function joinedWithOr(codes: readonly string[]): string {
+function joinWithOr(codes: readonly string[]): string {
   return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} or ${codes.at(-1) ?? ''}`;
 }
 
@@ -128,7 +128,7 @@ export class MilestoneResource extends Resource implements wire.Milestone {
 }
 
 /** Fields of a milestone that a request may omit. */
-const DETAILS = [
+const MILESTONE_DETAIL_FIELDS = [
   'reason_code',
   'location',
   'classifier',
@@ -143,13 +143,13 @@ const DETAILS = [
 @ApiSchema({ name: 'MilestoneFields' })
 export class RecordMilestoneDto extends InputType(MilestoneResource, {
   required: ['code', 'occurred_at'],
-  optional: ['source', ...DETAILS],
+  optional: ['source', ...MILESTONE_DETAIL_FIELDS],
 }) {}
 
 /** A JSON merge patch: omitted fields keep their value. The source of a milestone cannot be corrected. */
 @ApiSchema({ name: 'MilestoneChanges' })
 export class CorrectMilestoneDto extends InputType(MilestoneResource, {
-  optional: DETAILS,
+  optional: MILESTONE_DETAIL_FIELDS,
   kept: ['code', 'occurred_at'],
 }) {}
 
@@ -175,7 +175,7 @@ export class ListMilestonesDto extends PageDto {
   @Flag({ description: 'True to include retracted milestones.' })
   include_retracted?: string;
 
-  @QueryTime(AS_OF)
+  @QueryTime(AS_OF_PARAMETER)
   as_of?: string;
 }
 

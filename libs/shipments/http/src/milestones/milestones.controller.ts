@@ -19,14 +19,14 @@ import {
   WriteResponder,
 } from '@tracking/http';
 import type { WriteResponse, WrittenResource } from '@tracking/http';
-import type { CommandContext, Written } from '@tracking/shipments';
+import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { ETAG_OF_SHIPMENT, OnShipment, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
-import { MILESTONE_IDS, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
-import type { MilestoneFilter, MilestoneIds, ReadMilestone, ReadMilestonePatch } from './milestone.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { MILESTONE_IDS_PIPE, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
+import type { MilestoneFilter, MilestoneIds, ParsedMilestone, ParsedMilestonePatch } from './milestone.pipes.ts';
 import {
   CorrectMilestoneDto,
   ListMilestoneCodesDto,
@@ -39,9 +39,9 @@ import {
 } from './milestone.resource.ts';
 
 /** Describes an operation on a single milestone of a shipment. */
-const OnMilestone = (): MethodDecorator =>
+const MilestoneOperation = (): MethodDecorator =>
   applyDecorators(
-    OnShipment('The shipment or the milestone does not exist in this workspace and environment.'),
+    ShipmentOperation('The shipment or the milestone does not exist in this workspace and environment.'),
     ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
   );
 
@@ -62,7 +62,7 @@ export class MilestonesController {
     query: ListMilestonesDto,
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'A page of milestones, by time and position in the catalog.',
@@ -88,11 +88,11 @@ export class MilestonesController {
   @Post('shipments/:id/milestones')
   @Operation('recordMilestone', {
     summary: 'Record a milestone',
-    description: ETAG_OF_SHIPMENT,
+    description: SHIPMENT_ETAG_DESCRIPTION,
     body: RecordMilestoneDto,
     conditional: 'write',
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({
     status: 200,
@@ -100,7 +100,7 @@ export class MilestonesController {
     type: MilestoneWrittenResource,
   })
   async record(
-    @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
+    @SentBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -109,7 +109,7 @@ export class MilestonesController {
     const written = await this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const isNew = written.answer.outcome === 'recorded';
     return this.responder.respond(reply, warnings, {
-      ...writtenMilestone(written),
+      ...toWrittenMilestone(written),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/shipments/${shipment_id}/milestones/${written.answer.milestone.id}` : undefined,
     });
@@ -122,10 +122,10 @@ export class MilestonesController {
     conditional: 'read',
     readsYourWrites: true,
   })
-  @OnMilestone()
+  @MilestoneOperation()
   @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })
   async get(
-    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone> {
@@ -137,44 +137,44 @@ export class MilestonesController {
   @Patch('shipments/:id/milestones/:milestone_id')
   @Operation('correctMilestone', {
     summary: 'Correct a milestone',
-    description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${ETAG_OF_SHIPMENT}`,
+    description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: CorrectMilestoneDto,
     acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
-  @OnMilestone()
+  @MilestoneOperation()
   @ApiResponse({ status: 200, description: 'The corrected milestone.', type: MilestoneWrittenResource })
   @refusal(409, 'The milestone is retracted, or another milestone has the external_id.')
   async correct(
-    @SentBody(MilestonePatchPipe) { patch, warnings }: ReadMilestonePatch,
-    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @SentBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.correctMilestone({ ...command, ...ids, patch });
-    return this.responder.respond(reply, warnings, writtenMilestone(written));
+    return this.responder.respond(reply, warnings, toWrittenMilestone(written));
   }
 
   @Delete('shipments/:id/milestones/:milestone_id')
   @Operation('retractMilestone', {
     summary: 'Retract a milestone',
-    description: ETAG_OF_SHIPMENT,
+    description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
   })
-  @OnMilestone()
+  @MilestoneOperation()
   @ApiResponse({
     status: 200,
     description: 'The milestone, even if it was retracted before. It stays stored, but has no effect.',
     type: MilestoneWrittenResource,
   })
   async retract(
-    @Param(MILESTONE_IDS) ids: MilestoneIds,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.retractMilestone({ ...command, ...ids });
-    return this.responder.respond(reply, ignored, writtenMilestone(written));
+    return this.responder.respond(reply, ignored, toWrittenMilestone(written));
   }
 
   @Get('milestone_codes')
@@ -197,7 +197,7 @@ interface MilestoneAnswer {
   readonly warnings: readonly Warning[];
 }
 
-function writtenMilestone({ answer, position }: Written<MilestoneAnswer>): WrittenResource<Milestone> {
+function toWrittenMilestone({ answer, position }: WrittenAnswer<MilestoneAnswer>): WrittenResource<Milestone> {
   const { milestone, shipment_version, warnings } = answer;
   const about = { shipment_id: milestone.shipment_id, milestone_id: milestone.id };
   return { body: milestone, position, version: shipment_version, warnings, about };

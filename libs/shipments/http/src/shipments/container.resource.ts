@@ -29,13 +29,13 @@ export class LastMilestoneResource implements wire.LastMilestone {
   readonly location!: string | null;
 }
 
-const SIZE_TYPE = /^[0-9A-Z]{4}$/;
-const MAX_SEAL = 100;
+const SIZE_TYPE_PATTERN = /^[0-9A-Z]{4}$/;
+const MAX_SEAL_CHARS = 100;
 
 /** An ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same form. */
-const sizeType: FieldCheck = (value, param) => {
+const checkSizeType: FieldCheck = (value, param) => {
   const faults = text(value, param);
-  if (faults.length > 0 || SIZE_TYPE.test(String(value))) return faults;
+  if (faults.length > 0 || SIZE_TYPE_PATTERN.test(String(value))) return faults;
   return fault(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
 };
 
@@ -50,20 +50,20 @@ export class ContainerResource extends Resource implements wire.Container {
   })
   readonly valid_check_digit!: boolean | null;
   @field(
-    sizeType,
+    checkSizeType,
     {
       description: 'Size and type code of ISO 6346: four letters or digits.',
       example: '45G1',
       nullable: true,
     },
-    { type: String, pattern: SIZE_TYPE.source },
+    { type: String, pattern: SIZE_TYPE_PATTERN.source },
     { normalise: (value) => (typeof value === 'string' ? normaliseCode(value) : value) },
   )
   readonly size_type!: string | null;
   @field(
-    checkTextUpTo(MAX_SEAL),
+    checkTextUpTo(MAX_SEAL_CHARS),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
-    { type: String, minLength: 1, maxLength: MAX_SEAL },
+    { type: String, minLength: 1, maxLength: MAX_SEAL_CHARS },
   )
   readonly seal_number!: string | null;
   @ApiProperty({ description: 'Status of the container.', enum: SHIPMENT_STATUSES })

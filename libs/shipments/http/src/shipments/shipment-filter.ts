@@ -42,7 +42,7 @@ import { PLACES } from '../dependencies.ts';
 
 const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 
-const words: FieldCheck = (value, param) => {
+const checkWords: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const count = new Set(splitIntoWords(String(value))).size;
@@ -51,7 +51,7 @@ const words: FieldCheck = (value, param) => {
 };
 
 /** The query parameter of a filter, by its kind. */
-const PARAMETERS: {
+const FILTER_PARAMETERS: {
   readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
 } = {
   ids: (options) => QueryList(idOf('shp'), MAX_IDS, options),
@@ -66,10 +66,10 @@ const PARAMETERS: {
   port: QueryText,
   time: QueryTime,
   words: (options) =>
-    field(words, { ...options, required: false }, { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS }),
+    field(checkWords, { ...options, required: false }, { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS }),
 };
 
-const SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
+const SHIPMENT_SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
 
 type Parameters = { readonly [Name in ShipmentFilterName | 'sort']?: string };
 
@@ -78,10 +78,10 @@ export class ListShipmentsDto extends (PageDto as Type<PageDto & Parameters>) {}
 
 for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
   const { kind, description, example } = filter;
-  const declare = PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
+  const declare = FILTER_PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
   declare(ListShipmentsDto.prototype, name);
 }
-const declareSort = QueryOneOf(SORTS, {
+const declareSort = QueryOneOf(SHIPMENT_SORTS, {
   description:
     'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
@@ -101,7 +101,7 @@ export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, Shipm
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
   transform(query: ListShipmentsDto): ShipmentListing {
-    return shipmentListing(query, this.places);
+    return toShipmentListing(query, this.places);
   }
 }
 
@@ -124,9 +124,9 @@ const VALUES: {
 type CodeKind = 'container' | 'carrier' | 'port';
 
 /** Normalises the values to their stored form. @throws RequestError naming every malformed code */
-function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
+function toShipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
   const sort = query.sort ?? '-created_at';
-  const { id: ids, q, ...filter } = { ...values(query), ...codes(query, places) };
+  const { id: ids, q, ...filter } = { ...readFilterValues(query), ...codes(query, places) };
   return {
     // Every value was made by the parser of the filter's kind.
     filter: {
@@ -139,7 +139,7 @@ function shipmentListing(query: ListShipmentsDto, places: Places): ShipmentListi
   };
 }
 
-function values(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
+function readFilterValues(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
   const kinds = Object.keys(VALUES) as (keyof typeof VALUES)[];
   const given = listShipmentFilters(...kinds).flatMap((name) => {
     const value = query[name];
@@ -155,11 +155,11 @@ function codes(query: ListShipmentsDto, places: Places): { readonly [Name in Shi
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);
-  if (errors.length > 0) throw invalidRequest(errors.map(asOfQuery));
+  if (errors.length > 0) throw invalidRequest(errors.map(renameToQueryParameter));
   const { container_numbers: containers, ...others } = fields;
   return { ...(others as Record<string, string>), ...(containers?.[0] && { container_number: containers[0] }) };
 }
 
-function asOfQuery(error: FieldError): FieldError {
+function renameToQueryParameter(error: FieldError): FieldError {
   return { ...error, param: error.param.replace('container_numbers[0]', 'container_number') };
 }

@@ -24,7 +24,7 @@ import { IDENTITY } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 
 /** Name of the platform as an actor. */
-const SYSTEM = 'System';
+const SYSTEM_ACTOR_NAME = 'System';
 
 /** Current names of actors. Each is looked up at most once in a few seconds. */
 @Injectable()
@@ -36,12 +36,12 @@ export class ActorNames {
   /** Names by id; null for an actor who has no name or is unknown. @throws Unavailable */
   async of(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
     const distinct = new Map(actors.map((actor) => [actor.id, actor]));
-    const named = [...distinct.values()].map(async (actor) => [actor.id, await this.nameOf(actor)] as const);
+    const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findName(actor)] as const);
     return new Map(await Promise.all(named));
   }
 
-  private async nameOf(actor: wire.Actor): Promise<string | null> {
-    if (actor.type === 'system') return SYSTEM;
+  private async findName(actor: wire.Actor): Promise<string | null> {
+    if (actor.type === 'system') return SYSTEM_ACTOR_NAME;
     const found = await this.recent.find(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
     return found ?? null;
   }

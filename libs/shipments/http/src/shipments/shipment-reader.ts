@@ -3,7 +3,7 @@ import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tra
 import { notFound, ReadYourWrites, waitForResponseBudget, scopeOf, SETTINGS } from '@tracking/http';
 import type { PageContent } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
-import { type FoundMilestone, type GetMilestone, parseShipmentId, shipmentResource } from '@tracking/shipments';
+import { type FoundMilestone, type GetMilestone, parseShipmentId, toShipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
@@ -35,14 +35,14 @@ export class ShipmentReader {
     const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
-    return foundShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
+    return requireShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
 
   /** Returns the shipment as it was at the given time. @throws RequestError `not_found`, also if the shipment was created later */
-  async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
+  async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
-    return foundShipment(await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of }));
+    return requireShipment(await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of }));
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -50,7 +50,7 @@ export class ShipmentReader {
     await this.readYourWrites.waitForReadModel('shipments', request);
     await waitForResponseBudget(request);
     const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
-    return { items: items.map((record) => this.resource(record)), next };
+    return { items: items.map((record) => this.toResource(record)), next };
   }
 
   /** @throws RequestError `not_found`, `read_model_behind` */
@@ -59,7 +59,7 @@ export class ShipmentReader {
     shipmentId: string,
     { as_of, ...query }: MilestonesQuery,
   ): Promise<PageContent<Milestone>> {
-    if (as_of !== undefined) return this.milestonesAt(request, shipmentId, { ...query, as_of });
+    if (as_of !== undefined) return this.listMilestonesAt(request, shipmentId, { ...query, as_of });
     const { id } = await this.get(request, shipmentId);
     await this.readYourWrites.waitForReadModel('milestones', request);
     await waitForResponseBudget(request);
@@ -74,7 +74,7 @@ export class ShipmentReader {
     return found;
   }
 
-  private async milestonesAt(
+  private async listMilestonesAt(
     request: FastifyRequest,
     shipmentId: string,
     query: MilestoneListQuery & { readonly as_of: Timestamp },
@@ -82,22 +82,24 @@ export class ShipmentReader {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
-    return foundShipment(await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after }));
+    return requireShipment(
+      await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after }),
+    );
   }
 
   /** Returns the milestone in the form of the API. */
-  resource(record: ShipmentRecord): Shipment {
-    return shipmentResource(record, this.settings.appUrl);
+  toResource(record: ShipmentRecord): Shipment {
+    return toShipmentResource(record, this.settings.appUrl);
   }
 }
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
 export function readShipmentId(text: string): string {
-  return foundShipment(parseShipmentId(text));
+  return requireShipment(parseShipmentId(text));
 }
 
 /** @throws RequestError `not_found` */
-export function foundShipment<T>(found: T | undefined): T {
+export function requireShipment<T>(found: T | undefined): T {
   if (!found) throw notFound('shipment');
   return found;
 }

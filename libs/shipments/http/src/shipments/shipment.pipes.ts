@@ -15,29 +15,29 @@ import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './
 export const SHIPMENT_ID: PipeTransform<string, string> = { transform: readShipmentId };
 
 /** Describes an operation on the shipment that its path names. @param missing description of a 404 */
-export const OnShipment = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
+export const ShipmentOperation = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
   applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
 
 /** Description of an operation on a part of a shipment. */
-export const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the response are those of the shipment.';
+export const SHIPMENT_ETAG_DESCRIPTION = 'If-Match and the ETag of the response are those of the shipment.';
 
 /** The container that a path names, with its number normalised. */
-export interface ContainerOfShipment {
+export interface ContainerParameters {
   readonly shipment_id: string;
   readonly number: string;
 }
 
-export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string }, ContainerOfShipment> = {
+export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string }, ContainerParameters> = {
   transform: ({ id, number }) => ({ shipment_id: readShipmentId(id), number: normaliseCode(number) }),
 };
 
-export const AS_OF = {
+export const AS_OF_PARAMETER = {
   description: 'State as recorded at this time, to the millisecond. The time must not be in the future.',
   example: '2026-11-21T09:30:00Z',
 };
 
 export class GetShipmentDto {
-  @QueryTime(AS_OF)
+  @QueryTime(AS_OF_PARAMETER)
   as_of?: string;
 }
 
@@ -47,29 +47,29 @@ export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
   transform(query: GetShipmentDto): GetShipmentDto {
-    pastTime(query.as_of, this.clock());
+    requirePastTime(query.as_of, this.clock());
     return query;
   }
 }
 
 /** Returns the time in a query. @throws RequestError if the time is in the future */
-export function pastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
+export function requirePastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
   if (as_of === undefined || as_of <= now.toISOString()) return as_of;
   const message = 'Must not be in the future.';
   throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
 }
 
 /** The fields of a shipment that a body sets, and a warning for each field that was ignored. */
-export interface ReadShipmentFields {
+export interface ParsedShipmentFields {
   readonly fields: Partial<ShipmentFields>;
   readonly warnings: readonly Warning[];
 }
 
 @Injectable()
-export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ReadShipmentFields> {
+export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShipmentFields> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(sent: SentRequest): ReadShipmentFields {
+  transform(sent: SentRequest): ParsedShipmentFields {
     return readShipmentFields(sent, this.places);
   }
 }
@@ -79,28 +79,28 @@ export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ReadShipme
  * here: without `mode` in the body, codes that any mode accepts pass, and the command checks them.
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
-export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ReadShipmentFields {
+export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ParsedShipmentFields {
   const { value, faults, accept } = draftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
-  const input = withoutFaulty(value, faults);
+  const input = removeFaultyFields(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
   return { fields, warnings: accept(errors) };
 }
 
 /** The merge patch that a body holds, and a warning for each field that was ignored. */
-export interface ReadShipmentPatch {
+export interface ParsedShipmentPatch {
   readonly patch: ShipmentPatch;
   readonly warnings: readonly Warning[];
 }
 
 /** Reads a merge patch. The command checks the result of merging. */
 @Injectable()
-export class ShipmentPatchPipe implements PipeTransform<SentRequest, ReadShipmentPatch> {
+export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipmentPatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
   /** @throws RequestError naming every faulty field */
-  transform(sent: SentRequest): ReadShipmentPatch {
+  transform(sent: SentRequest): ParsedShipmentPatch {
     const { value, faults, accept } = draftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
-    const { metadata: _, ...input } = withoutFaulty(value, faults);
+    const { metadata: _, ...input } = removeFaultyFields(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
     const warnings = accept(errors);
     const { shipper, consignee, metadata, original_eta } = value;
@@ -119,13 +119,13 @@ export class ShipmentPatchPipe implements PipeTransform<SentRequest, ReadShipmen
  * Replaces each faulty part with a valid value, so that the valid elements of a list with a faulty element are still
  * checked, under their own index.
  */
-function withoutFaulty<T extends object>(value: T, faults: readonly FieldError[]): T {
+function removeFaultyFields<T extends object>(value: T, faults: readonly FieldError[]): T {
   if (faults.length === 0) return value;
   const faulty = new Set(faults.map((fault) => fault.param));
   const validPart = (part: unknown, param: string): unknown => {
     if (faulty.has(param)) return undefined;
     if (Array.isArray(part))
-      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? validElement(param));
+      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createValidElement(param));
     if (!isObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
   };
@@ -133,6 +133,6 @@ function withoutFaulty<T extends object>(value: T, faults: readonly FieldError[]
 }
 
 /** An element of the list's type. A fault found in it is not reported, because the element is faulty already. */
-function validElement(list: string): unknown {
+function createValidElement(list: string): unknown {
   return list === 'container_numbers' ? '' : {};
 }

@@ -41,18 +41,18 @@ import {
   HistoryPageResource,
   ShipmentExplanationResource,
 } from './shipment-history.ts';
-import { foundShipment, ShipmentReader } from './shipment-reader.ts';
+import { requireShipment, ShipmentReader } from './shipment-reader.ts';
 import {
   AsOfPipe,
   CONTAINER,
-  ETAG_OF_SHIPMENT,
+  SHIPMENT_ETAG_DESCRIPTION,
   GetShipmentDto,
-  OnShipment,
+  ShipmentOperation,
   SHIPMENT_ID,
   ShipmentFieldsPipe,
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
-import type { ContainerOfShipment, ReadShipmentFields, ReadShipmentPatch } from './shipment.pipes.ts';
+import type { ContainerParameters, ParsedShipmentFields, ParsedShipmentPatch } from './shipment.pipes.ts';
 import { ContainerWrittenResource, PatchContainerDto } from './container.resource.ts';
 import {
   PatchShipmentDto,
@@ -87,7 +87,7 @@ export class ShipmentsController {
     type: ShipmentWrittenResource,
   })
   async upsert(
-    @SentBody(ShipmentFieldsPipe) { fields, warnings }: ReadShipmentFields,
+    @SentBody(ShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -127,7 +127,7 @@ export class ShipmentsController {
     conditional: 'read',
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
   @refusal(400, 'The Consistency-Token is not valid.')
   async get(
@@ -137,9 +137,9 @@ export class ShipmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {
     const { reader } = this;
-    const record = await (as_of === undefined ? reader.get(request, id) : reader.getAt(request, id, as_of));
+    const record = await (as_of === undefined ? reader.get(request, id) : reader.getShipmentAt(request, id, as_of));
     reply.header('ETag', formatEtag(record.version));
-    return reader.resource(record);
+    return reader.toResource(record);
   }
 
   @Patch(':id')
@@ -150,10 +150,10 @@ export class ShipmentsController {
     acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentWrittenResource })
   async change(
-    @SentBody(ShipmentPatchPipe) { patch, warnings }: ReadShipmentPatch,
+    @SentBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -165,17 +165,17 @@ export class ShipmentsController {
   @Patch(':id/containers/:number')
   @Operation('changeContainer', {
     summary: 'Change a container of a shipment',
-    description: `A JSON merge patch (RFC 7396). ${ETAG_OF_SHIPMENT}`,
+    description: `A JSON merge patch (RFC 7396). ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: PatchContainerDto,
     acceptedBody: mergePatchBody(),
     conditional: 'write',
   })
-  @OnShipment('The shipment or the container does not exist in this workspace and environment.')
+  @ShipmentOperation('The shipment or the container does not exist in this workspace and environment.')
   @ApiParam({ name: 'number', description: 'Number of a container of the shipment.', example: 'CSQU3054383' })
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
     @SentBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
-    @Param(CONTAINER) ids: ContainerOfShipment,
+    @Param(CONTAINER) ids: ContainerParameters,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Container>> {
@@ -193,7 +193,7 @@ export class ShipmentsController {
   @Post(':id/cancel')
   @HttpCode(200)
   @Operation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'The shipment, even if nothing changed.',
@@ -213,7 +213,7 @@ export class ShipmentsController {
   @Post(':id/reopen')
   @HttpCode(200)
   @Operation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'The shipment, even if nothing changed.',
@@ -236,7 +236,7 @@ export class ShipmentsController {
     query: PageDto,
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'A page of entries, possibly fewer than `limit`.',
@@ -253,7 +253,7 @@ export class ShipmentsController {
     return page(query, listing, this.cursors, async (limit, after) => {
       await waitForResponseBudget(request);
       const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
-      const { items, next } = foundShipment(found);
+      const { items, next } = requireShipment(found);
       const names = await this.actorNames.of(items.map(({ actor }) => actor));
       const named = items.map((entry) => ({
         ...entry,
@@ -269,7 +269,7 @@ export class ShipmentsController {
     query: PageDto,
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'A page of entries, possibly fewer than `limit`.',
@@ -284,7 +284,7 @@ export class ShipmentsController {
     this.readYourWrites.checkToken(request);
     const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return page(query, listing, this.cursors, async (limit, after) =>
-      foundShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
+      requireShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
     );
   }
 
@@ -294,7 +294,7 @@ export class ShipmentsController {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })
-  @OnShipment()
+  @ShipmentOperation()
   @ApiResponse({
     status: 200,
     description: 'The explanation: for each value, the rule and the milestone that determined it.',
@@ -306,6 +306,6 @@ export class ShipmentsController {
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {
     this.readYourWrites.checkToken(request);
-    return foundShipment(await this.shipments.explainShipment({ ...scope, shipment_id }));
+    return requireShipment(await this.shipments.explainShipment({ ...scope, shipment_id }));
   }
 }

@@ -4,14 +4,14 @@ import { LOGGER, ReadYourWrites, requestFields, scopeOf } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
 import type { Logger, Position } from '@tracking/ports';
 import type { ReadModelName, PossibleDuplicate } from '@tracking/read-models';
-import type { Written } from '@tracking/shipments';
+import type { WrittenAnswer } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { READ_MODELS } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
-type WrittenShipment = Written<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
+type WrittenShipment = WrittenAnswer<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
 
 /** Number of references whose last writer this process remembers: many more than the read model ever lags behind. */
 const MAX_REMEMBERED_REFERENCES = 10_000;
@@ -34,21 +34,22 @@ export class PossibleDuplicates {
   ) {}
 
   /** The warnings of a write at this position. Waits for the read model only if there may be a warning. */
-  async warningsOfWrite(
+  async createWriteWarnings(
     request: FastifyRequest,
     record: ShipmentRecord,
     position: Position,
   ): Promise<readonly Warning[]> {
-    if (!this.remember(request, record) && (await this.warnings(request, record)).length === 0) return [];
+    if (!this.rememberReferences(request, record) && (await this.findDuplicateWarnings(request, record)).length === 0)
+      return [];
     await this.readYourWrites.waitBriefly('shipments', position);
-    return this.warnings(request, record);
+    return this.findDuplicateWarnings(request, record);
   }
 
   /**
    * Remembers a write, before its response.
    * @returns whether another shipment was recently written with one of its references, which the read model may not show yet
    */
-  remember(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
+  rememberReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
     const { workspace_id, environment } = scopeOf(request);
     let isShared = false;
     const add = (kind: string, reference: string) => {
@@ -64,13 +65,13 @@ export class PossibleDuplicates {
   }
 
   /** The warnings that the present read model yields. */
-  async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
+  async findDuplicateWarnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
       const others = await this.readModels.queries.shipments.findPossibleDuplicates(scopeOf(request), record);
       return others.flatMap((other) => [
-        ...(other.house_bill ? [warning('house_bill', `${other.id} has the same house bill.`)] : []),
-        ...sharedContainers(other),
+        ...(other.house_bill ? [createWarning('house_bill', `${other.id} has the same house bill.`)] : []),
+        ...warnOfSharedContainers(other),
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -81,14 +82,14 @@ export class PossibleDuplicates {
 }
 
 /** At most one warning: five other shipments with 200 containers each would yield a thousand. */
-function sharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
+function warnOfSharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
   const more = container_numbers.length - MAX_NAMED_CONTAINERS;
   const named = container_numbers.slice(0, MAX_NAMED_CONTAINERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const noun = container_numbers.length === 1 ? 'container' : 'containers';
-  return named === '' ? [] : [warning('container_numbers', `${id} has ${noun} ${named} too.`)];
+  return named === '' ? [] : [createWarning('container_numbers', `${id} has ${noun} ${named} too.`)];
 }
 
-function warning(param: string, message: string): Warning {
+function createWarning(param: string, message: string): Warning {
   return { code: 'possible_duplicate', param, message };
 }
 
@@ -102,28 +103,28 @@ export class WrittenShipments {
 
   of({ answer: { shipment, warnings }, position }: WrittenShipment): WrittenResource<Shipment> {
     const about = { shipment_id: shipment.id };
-    return { body: this.reader.resource(shipment), position, version: shipment.version, warnings, about };
+    return { body: this.reader.toResource(shipment), position, version: shipment.version, warnings, about };
   }
 
   /** The response to a write that leaves the shipment open, with warnings of possible duplicates. */
   async respondWithDuplicates(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
-    const duplicates = await this.duplicates.warningsOfWrite(request, answer.shipment, position);
+    const duplicates = await this.duplicates.createWriteWarnings(request, answer.shipment, position);
     return { ...this.of(written), warnings: [...answer.warnings, ...duplicates] };
   }
 
   /** The response to an item of a bulk request. `lateWarnings` finds possible duplicates after all items are written. */
-  ofItem(
+  respondToItem(
     request: FastifyRequest,
     { answer: { shipment, warnings }, position }: WrittenShipment,
     ignored: readonly Warning[],
   ) {
-    this.duplicates.remember(request, shipment);
+    this.duplicates.rememberReferences(request, shipment);
     return {
-      resource: this.reader.resource(shipment),
+      resource: this.reader.toResource(shipment),
       warnings: [...ignored, ...warnings],
       position,
-      lateWarnings: () => this.duplicates.warnings(request, shipment),
+      lateWarnings: () => this.duplicates.findDuplicateWarnings(request, shipment),
     };
   }
 }
