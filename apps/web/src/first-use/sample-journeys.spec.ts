@@ -5,7 +5,7 @@ const TODAY = new Date('2026-11-23T09:30:00Z');
 describe('sample journeys', () => {
   const { shipments, milestones } = buildSampleJourneys(TODAY);
 
-  it('have unique references, so that sending them again adds none', () => {
+  it('have unique references, so that a second request creates no further shipments', () => {
     expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(SAMPLE_COUNT);
     expect(new Set(milestones.map(({ milestone_external_id }) => milestone_external_id)).size).toBe(milestones.length);
     expect(buildSampleJourneys(new Date('2026-11-23T21:00:00Z'))).toEqual({ shipments, milestones });

@@ -38,7 +38,7 @@ describe('the live stream of a page', () => {
   });
   const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-  it('is connected once its connection is open, and reports that earlier reads may be outdated', async () => {
+  it('reports a connection when it opens, and reports that earlier reads may be outdated', async () => {
     await after(100);
     expect(heard).toEqual([]);
     streams.last.opens();
@@ -47,13 +47,13 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['begun', 'on', 'evt_1']);
   });
 
-  it('reports a gap if it opens long after the page was read', async () => {
+  it('reports a gap if the connection opens long after the page was read', async () => {
     await after(6_000);
     streams.last.opens();
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('is disconnected if its connection does not open', async () => {
+  it('reports a lost connection if the connection does not open', async () => {
     await after(4_000);
     streams.last.end(new Error('away'));
     await after(2_000);
@@ -64,7 +64,7 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['off', 'gap', 'on']);
   });
 
-  it('restarts with a gap if the client stopped retrying', async () => {
+  it('reopens the stream with a gap after the client has stopped retrying', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -78,7 +78,7 @@ describe('the live stream of a page', () => {
     expect(refusals).toEqual([new Error('gone')]);
   });
 
-  it('closes its connection when hidden and resumes at the last event', async () => {
+  it('closes the connection of a hidden page and resumes after the last event', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -92,11 +92,11 @@ describe('the live stream of a page', () => {
     await after(0);
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
-    // The stream does not report the connection that it closed itself as lost.
+    // A connection that the stream has closed itself is not reported as lost.
     expect([heard, refusals]).toEqual([['begun', 'on', 'evt_1', 'on'], []]);
   });
 
-  it('keeps its connection while the page is hidden for a moment', async () => {
+  it('keeps the connection if the page is hidden only briefly', async () => {
     await after(0);
     streams.last.opens();
     sight.turn(true);
@@ -106,7 +106,7 @@ describe('the live stream of a page', () => {
     expect([streams.begun.length, streams.last.options.signal?.aborted]).toEqual([1, false]);
   });
 
-  it('restarts after being hidden for a long time', async () => {
+  it('reopens the stream with a gap after the page was hidden for a long time', async () => {
     await after(0);
     streams.last.opens();
     streams.last.tells('evt_1');
@@ -119,7 +119,7 @@ describe('the live stream of a page', () => {
     expect(heard.slice(-2)).toEqual(['gap', 'on']);
   });
 
-  it('does not restart if it is stopped while hidden', async () => {
+  it('does not reopen a stream that was stopped while the page was hidden', async () => {
     sight.turn(true);
     await after(6_000);
     live.stop();

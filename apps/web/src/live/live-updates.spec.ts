@@ -22,7 +22,7 @@ describe('live updates', () => {
   afterEach(() => queries.clear());
   const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
 
-  it('replaces an older shipment in place, and never a newer one', () => {
+  it('replaces a listed shipment with a newer version in place, and never with an older one', () => {
     const [newer, older] = [
       buildShipment({ id: 'b', version: 2, status: 'booked' }),
       buildShipment({ id: 'a', version: 2 }),
@@ -31,14 +31,14 @@ describe('live updates', () => {
     expect(listed()).toEqual([first, newer]);
   });
 
-  it('adds nothing to a list, but records it as an update', () => {
+  it('records a shipment that no list shows as an update, without adding it to a list', () => {
     const fresh = buildShipment({ id: 'c' });
     updateCachedShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
   });
 
-  it('is relevant to listed shipments, or to all while a visible list filters by exceptions', () => {
+  it('reads listed shipments after events, or all shipments while a visible list filters by exceptions', () => {
     expect(['a', 'b', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
@@ -50,18 +50,18 @@ describe('live updates', () => {
     expect(['a', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a']);
   });
 
-  it('belongs to one environment', () => {
+  it('keeps the updates of each environment separate', () => {
     updateCachedShipments(queries, 'test', [buildShipment({ id: 'b', version: 2 })]);
     expect(listed()).toEqual([first, second]);
   });
 
-  it('keeps the latest thousand updates, and records if there were more', () => {
+  it('keeps the latest 1,000 updates, and records that further updates are missing', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => buildShipment({ id: `s${n}` }));
     const news = mergeShipmentUpdates(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 
-  it('drops hidden lists once events were missed', () => {
+  it('removes hidden lists from the cache after events were missed', () => {
     markShipmentListsOutdated(queries, 'live');
     expect(listed()).toBeUndefined();
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('refetching an environment', () => {
     queries.clear();
   });
 
-  /** Observes a query whose fetches return `answered`. */
+  /** Observes a query whose fetches return the values of `answered`. */
   function look(queryKey: readonly unknown[]): void {
     const queryFn = () => {
       const read = Promise.withResolvers<string>();

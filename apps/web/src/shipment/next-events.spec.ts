@@ -19,7 +19,7 @@ const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?:
   listNextEvents({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
 
 describe('what comes next', () => {
-  it('lists departures and arrivals that have not happened, the soonest first', () => {
+  it('lists departures and arrivals that have not happened, soonest first', () => {
     const legs = [
       leg({ etd: day(1), atd: day(2), eta: day(10), ata: day(11), destination_port: 'ESALG' }),
       leg({ origin_port: 'ESALG', etd: day(14), eta: day(20) }),
@@ -37,12 +37,12 @@ describe('what comes next', () => {
     ]);
   });
 
-  it('lists an estimate once if a leg took its time from it', () => {
+  it('lists an estimate once if the time of a leg comes from this estimate', () => {
     const of = shipment({ legs: [leg({ atd: day(2), eta: day(20) })] });
     expect(next(of, [milestone({ occurred_at: day(20) })]).map(({ label }) => label)).toEqual(['Arrival']);
   });
 
-  it('leaves out what happened, or was overtaken, replaced or retracted', () => {
+  it('leaves out milestones that have happened or were overtaken, replaced or retracted', () => {
     const of = shipment({});
     const happened = milestone({ classifier: 'actual', occurred_at: day(12) });
     expect(next(of, [happened, milestone({ occurred_at: day(20) })])).toEqual([]);
@@ -52,12 +52,12 @@ describe('what comes next', () => {
     expect(next(of, [milestone({ occurred_at: day(20), retracted_at: day(2) })])).toEqual([]);
   });
 
-  it('prefers the estimate to the plan', () => {
+  it('prefers an estimate to the plan of the same event', () => {
     const plan = milestone({ classifier: 'planned', occurred_at: day(18) });
     expect(next(shipment({}), [plan, milestone({ occurred_at: day(21) })]).map(({ at }) => at)).toEqual([day(21)]);
   });
 
-  it('includes running free days', () => {
+  it('includes the ends of running free times', () => {
     const container = {
       ...{ number: 'A', last_free_day: '2026-11-17', empty_return_by: '2026-11-25' },
       ...{ status: 'arrived', gated_out_at: null, empty_returned_at: null },
@@ -65,14 +65,14 @@ describe('what comes next', () => {
     const labels = (containers: readonly object[], milestones: readonly Milestone[] = []) =>
       next(shipment({ containers }), milestones).map(({ label }) => label);
     expect(labels([container])).toEqual(['Last free day']);
-    // The gate-out was not reported.
+    // The gate-out of the container was not reported.
     expect(labels([{ ...container, status: 'delivered' }])).toEqual(['Empty return due']);
     const attempted = milestone({ code: 'delivery_attempted', classifier: 'actual', occurred_at: day(14) });
     expect(labels([container], [attempted])).toEqual(['Empty return due']);
     expect(labels([{ ...container, status: 'completed' }])).toEqual([]);
   });
 
-  it('includes exceptions that time will open', () => {
+  it('includes exceptions that will open at a known time', () => {
     const expected = { status: 'expected', type: 'arrival_overdue', opens_at: day(21), container_number: null };
     const exceptions = [expected, { ...expected, status: 'open', opens_at: null }];
     expect(next(shipment({}), [], { exceptions })).toMatchObject([
@@ -80,7 +80,7 @@ describe('what comes next', () => {
     ]);
   });
 
-  it.each(['completed', 'returned', 'cancelled'])('is empty for a shipment that is %s', (status) => {
+  it.each(['completed', 'returned', 'cancelled'])('lists no events for a shipment with the status %s', (status) => {
     expect(next(shipment({ status, legs: [leg({ eta: day(20) })] }))).toEqual([]);
   });
 });

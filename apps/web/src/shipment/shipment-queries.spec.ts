@@ -5,7 +5,7 @@ const at = (hour: number) => `2026-11-24T${String(hour).padStart(2, '0')}:00:00.
 const change = (reported_at: string, eta: string | null) => ({ reported_at, eta }) as ItemOf<'listEtaHistory'>;
 
 describe('the points of the ETA chart', () => {
-  it('run from the first estimate to now', () => {
+  it('runs from the first estimate to the current time', () => {
     const points = buildEtaPoints([change(at(3), at(20)), change(at(1), at(10))], Date.parse(at(5)));
     expect(points).toEqual([
       { reported: Date.parse(at(1)), eta: Date.parse(at(10)) },
@@ -14,12 +14,12 @@ describe('the points of the ETA chart', () => {
     ]);
   });
 
-  it('have a gap without an estimate', () => {
+  it('contains a gap for the time without an estimate', () => {
     const [, gap] = buildEtaPoints([change(at(3), null), change(at(1), at(10))], Date.parse(at(3)));
     expect(gap).toEqual({ reported: Date.parse(at(3)), eta: null });
   });
 
-  it('are empty without estimates', () => {
+  it('is empty without estimates', () => {
     expect(buildEtaPoints([], Date.parse(at(3)))).toEqual([]);
   });
 });

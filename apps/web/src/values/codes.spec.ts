@@ -10,28 +10,28 @@ import {
 
 describe('codes', () => {
   describe('codes', () => {
-    it('are normalised to capitals without spaces and hyphens', () => {
+    it('are normalised to upper case without spaces and hyphens', () => {
       expect(normaliseCode(' csqu 305438-3 ')).toBe('CSQU3054383');
     });
 
     it.each([
       ['CSQU3054383', 3],
       ['MSKU9070323', 3],
-      // A remainder of 10 has the check digit 0.
+      // If the remainder is 10, the check digit is 0.
       ['MSCU0000060', 0],
       ['AKE12345LH', undefined],
       ['CSQU30543', undefined],
-    ])('have the check digit of %s', (number, digit) => {
+    ])('calculates the check digit of %s', (number, digit) => {
       expect(calculateCheckDigit(number)).toBe(digit);
     });
 
-    it('suggest the number with the right check digit', () => {
+    it('suggests the container number with the correct check digit', () => {
       expect(correctCheckDigit('CSQU3054384')).toBe('CSQU3054383');
       expect(correctCheckDigit('CSQU3054383')).toBeUndefined();
       expect(correctCheckDigit('AKE12345LH')).toBeUndefined();
     });
 
-    it('of containers depend on the mode', () => {
+    it('checks container numbers by mode', () => {
       expect(isContainerNumber('CSQU3054383', 'ocean')).toBe(true);
       expect(isContainerNumber('CSQX3054383', 'ocean')).toBe(false);
       expect(isContainerNumber('AKE12345LH', 'ocean')).toBe(false);
@@ -39,14 +39,14 @@ describe('codes', () => {
       expect(isContainerNumber('AKE12345LH', null)).toBe(false);
     });
 
-    it('of carriers depend on the mode', () => {
+    it('checks carrier codes by mode', () => {
       expect(isCarrierCode('MAEU', 'ocean')).toBe(true);
       expect(isCarrierCode('K4', 'ocean')).toBe(false);
       expect(isCarrierCode('K4', 'air')).toBe(true);
       expect(isCarrierCode('MAERSK', 'ocean')).toBe(false);
     });
 
-    it('of ports depend on the mode', () => {
+    it('checks port codes by mode', () => {
       expect(isPortCode('NLRTM', 'ocean')).toBe(true);
       expect(isPortCode('NLRT1', 'ocean')).toBe(false);
       expect(isPortCode('AMS', 'ocean')).toBe(false);
@@ -69,7 +69,7 @@ describe('typed choice', () => {
     ['disch', undefined],
     ['gate', undefined],
     [' ', undefined],
-  ])('“%s” means %s', (text, label) => {
+  ])('finds for “%s” the option %s', (text, label) => {
     expect(findChoiceByText(text, CHOICES)?.label).toBe(label);
   });
 });

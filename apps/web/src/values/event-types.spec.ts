@@ -1,9 +1,9 @@
 import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, STANDARD_EVENT_TYPES, groupEventTypes } from './event-types.ts';
 
 describe('event types', () => {
-  it('include six standard ones', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
+  it('include six standard types', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
 
-  it('exclude those about endpoints from the log', () =>
+  it('exclude types that concern endpoints from the event log', () =>
     expect(EVENT_TYPES.filter((type) => !SHIPMENT_EVENT_TYPES.some((known) => known === type))).toEqual([
       'webhook_endpoint.failing',
       'webhook_delivery.dead_lettered',
@@ -15,7 +15,7 @@ describe('event types', () => {
     [' REJECTED ', 1],
     ['was retracted', 1],
     ['no such event', 0],
-  ])('are found by %j', (search, count) => {
+  ])('are found by the search %j', (search, count) => {
     expect(groupEventTypes(search).flatMap(({ types }) => types)).toHaveLength(count);
   });
 

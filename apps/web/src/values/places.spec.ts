@@ -32,7 +32,7 @@ it('splits requests that do not fit into one', async () => {
   expect(find.mock.calls.map(([some]) => some.length)).toEqual([120, 120, 10]);
 });
 
-it('fails for all codes of a request, but not for later ones', async () => {
+it('fails for all codes of a failed request, but not for later requests', async () => {
   const find = jest.fn<(codes: readonly string[]) => Promise<readonly Place[]>>();
   find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce([placeOf('NLRTM')]);
   const asker = new PlaceLoader(find);

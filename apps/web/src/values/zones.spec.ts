@@ -19,13 +19,13 @@ describe('zones', () => {
       ['2026-12-01T00:00', 'Europe/Amsterdam', '2026-11-30T23:00:00.000Z'],
       ['2026-07-01T12:00', 'Asia/Kolkata', '2026-07-01T06:30:00.000Z'],
       ['2026-07-01T12:00', 'UTC', '2026-07-01T12:00:00.000Z'],
-    ])('%s in %s is %s, and back', (wall, zone, instant) => {
+    ])('converts %s in %s to %s and back', (wall, zone, instant) => {
       expect(toInstant(wall, zone)).toBe(instant);
       expect(toWallClock(instant, zone)).toBe(wall);
     });
 
-    it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('are the same for a user in %s', (reader) => {
-      // Other zones have times in the hour that clocks here skip.
+    it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('are equal for a user in the time zone %s', (reader) => {
+      // Other time zones have times in the hour that a daylight saving change skips in this zone.
       const [berlin, newYork] = ['2026-03-28T18:00:00.000Z', '2026-03-07T18:00:00.000Z'];
       expect(
         readBy(
@@ -40,12 +40,12 @@ describe('zones', () => {
     it.each([
       ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
       ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
-    ])('%s in Berlin, at a change of clocks, is %s and shown as %s', (wall, instant, shown) => {
+    ])('converts %s in Berlin, at a daylight saving change, to %s, shown as %s', (wall, instant, shown) => {
       expect(toInstant(wall, 'Europe/Berlin')).toBe(instant);
       expect(toWallClock(instant, 'Europe/Berlin')).toBe(shown);
     });
 
-    it('begin days with hour 0', () => {
+    it('start a day with hour 0', () => {
       expect(toWallClock('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
     });
 
@@ -65,22 +65,22 @@ describe('zones', () => {
   });
 
   describe('days and clocks', () => {
-    it('are the same in some zones', () => {
+    it('are equal in some time zones', () => {
       expect(haveSameLocalTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
       expect(haveSameLocalTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
     });
 
-    it('may be another day elsewhere', () => {
+    it('may differ in their day between time zones', () => {
       expect(getDateInZone('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
     });
 
-    it('are counted in days, whatever the clocks do between', () => {
+    it('count whole days regardless of daylight saving changes', () => {
       expect(countDaysBetween('2026-10-24', '2026-10-26')).toBe(2);
       expect(countDaysBetween('2026-11-24', '2026-11-22')).toBe(-2);
     });
   });
 
-  /** Runs the expression in a process with this time zone, which a process cannot change later. */
+  /** Evaluates the expression in a new process with this time zone. A running process cannot change its time zone. */
   function readBy(zone: string, expression: string): unknown {
     const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
     const program = `const { toWallClock, toInstant, formatZone } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
@@ -92,7 +92,7 @@ describe('zones', () => {
 describe('local time', () => {
   describe('values of datetime-local fields', () => {
     it.each(['2026-11-23T09:30:00.000Z', '2026-03-29T01:30:00.000Z', '2026-10-25T00:30:00.000Z'])(
-      'come back as they went, %s',
+      'converts %s to a field value and back',
       (time) => expect(parseLocalInputValue(toLocalInputValue(time))).toBe(time),
     );
 
@@ -106,6 +106,6 @@ describe('local time', () => {
       ['2026-11-23T09:30:00+01:00', '2026-11-23T08:30:00.000Z'],
       ['yesterday', undefined],
       [7, undefined],
-    ])('in an address, %j', (said, time) => expect(parseUrlTime(said)).toBe(time));
+    ])('parses the URL parameter %j', (said, time) => expect(parseUrlTime(said)).toBe(time));
   });
 });

@@ -24,13 +24,13 @@ describe('queue search', () => {
       ...fields,
     }) as ShipmentException;
 
-  it('ignores invalid parts of an address', () => {
+  it('ignores invalid parameters of the page URL', () => {
     expect(
       readQueueSearch({ view: 'theirs', severity: 'High', type: 'lost', status: 'resolved', age: '>1', at: 7 }),
     ).toEqual({ type: 'lost' });
   });
 
-  it('reads an address back as it was', () => {
+  it('parses a page URL that it has written to the same search', () => {
     const said = {
       view: 'mine',
       severity: 'critical,high',
@@ -43,13 +43,13 @@ describe('queue search', () => {
     expect(readQueueSearch(said)).toEqual(said);
   });
 
-  it('lists open exceptions unless resolved ones are asked for', () => {
+  it('lists open exceptions unless the view of resolved exceptions is selected', () => {
     expect(buildExceptionFilter({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
     expect(buildExceptionFilter({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
     expect(buildExceptionFilter({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
   });
 
-  it('lists types with a due date when ordered by it', () => {
+  it('lists only types with a due date if the list is sorted by due date', () => {
     expect(buildExceptionFilter({ sort: 'due' }, ME).type).toEqual([
       'demurrage_risk',
       'detention_risk',
@@ -65,7 +65,7 @@ describe('queue search', () => {
     });
   });
 
-  it('turns an age into a range of opening times', () => {
+  it('converts an age filter to a range of opening times', () => {
     expect(calculateOpenedRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
     expect(calculateOpenedRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
     expect(calculateOpenedRange(undefined, NOW)).toEqual({});
@@ -88,12 +88,12 @@ describe('queue search', () => {
     expect(matchesQueueSearch(one(fields), search, ME, NOW)).toBe(expected);
   });
 
-  it('treats a list as complete while the stream reports each change, however many pages it has', () => {
+  it('reports a list of any number of pages as complete while the stream is connected', () => {
     expect(isListPossiblyIncomplete({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
     expect(isListPossiblyIncomplete({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
   });
 
-  it('treats a list as incomplete after a gap, or if several pages were read without the stream', () => {
+  it('reports a list as possibly incomplete after a gap, or if several pages were read without the stream', () => {
     expect(isListPossiblyIncomplete({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
     expect(isListPossiblyIncomplete({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
     expect(isListPossiblyIncomplete({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
@@ -104,7 +104,7 @@ describe('due dates', () => {
   const one = (type: ShipmentException['type'], metrics: ShipmentException['metrics'], opened_at = '2026-11-01') =>
     ({ type, metrics, opened_at }) as ShipmentException;
 
-  it('are the day or moment that the rule measured, if known', () => {
+  it('finds the due date or due time that the rule measured, if there is one', () => {
     expect(findDueDate(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
       kind: 'day',
       value: '2026-12-01',
@@ -113,7 +113,7 @@ describe('due dates', () => {
     expect(findDueDate(one('customs_hold', {}))).toBeUndefined();
   });
 
-  it('order the soonest first, then those without, the oldest first', () => {
+  it('sorts exceptions by due date, soonest first, and those without a due date last, oldest first', () => {
     const soon = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
     const day = one('detention_risk', { empty_return_by: '2026-12-01' });
     const late = one('demurrage_risk', { last_free_day: '2026-12-02' });
@@ -123,22 +123,22 @@ describe('due dates', () => {
 
   const at = (time: string) => Date.parse(time);
 
-  it('pass when the day is over at the place, as the severity shows', () => {
+  it('a due date has passed when the day has ended at the place and the severity is critical', () => {
     const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
     const after = { ...risk, severity: 'critical' as const };
-    // The day ends in Shanghai before, and in Los Angeles after, it ends in UTC.
+    // A day ends earlier in Shanghai than in UTC, and later in Los Angeles.
     expect(isOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
     expect(isOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
     expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
   });
 
-  it('do not pass before the day is over somewhere, even if settings make the exception critical at first', () => {
+  it('a due date has not passed before the day has ended in some time zone, even if the severity is critical', () => {
     const risk = { ...one('detention_risk', { empty_return_by: '2026-12-01' }), severity: 'critical' as const };
     expect(isOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
     expect(isOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
   });
 
-  it('pass after their moment; unknown ones never do', () => {
+  it('a due time passes at its moment, and an unknown due time never passes', () => {
     const missed = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
     expect([isOverdue(missed, at('2026-12-01T08:00:00Z')), isOverdue(missed, at('2026-12-01T08:01:00Z'))]).toEqual([
       false,
@@ -152,7 +152,7 @@ describe('due dates', () => {
     ['2026-11-23T11:01:00Z', '59 min'],
     ['2026-11-21T13:00:00Z', '47 h'],
     ['2026-11-20T12:00:00Z', '3 d'],
-  ])('opened %s, open for %s', (opened, expected) => {
+  ])('formats the age of an exception opened %s as %s', (opened, expected) => {
     expect(formatAge(opened, Date.parse('2026-11-23T12:00:00Z'))).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { type ApiKey, canCreateKeysFor, canRotateKey, getKeyState } from './key-
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
 
-it('reports if a key is valid, or why it is not', () => {
+it('reports if a key is active, revoked or expired', () => {
   expect(getKeyState(key({}), NOW)).toBe('active');
   expect(getKeyState(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
   expect(getKeyState(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
@@ -11,7 +11,7 @@ it('reports if a key is valid, or why it is not', () => {
   expect(getKeyState(key(revoked), NOW)).toBe('revoked');
 });
 
-it("allows rotating one's own keys and those of service accounts, but not keys of other users", () => {
+it('lets users rotate their own keys and keys of service accounts, but not keys of other users', () => {
   const of = (type: 'user' | 'service_account', id: string) =>
     ({ owner: { type, id }, role: 'viewer', environment: 'live' }) as const;
   expect(canRotateKey(of('user', 'usr_me'), 'usr_me', false)).toBe(true);
@@ -19,7 +19,7 @@ it("allows rotating one's own keys and those of service accounts, but not keys o
   expect(canRotateKey(of('service_account', 'sva_1'), 'usr_me', false)).toBe(true);
 });
 
-it('allows developers to rotate keys of service accounts that may do no more than they', () => {
+it('lets developers rotate the keys of service accounts that have no more permissions than a developer', () => {
   const may = (role: ApiKey['role'], environment: ApiKey['environment'], isAdmin = false) =>
     canRotateKey({ owner: { type: 'service_account', id: 'sva_1' }, role, environment }, 'usr_me', isAdmin);
   expect([may('operator', 'live'), may('feed', 'live'), may('admin', 'test')]).toEqual([false, false, false]);

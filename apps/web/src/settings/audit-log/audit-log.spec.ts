@@ -16,12 +16,12 @@ const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
 const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id];
 
 describe('describing an entry', () => {
-  it('names actor and target by their current names', () => {
+  it('shows the current names of the actor and the target', () => {
     expect(getActorName(entry({}), nameOf)).toBe('Ann Visser');
     expect(describeAuditEntry(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
-  it('takes the name of a deleted target from the change, otherwise its id', () => {
+  it('shows a deleted target by the name in the recorded change, otherwise by its id', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
@@ -33,14 +33,14 @@ describe('describing an entry', () => {
     expect(describeAuditEntry(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
-  it('names the command line, and unnamed actors by id', () => {
+  it('shows the command line by name, and an actor without a name by id', () => {
     expect(getActorName(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
       'Command line',
     );
     expect(getActorName(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
   });
 
-  it('lists changes by field, with labels of roles', () => {
+  it('lists changed fields with the labels of roles', () => {
     const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
     expect(listChangedFields(entry({ changes }))).toEqual([
       { field: 'Role', from: 'Viewer', to: 'Administrator' },
@@ -48,19 +48,19 @@ describe('describing an entry', () => {
     ]);
   });
 
-  it('has a sentence for every type', () => {
+  it('has a sentence for each type of entry', () => {
     expect(Object.keys(AUDIT_SENTENCE_TEMPLATES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
   });
 });
 
 describe('the filters in the URL', () => {
-  it('ignore invalid values', () => {
+  it('ignores invalid filters in the URL', () => {
     const search = { actor: 'usr_1', type: 'api_key.revoked', from: '2026-11-01', to: '2026-11-23' };
     expect(readAuditSearch({ ...search, more: 1 })).toEqual(search);
     expect(readAuditSearch({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
   });
 
-  it("cover whole days in the user's time zone", () => {
+  it("converts days to periods that cover whole days in the user's time zone", () => {
     const { from, to } = toAuditQuery({ from: '2026-11-01', to: '2026-11-01' });
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBe(24 * 3_600_000 - 1);
     expect(new Date(from ?? '').getHours()).toBe(0);

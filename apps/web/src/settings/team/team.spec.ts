@@ -10,17 +10,17 @@ const ALL = [
 ];
 const emails = (found: readonly Member[]) => found.map(({ email }) => email);
 
-it('lists members by name, removed ones only when asked', () => {
+it('lists members by name, and removed members only on request', () => {
   expect(emails(findMembers(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
   expect(emails(findMembers(ALL, { removed: true }))).toContain('old@example.com');
 });
 
-it('finds members by part of a name or e-mail address, in any case', () => {
+it('finds members by part of a name or e-mail address, regardless of case', () => {
   expect(emails(findMembers(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
   expect(emails(findMembers(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
 });
 
-it('ignores unknown parts of an address', () => {
+it('ignores unknown parameters of the page URL', () => {
   expect(readTeamSearch({ q: 7, removed: true, other: 'x' })).toEqual({ q: '7', removed: true });
   expect(readTeamSearch({ q: '', removed: 'yes' })).toEqual({});
 });

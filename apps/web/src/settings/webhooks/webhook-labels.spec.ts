@@ -26,10 +26,10 @@ const REPLAY: WebhookReplay = {
 };
 
 describe('a replay', () => {
-  it('covers dead letters and missed events of all types and times by default', () =>
+  it('selects dead letters and missed events of all types and times by default', () =>
     expect(buildReplayBody(DEFAULT_REPLAY_VALUES)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
 
-  it('covers the selection of the user', () => {
+  it('selects what the user has chosen', () => {
     const since = '2026-11-22T00:00:00.000Z';
     expect(
       buildReplayBody({ ...DEFAULT_REPLAY_VALUES, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
@@ -45,11 +45,11 @@ describe('a replay', () => {
       { matched: 8, done: 4, failed: 2 },
       { done: 50, failed: 25 },
     ],
-  ] as const)('computes the progress of %j', (so, far) =>
+  ] as const)('calculates the progress percentages of %j', (so, far) =>
     expect(calculateProgressPercentages({ ...REPLAY, ...so })).toEqual(far),
   );
 
-  it('is described by statuses, times and event types', () => {
+  it('describes a replay by its statuses, times and event types', () => {
     expect(describeReplay(REPLAY)).toMatch(/^dead letters, missed; to /);
     expect(describeReplay({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 selected');
     const narrowed = describeReplay({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });

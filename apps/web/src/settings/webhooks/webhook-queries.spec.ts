@@ -5,7 +5,7 @@ const delivery = (id: string, version: number, status: WebhookDelivery['status']
   ({ id, version, status }) as WebhookDelivery;
 
 describe('polled deliveries', () => {
-  it('update in place, and new ones are counted', () => {
+  it('updates listed deliveries in place and counts new deliveries', () => {
     const read = [delivery('b', 1), delivery('a', 1)];
     const newest = [delivery('c', 1), delivery('b', 2, 'succeeded'), delivery('a', 1)];
     expect(mergeNewestDeliveries(read, newest)).toEqual({
@@ -14,11 +14,11 @@ describe('polled deliveries', () => {
     });
   });
 
-  it('never revert to an older state', () => {
+  it('never replaces a delivery with an older state', () => {
     const read = [delivery('a', 3, 'succeeded')];
     expect(mergeNewestDeliveries(read, [delivery('a', 2)])).toEqual({ rows: read, newer: 0 });
   });
 
-  it('stay if they are not among the newest', () =>
+  it('keeps listed deliveries that are not among the newest', () =>
     expect(mergeNewestDeliveries([delivery('a', 1)], [])).toEqual({ rows: [delivery('a', 1)], newer: 0 }));
 });

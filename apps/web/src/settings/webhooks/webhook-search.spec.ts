@@ -9,7 +9,7 @@ import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS } from './webhook-labels.
 
 describe('delivery search', () => {
   describe('delivery filters in the URL', () => {
-    it('are read back unchanged', () => {
+    it('parses filters that it has written to the same filters', () => {
       const search = {
         endpoint_id: 'whe_1',
         event_type: 'milestone.recorded',
@@ -33,7 +33,7 @@ describe('delivery search', () => {
       { reason: 'boredom' },
       { since: 'yesterday' },
       { anything: 'else' },
-    ])('ignores invalid parts, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
+    ])('ignores invalid parameters: %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
 
     it('ignores an unknown status among several', () =>
       expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
@@ -44,7 +44,7 @@ describe('dead letter search', () => {
   const SEARCH = { endpoint_id: 'whe_1', event_type: 'shipment.created', reason: 'timeout' } as const;
 
   describe('a bulk operation on dead letters', () => {
-    it('applies the filters of the URL, except the status', () =>
+    it('applies the filters of the page URL, except the status', () =>
       expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
     it('covers all matching dead letters without a selection', () => {

@@ -3,7 +3,7 @@ import { formatCurl } from './example-calls.ts';
 const BASE = 'https://track.example.com';
 
 describe('a call as a curl command', () => {
-  it('has a placeholder for the key', () => {
+  it('contains a placeholder for the API key', () => {
     const call = { method: 'GET', path: '/v1/shipments/shp_1/milestones?classifier=all&limit=200' } as const;
     expect(formatCurl(call, BASE)).toBe(
       [
@@ -13,14 +13,14 @@ describe('a call as a curl command', () => {
     );
   });
 
-  it('leaves placeholders to the shell', () => {
+  it('leaves placeholders of the path unquoted, so that the shell replaces them', () => {
     const call = { method: 'DELETE', path: '/v1/shipments/shp_1/milestones/$MILESTONE_ID' } as const;
     expect(formatCurl(call, BASE)).toContain(
       `'https://track.example.com/v1/shipments/shp_1/milestones/'"$MILESTONE_ID"''`,
     );
   });
 
-  it('quotes the body for the shell', () => {
+  it('quotes the request body for the shell', () => {
     const call = { method: 'POST', path: '/v1/shipments', body: { note: "it's $HOME `x`" } } as const;
     expect(formatCurl(call, BASE)).toBe(
       [

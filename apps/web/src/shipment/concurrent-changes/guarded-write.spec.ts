@@ -13,7 +13,7 @@ const refusal = (code: 'precondition_failed' | 'document_reviewed') =>
 const isSame = (one: Thing, other: Thing) => one.status === other.status;
 const SEEN: VersionedResource<Thing> = { thing: { status: 'uploaded' }, version: 3 };
 
-/** A service that holds the resource at this version of its shipment. */
+/** Returns a service that holds the resource, and the current version of its shipment. */
 function service(thing: Thing, version: number) {
   const tags: string[] = [];
   const write = (tag: string) => {
@@ -23,13 +23,13 @@ function service(thing: Thing, version: number) {
   return { tags, parts: { write, read: () => Promise.resolve({ thing, version }), isSame } };
 }
 
-it('writes with the version that was seen', async () => {
+it('writes with the version that the user has seen', async () => {
   const { parts, tags } = service(SEEN.thing, 3);
   await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"']);
 });
 
-it('writes with the current version if only other parts changed', async () => {
+it('writes with the current version if only other parts of the shipment have changed', async () => {
   const { parts, tags } = service(SEEN.thing, 9);
   await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"', '"9"']);
@@ -43,7 +43,7 @@ it('writes nothing if the resource itself changed, and reports both states', asy
   expect(tags).toEqual(['"3"']);
 });
 
-it('reports a change too if the service refuses it with another code', async () => {
+it('reports a changed resource even if the service refuses the write for another reason', async () => {
   const parts = {
     ...service({ status: 'rejected' }, 4).parts,
     write: () => Promise.reject(refusal('document_reviewed')),
@@ -51,13 +51,13 @@ it('reports a change too if the service refuses it with another code', async () 
   await expect(writeIfUnchanged(SEEN, parts)).rejects.toBeInstanceOf(ResourceChangedError);
 });
 
-it('passes on other refusals of an unchanged resource', async () => {
+it('throws the error of the service if the resource has not changed', async () => {
   const refused = refusal('document_reviewed');
   const parts = { ...service(SEEN.thing, 4).parts, write: () => Promise.reject(refused) };
   await expect(writeIfUnchanged(SEEN, parts)).rejects.toBe(refused);
 });
 
-it('gives up if a change comes before each attempt, and passes on other failures', async () => {
+it('stops after several attempts if the shipment changes before each one, and throws all other errors', async () => {
   let version = 3;
   const chased = {
     write: () => Promise.reject(refusal('precondition_failed')),

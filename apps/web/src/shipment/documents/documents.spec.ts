@@ -22,7 +22,7 @@ const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
   }) as ShipmentDocument;
 
 describe('versions', () => {
-  it('are listed behind the newest', () => {
+  it('lists earlier versions after the newest one', () => {
     const all = [
       document('c', { replaces_document_id: 'b' }),
       document('other'),
@@ -33,7 +33,7 @@ describe('versions', () => {
     expect(ids).toEqual([['c', 'b', 'a'], ['other']]);
   });
 
-  it('stand alone if they were pending while another replaced the former one', () => {
+  it('does not group a document with a previous version that another document has replaced', () => {
     const all = [
       document('late', { replaces_document_id: 'a' }),
       document('first', { replaces_document_id: 'a' }),
@@ -46,7 +46,7 @@ describe('versions', () => {
   });
 });
 
-it('fulfils requirements with the best document; replaced, deleted and unsent ones do not count', () => {
+it('fulfils a requirement with the best document, and ignores replaced, deleted and missing documents', () => {
   const all = [
     document('rejected', { status: 'rejected' }),
     document('approved', { status: 'approved' }),
@@ -72,17 +72,17 @@ describe('a chosen file', () => {
     ['blue car.jpg', 'photo'],
     ['notes.txt', 'other'],
     ['pod signed.png', 'proof_of_delivery'],
-  ])('guesses that %s is %s', (name, type) => {
+  ])('guesses that %s is of type %s', (name, type) => {
     expect(guessDocumentType(name)).toBe(type);
   });
 
-  it('takes the content type from the extension', () => {
+  it('determines the content type from the file extension', () => {
     expect([getContentType('a.PDF'), getContentType('a.jpeg'), getContentType('a.exe'), getContentType('pdf')]).toEqual(
       ['application/pdf', 'image/jpeg', undefined, undefined],
     );
   });
 
-  it('refuses files that the service would refuse', () => {
+  it('rejects files that the service would reject', () => {
     expect(findFileError({ name: 'a.pdf', size: 1 })).toBeUndefined();
     const faults = [
       { name: 'a.zip', size: 1 },
@@ -115,13 +115,13 @@ describe('an upload queue', () => {
     return { queue, keys, sent, during, states };
   };
 
-  it('keeps a file that cannot be sent as failed', () => {
+  it('keeps a file that cannot be uploaded as failed', () => {
     const { queue, states } = queueOf();
     queue.addFiles([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
     expect(states().at(-1)).toEqual(['d.exe', 'failed', 0, 'No.']);
   });
 
-  it('sends each file as it is when its turn comes, and none that was removed before', async () => {
+  it('uploads each file with its type at that time, and skips removed files', async () => {
     const { queue, keys, sent, during } = queueOf();
     during['a.pdf'] = () => {
       queue.removeUpload(keys[1]);
@@ -158,7 +158,7 @@ describe('an upload queue', () => {
     expect(states()).toEqual([['c.pdf', 'chosen', 0, undefined]]);
   });
 
-  it('sends nothing more once it is stopped', async () => {
+  it('uploads no further files after it was stopped', async () => {
     const { queue, keys, sent, during, states } = queueOf();
     during['a.pdf'] = () => queue.stopUploads();
     await queue.uploadFiles(keys);

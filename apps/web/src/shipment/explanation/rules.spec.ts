@@ -15,7 +15,7 @@ describe('an explanation in words', () => {
     ['status', 'Status'],
     ['legs[1].etd', 'ETD of leg 2'],
     ['seal_number', 'seal number'],
-  ])('turns %s into %s', (field, label) => {
+  ])('converts %s to the label %s', (field, label) => {
     expect(getFieldPathLabel(field)).toBe(label);
   });
 
@@ -30,7 +30,7 @@ describe('an explanation in words', () => {
     );
   });
 
-  it('shows an unknown code as it is', () => {
+  it('shows an unknown milestone code as it is', () => {
     expect(describeResolvingEvent(way({ codes: ['delivered'] }), new Map())).toBe('a milestone: delivered');
   });
 });

@@ -10,7 +10,7 @@ it('lists every value that differs, at any depth', () => {
   ]);
 });
 
-it('matches items by what identifies them, not by position', () => {
+it('matches list items by an identifying field, not by position', () => {
   const [one, two] = [
     { number: 'A', days: 1 },
     { number: 'B', days: 2 },

@@ -112,7 +112,7 @@ it('describes the changes of a corrected milestone, without derived fields', () 
   expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
 });
 
-it('includes the note', () => {
+it('includes the note of the actor of the actor', () => {
   const said = entry('exception.updated', {
     exception: { from: EXCEPTION, to: EXCEPTION },
     note: { from: null, to: 'Hi' },
@@ -127,11 +127,11 @@ it.each([
   [{ type: 'service_account', id: 'sva_1', name: 'feed' } as const, 'feed'],
   [{ type: 'system', id: 'clock', name: null } as const, 'Scheduled check'],
   [{ type: 'system', id: 'whatever', name: null } as const, 'System'],
-])('%o is called %s', (actor, name) => {
+])('formats the path %o as %s', (actor, name) => {
   expect(formatActor(actor)).toBe(name);
 });
 
-it('formats values: labels for enumerations, “none” for empty ones', () => {
+it('formats values with labels for codes, and “none” for empty values', () => {
   expect(formatStoredValue('false_positive', 'code')).toBe('False positive');
   expect(formatStoredValue('some_unknown_value', 'status')).toBe('Some unknown value');
   expect(formatStoredValue('as_sent', 'external_id')).toBe('as_sent');

@@ -32,7 +32,7 @@ const recorded: Milestone = {
 };
 
 describe('the milestone form', () => {
-  it('sends filled fields, with the time as an instant', () => {
+  it('sends the filled fields, with the time in UTC', () => {
     const blank = createEmptyMilestoneValues('2026-11-24T06:00:00Z', ZONE);
     const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
     expect(toMilestoneRequestBody(values, ZONE)).toEqual({
@@ -44,11 +44,11 @@ describe('the milestone form', () => {
     });
   });
 
-  it('sends nothing for an unchanged correction, although it does not show seconds', () => {
+  it('sends nothing for an unchanged correction, although the form does not show seconds', () => {
     expect(buildCorrections(recorded, toMilestoneFormValues(recorded, ZONE), ZONE)).toEqual({});
   });
 
-  it('sends changed fields of a correction, null for cleared ones', () => {
+  it('sends the changed fields of a correction, and null for cleared fields', () => {
     const values = {
       ...toMilestoneFormValues(recorded, ZONE),
       vessel: ' ',
@@ -62,9 +62,12 @@ describe('the milestone form', () => {
     });
   });
 
-  it.each(['', '20261-11-24T15:00'])('sends an invalid time as typed, %j, for the service to refuse', (typed) => {
-    const values = { ...toMilestoneFormValues(recorded, ZONE), occurred_at: typed };
-    expect(buildCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
-    expect(toMilestoneRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
-  });
+  it.each(['', '20261-11-24T15:00'])(
+    'sends an invalid time as it was typed, %j, so that the service rejects it',
+    (typed) => {
+      const values = { ...toMilestoneFormValues(recorded, ZONE), occurred_at: typed };
+      expect(buildCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
+      expect(toMilestoneRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
+    },
+  );
 });

@@ -18,24 +18,24 @@ describe('the stops of a journey', () => {
   });
   const places = (legs: readonly Leg[]) => listStops(legs).map(({ place, state }) => [place, state]);
 
-  it('are empty without legs', () => {
+  it('lists no stops without legs', () => {
     expect(listStops([])).toEqual([]);
   });
 
-  it('are the places where one leg ends and the next begins', () => {
+  it('lists the places at which one leg ends and the next begins', () => {
     const stops = listStops([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
     expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
     expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
     expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);
   });
 
-  it('are two if the next leg begins elsewhere', () => {
+  it('lists two stops if the next leg begins at another place', () => {
     expect(places([leg('CNSHA', 'ESALG'), leg('ESBCN', 'NLRTM')]).map(([place]) => place)).toEqual([
       ...['CNSHA', 'ESALG', 'ESBCN', 'NLRTM'],
     ]);
   });
 
-  it('show how far the goods are, also without news from a stop between', () => {
+  it('derives the position of the goods, even if a stop in between was not reported', () => {
     const first = leg('CNSHA', 'ESALG', { atd: 'a' });
     expect(places([first, leg('ESALG', 'NLRTM')])).toEqual([
       ['CNSHA', 'left'],
@@ -75,7 +75,7 @@ describe('the free time of a container', () => {
       TODAY,
     )?.kind;
 
-  it('runs at the terminal until the container leaves, then until it is returned', () => {
+  it('runs at the terminal until the container leaves, and afterwards until the empty return', () => {
     const facts = extractFreeTimeFacts(SHIPMENT, []);
     expect(calculateFreeTime(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
     expect(calculateFreeTime({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
@@ -85,7 +85,7 @@ describe('the free time of a container', () => {
     });
   });
 
-  // The same statuses as in the domain's `demurrage_risk` and `detention_risk`.
+  // Contains the same statuses as the rules `demurrage_risk` and `detention_risk` of the domain.
   it.each([
     ['pending', 'demurrage'],
     ['in_transit', 'demurrage'],
@@ -95,11 +95,11 @@ describe('the free time of a container', () => {
     ['delivered', 'detention'],
     ['completed', undefined],
     ['returned', undefined],
-  ] as const)('with status %s is %s, whatever steps were not reported', (status, kind) => {
+  ] as const)('runs with status %s as %s, even if intermediate steps were not reported', (status, kind) => {
     expect(kindOf({ status })).toBe(kind);
   });
 
-  it('runs until the return once a delivery was attempted', () => {
+  it('runs until the empty return after a delivery attempt', () => {
     expect(kindOf({}, {}, [attempt()])).toBe('detention');
     expect(kindOf({}, {}, [attempt({ container_number: CONTAINER.number })])).toBe('detention');
     expect(kindOf({}, {}, [attempt({ container_number: 'MSKU1234565' })])).toBe('demurrage');
@@ -112,7 +112,7 @@ describe('the free time of a container', () => {
     expect(kindOf({}, { status: 'cancelled' })).toBeUndefined();
   });
 
-  it('does not exist without a last day', () => {
+  it('does not exist if the last free day is unknown', () => {
     expect(kindOf({ last_free_day: null })).toBeUndefined();
     expect(kindOf({ status: 'delivered', empty_return_by: null })).toBeUndefined();
   });
@@ -122,7 +122,7 @@ describe('the free time of a container', () => {
     ['2026-11-25', '1 day left'],
     ['2026-11-26', 'last free day'],
     ['2026-11-27', '1 day over'],
-  ])('on %s is shown as %s', (today, label) => {
+  ])('is shown on %s as %s', (today, label) => {
     const free = calculateFreeTime(CONTAINER, extractFreeTimeFacts(SHIPMENT, []), today);
     expect(free && formatFreeTime(free)).toBe(label);
   });
@@ -134,16 +134,16 @@ describe('the container form', () => {
     ...{ last_free_day: '2026-11-26', empty_return_by: null },
   } as unknown as Container;
 
-  it('sends nothing without changes', () => {
+  it('sends nothing if no field has changed', () => {
     expect(buildContainerPatch(container, toContainerValues(container))).toEqual({});
   });
 
-  it('sends changed fields, null for cleared ones', () => {
+  it('sends the changed fields, and null for cleared fields', () => {
     const values = { ...toContainerValues(container), size_type: ' 22G1 ', last_free_day: '' };
     expect(buildContainerPatch(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
   });
 
-  it('treats a container as unchanged if only milestones changed it', () => {
+  it('treats a container as unchanged if only its milestones have changed', () => {
     expect(haveSameContainerFields(container, { ...container, status: 'arrived' })).toBe(true);
     expect(haveSameContainerFields(container, { ...container, seal_number: 'S1' })).toBe(false);
   });

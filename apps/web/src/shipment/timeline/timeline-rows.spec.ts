@@ -34,7 +34,7 @@ function milestone(
 const standing = { past: false } as const;
 
 describe('timeline rows', () => {
-  it('combine plan, estimate and actual milestone of the same event and place', () => {
+  it('combine the plan, the estimate and the actual milestone of the same event and place', () => {
     const all = [
       milestone('vessel_arrived', 'planned', 1),
       milestone('vessel_arrived', 'estimated', 2),
@@ -46,7 +46,7 @@ describe('timeline rows', () => {
     expect([rows[0]?.planned.length, rows[0]?.estimated.length, rows[0]?.actual.length]).toEqual([1, 1, 1]);
   });
 
-  it('are ordered by when events happened, not by plan', () => {
+  it('are ordered by the time at which events happened, not by the plan', () => {
     const all = [
       milestone('vessel_arrived', 'planned', 1),
       milestone('discharged', 'actual', 2),
@@ -55,12 +55,12 @@ describe('timeline rows', () => {
     expect(buildTimelineRows(all, standing).map(({ code }) => code)).toEqual(['discharged', 'vessel_arrived']);
   });
 
-  it('repeat for an event that happened several times', () => {
+  it('contain one row for each time that an event has happened', () => {
     const all = [milestone('customs_hold', 'actual', 2), milestone('customs_hold', 'actual', 5)];
     expect(buildTimelineRows(all, standing)).toHaveLength(2);
   });
 
-  it('include milestones of the container and those of all', () => {
+  it('include milestones of the selected container and milestones of all containers', () => {
     const all = [
       milestone('discharged', 'actual', 2, { container_number: 'A' }),
       milestone('discharged', 'actual', 3, { container_number: 'B' }),
@@ -70,7 +70,7 @@ describe('timeline rows', () => {
     expect(rows.map(({ container }) => container)).toEqual([null, 'B']);
   });
 
-  it('leave out retracted and replaced milestones unless asked for', () => {
+  it('leave out retracted and replaced milestones by default', () => {
     const all = [
       milestone('vessel_arrived', 'estimated', 2, { superseded_at: '2026-11-01T00:00:00.000Z' }),
       milestone('vessel_arrived', 'estimated', 4),
@@ -85,7 +85,7 @@ describe('timeline rows', () => {
     ]);
   });
 
-  it('show the delay against the plan', () => {
+  it('show the delay against the planned time', () => {
     const [late] = buildTimelineRows(
       [milestone('vessel_arrived', 'planned', 1), milestone('vessel_arrived', 'estimated', 2)],
       standing,

@@ -16,17 +16,17 @@ describe('a selection', () => {
     expect([...toggleShipment(new Set(['a', 'b']), 'a')]).toEqual(['b']);
   });
 
-  it('adds the rows between two, upwards too', () => {
+  it('adds the rows between two positions, in either direction', () => {
     expect([...selectRowRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
   });
 
-  it('loses the given shipments and no others', () => {
+  it('removes only the given shipments', () => {
     expect([
       ...deselectShipments(new Set(['a', 'c', 'd']), [buildShipment({ id: 'a' }), buildShipment({ id: 'b' })]),
     ]).toEqual(['c', 'd']);
   });
 
-  it('contains only shipments that the list has', () => {
+  it('contains only shipments that the list contains', () => {
     expect(listSelectedShipments(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
   });
 });

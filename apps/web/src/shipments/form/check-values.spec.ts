@@ -6,7 +6,7 @@ describe('check values', () => {
   const GOOD = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1' };
 
   describe('the check before sending', () => {
-    it('requires one of three references', () => {
+    it('requires at least one of three references', () => {
       expect(validateShipment(EMPTY_SHIPMENT_VALUES)).toHaveProperty('external_id');
       expect(validateShipment(GOOD)).toEqual({});
       expect(validateShipment({ ...EMPTY_SHIPMENT_VALUES, house_bill: 'H-1' })).toEqual({});
@@ -20,7 +20,7 @@ describe('check values', () => {
       });
     });
 
-    it('checks codes by the mode of the leg, or else of the shipment', () => {
+    it('checks codes by the mode of the leg, otherwise by the mode of the shipment', () => {
       const leg = { ...EMPTY_LEG_VALUES, origin_port: 'AMS', carrier_scac: 'K4' };
       expect(Object.keys(validateShipment({ ...GOOD, mode: 'ocean', legs: [leg] }))).toEqual([
         'legs.0.carrier_scac',
@@ -43,7 +43,7 @@ describe('check values', () => {
   });
 
   describe('container numbers', () => {
-    it('are read from pasted text without duplicates', () => {
+    it('parses pasted text and drops duplicates', () => {
       expect(parseContainerNumbers(['csqu 305438-3', 'CSQU3054383', ' '])).toEqual(['CSQU3054383']);
       expect(parseContainerNumbers(['CSQU3054383 MSCU0000060'])).toEqual(['CSQU3054383', 'MSCU0000060']);
       expect(parseContainerNumbers(['AKE12345LH'])).toEqual(['AKE12345LH']);
@@ -55,7 +55,7 @@ describe('form errors', () => {
   const wrong = (param: string, message = 'Wrong.') => ({ param, message, code: 'invalid_value' }) as FieldError;
 
   describe('the errors of the API', () => {
-    it('appear at their fields', () => {
+    it('shows errors at the fields of the form', () => {
       const values = {
         ...EMPTY_SHIPMENT_VALUES,
         metadata: [
@@ -81,14 +81,14 @@ describe('form errors', () => {
       });
     });
 
-    it('appear above the form if it has no such field', () => {
+    it('shows errors above the form if the form has no such field', () => {
       expect(assignErrorsToFields([wrong('original_eta')], EMPTY_SHIPMENT_VALUES)).toEqual({
         errors: {},
         others: ['original_eta: Wrong.'],
       });
     });
 
-    it('use the labels of the form', () => {
+    it('uses the labels of the form', () => {
       expect(getParamLabel('legs[1].etd')).toBe('Legs, 2');
       expect(getParamLabel('origin_port')).toBe('Origin');
       expect(getParamLabel('no_field')).toBeUndefined();

@@ -31,7 +31,7 @@ describe('the shipment form', () => {
     });
   });
 
-  it('sends only the changed fields, null for cleared ones', () => {
+  it('sends only the changed fields, and null for cleared fields', () => {
     const before = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
     expect(
       buildShipmentPatch(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' }),
@@ -47,14 +47,14 @@ describe('the shipment form', () => {
     expect(buildShipmentPatch(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
   });
 
-  it('sends null for removed keys of metadata, since they are merged', () => {
+  it('sends null for removed keys of metadata, because metadata is merged', () => {
     const before = { ...EMPTY_SHIPMENT_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
     const after = { ...before, metadata: named('team', 'south') };
     expect(buildShipmentPatch(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
     expect(buildShipmentPatch(before, { ...before, metadata: [] })).toEqual({ metadata: null });
   });
 
-  it('treats a field that was changed back as unchanged', () => {
+  it('treats a field as unchanged if it was changed back', () => {
     const before = { ...EMPTY_SHIPMENT_VALUES, container_numbers: ['CSQU3054383'] };
     expect(listChangedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
     expect(listChangedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);

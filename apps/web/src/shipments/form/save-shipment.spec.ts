@@ -18,7 +18,7 @@ const BASE = {
 } as unknown as Shipment;
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' };
 
-/** A service that holds this shipment and refuses changes of an earlier version. */
+/** Returns a service that holds this shipment and rejects changes of an earlier version. */
 function serviceWith(now: Shipment, changed: readonly string[] = []) {
   const sent: { readonly changes: ShipmentPatch; readonly ifMatch: string }[] = [];
   const refusal = { type: 'conflict', code: 'precondition_failed', message: 'It has changed.' } as const;
@@ -48,19 +48,19 @@ describe('saving a form', () => {
     expect(sent).toEqual([{ changes: { booking_number: 'B-2' }, ifMatch: '"3"' }]);
   });
 
-  it('succeeds if others changed only other parts', async () => {
+  it('succeeds if others have changed only other parts of the shipment', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 5 });
     expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
     expect(sent.map(({ ifMatch }) => ifMatch)).toEqual(['"3"', '"5"']);
   });
 
-  it('succeeds if all changes are there already, as after a lost response', async () => {
+  it('succeeds if the shipment already contains all changes, as after a lost response', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 4, booking_number: 'B-2' });
     expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
     expect(sent).toHaveLength(1);
   });
 
-  it('reports what others changed, who did, and which fields conflict', async () => {
+  it('reports the changes of others, their authors, and the conflicting fields', async () => {
     const now = { ...BASE, version: 4, booking_number: 'B-9', house_bill: 'H-9' };
     const { api } = serviceWith(now, ['booking_number']);
     const values = mine({ booking_number: 'B-2', carrier_scac: 'MSCU' });

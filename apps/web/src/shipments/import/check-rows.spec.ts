@@ -26,7 +26,7 @@ const check = (...rows: string[][]) =>
   );
 
 describe('rows of a file', () => {
-  it('become shipments: empty cells are ignored, times are local to the port', () => {
+  it('become shipments, with empty cells ignored and times in the time zone of the port', () => {
     const { items, errors } = check(['A', 'Sea', 'cn sha', '2027-03-01 10:30', '', 'Honam', 'PO-9', '4711'], ['B']);
     expect(errors).toEqual([]);
     expect(items).toEqual([
@@ -46,7 +46,7 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('accept an Incoterm in any case, and otherwise list the valid ones', () => {
+  it('accept an Incoterm in any case, and report an unknown Incoterm with the valid ones', () => {
     const sheet = {
       headers: ['Ref', 'Incoterms'],
       rows: [
@@ -74,7 +74,7 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('with the same reference but different fields are refused', () => {
+  it('with the same reference but different fields are rejected', () => {
     const { items, errors } = check(['A', 'ocean'], ['A', 'air']);
     expect(items).toEqual([]);
     expect(errors).toMatchObject([
@@ -83,7 +83,7 @@ describe('rows of a file', () => {
     ]);
   });
 
-  it('of a shipment are left out together if one of them is faulty', () => {
+  it('of one shipment are all left out if one of them is invalid', () => {
     const { items, errors } = check(['A', 'boat'], ['A', 'ocean'], ['B', 'air']);
     expect(items.map(({ rows }) => rows)).toEqual([[4]]);
     expect(errors.map(({ row }) => row)).toEqual([2, 3]);
@@ -99,13 +99,13 @@ describe('rows of a file', () => {
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['2 ', '2 Mode', '3 POL', '4 ETD']);
   });
 
-  it('keep their numbers despite empty lines', () => {
+  it('keep their row numbers despite empty lines', () => {
     const { items, errors } = check(['A'], [], ['B', 'balloon']);
     expect(items.map(({ rows }) => rows)).toEqual([[2]]);
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['4 Mode']);
   });
 
-  it('with more cells than columns are refused', () => {
+  it('with more cells than columns are rejected', () => {
     const { items, errors } = check(['A', 'ocean', '', '', '', 'Honam', '', 'Acme', 'Ltd'], ['B']);
     expect(items.map(({ rows }) => rows)).toEqual([[3]]);
     expect(errors).toMatchObject([{ row: 2, column: '', message: expect.stringContaining('9 cells for 8 columns') }]);
@@ -117,7 +117,7 @@ describe('rows of a file', () => {
     expect(JSON.stringify(item?.body)).toBe('{"external_id":"A","metadata":{"__proto__":"4711"}}');
   });
 
-  it('need a container number of the right form, but no valid check digit', () => {
+  it('need a well-formed container number, but not a valid check digit', () => {
     const { errors } = check(['A', '', '', '', 'CSQU3054384'], ['B', '', '', '', 'BOX 1']);
     expect(errors).toEqual([{ row: 3, column: 'Box', value: 'BOX1', message: 'is not a valid container number' }]);
   });

@@ -9,7 +9,7 @@ import {
 
 describe('columns', () => {
   describe('columns of a file', () => {
-    it('are guessed by their headers in any spelling', () => {
+    it('are guessed from their headers in any spelling', () => {
       expect(guessMapping(['PO Number', 'P.O.L.', 'pod', 'Container No.', 'Colour'], {})).toEqual([
         'external_id',
         'origin_port',
@@ -19,12 +19,12 @@ describe('columns', () => {
       ]);
     });
 
-    it('are what they were in the last file, ignored ones too', () => {
+    it('are mapped as in the last file, including ignored columns', () => {
       const remembered = indexMappingByHeader(['Colour', 'POL'], ['metadata', null]);
       expect(guessMapping(['colour', 'P O L'], remembered)).toEqual(['metadata', null]);
     });
 
-    it('report the parts of a shipment that they replace as a whole', () => {
+    it('report the parts of a shipment that an import replaces as a whole', () => {
       expect(listReplacedShipmentParts(['external_id', 'mode', null])).toEqual([]);
       expect(listReplacedShipmentParts(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual([
         'legs',
@@ -32,7 +32,7 @@ describe('columns', () => {
       ]);
     });
 
-    it('have each meaning once, unless it may repeat', () => {
+    it('map each field once, except fields that allow several columns', () => {
       expect(guessMapping(['Reference', 'Order', 'Container', 'ULD'], {})).toEqual([
         'external_id',
         null,
@@ -54,7 +54,7 @@ describe('dates', () => {
       ['2026-12-24T18:30+0100', 'day-first', undefined, '2026-12-24T17:30:00.000Z'],
       ['4/3/2027 7:05', 'day-first', 'UTC', '2027-03-04T07:05:00.000Z'],
       ['04.03.2027', 'month-first', 'UTC', '2027-04-03T00:00:00.000Z'],
-    ] as const)('reads %s, %s, in %s as %s', (text, order, zone, instant) => {
+    ] as const)('parses %s, %s, in the zone %s as %s', (text, order, zone, instant) => {
       expect(parseTime(text, order, zone)).toBe(instant);
     });
 
@@ -63,11 +63,11 @@ describe('dates', () => {
       ['2027-02-30', 'UTC', 'is not a valid date'],
       ['2027-02-03 25:00', 'UTC', 'is not a valid date'],
       ['2027-02-03', undefined, 'the time zone of the port is unknown'],
-    ])('refuses %s in %s', (text, zone, message) => {
+    ])('rejects %s in the zone %s', (text, zone, message) => {
       expect(() => parseTime(text, 'day-first', zone)).toThrow(message);
     });
 
-    it('guesses the order from days above 12', () => {
+    it('guesses the order of day and month from numbers above 12', () => {
       expect(guessDayOrder(['03/04/2027', '12/24/2026'])).toBe('month-first');
       expect(guessDayOrder(['03/04/2027', 'PO-1'])).toBe('day-first');
     });

@@ -19,7 +19,7 @@ function planned() {
   return planImport(SHEET, { items, errors }, WHOSE);
 }
 
-/** The storage of a browser. */
+/** Returns an import store that keeps its data in memory. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
   const kept: { record: ImportRecord | undefined; batches: (readonly BatchItem[] | undefined)[] } = {
     record,
@@ -36,7 +36,10 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
   };
 }
 
-/** A service that carries out a batch once per key. It throws the next of `failures` before it responds, if there is one. */
+/**
+ * Returns a service that applies a batch once per idempotency key. If `failures` contains an error for a call, the
+ * service applies the batch and throws the error instead of responding.
+ */
 function service(failures: readonly (Error | undefined)[] = []) {
   const byKey = new Map<string, object>();
   const calls: string[] = [];
@@ -61,7 +64,7 @@ function answerTo(external_id: string, index: number) {
 const lostAnswer = () => new ConnectionError('It broke.', { outcomeUnknown: true });
 
 describe('an import', () => {
-  it('sends batch by batch and reports refused rows', async () => {
+  it('sends batch by batch and reports rejected rows', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
     await run.runUntilDone();
@@ -77,7 +80,7 @@ describe('an import', () => {
     });
   });
 
-  it('waits if necessary and repeats a batch with the same key', async () => {
+  it('waits if necessary and repeats a batch with the same idempotency key', async () => {
     const headers = { 'retry-after': '7' };
     const tooMany = new RateLimitError({ status: 429, headers, error: {} });
     const [store, { api, sender, calls, byKey }] = [storeOf(planned()), service([undefined, lostAnswer(), tooMany])];
@@ -95,7 +98,7 @@ describe('an import', () => {
     expect(store.kept.record).toMatchObject({ created: 249, done: 3 });
   });
 
-  it('continues with the first batch whose response was lost', async () => {
+  it('continues with the first batch that has no recorded result', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
     const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
     await first.runUntilDone();
@@ -110,7 +113,7 @@ describe('an import', () => {
   it.each([
     { what: 'it is removed', change: () => ({ record: undefined, batches: [] }), why: 'cancelled in another tab' },
     { what: 'a batch is gone', change: (kept: object) => ({ ...kept, batches: [] }), why: 'Choose the file again' },
-  ])('stops when $what during a request, and sends nothing more', async ({ change, why }) => {
+  ])('stops when $what during a request, and sends nothing afterwards', async ({ change, why }) => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => {
       if (calls.length === 1) Object.assign(store.kept, change(store.kept));
@@ -123,7 +126,7 @@ describe('an import', () => {
     expect(run.state().record.sent).toBeLessThan(ROWS);
   });
 
-  it('counts a batch once that another tab has recorded meanwhile', async () => {
+  it('counts a batch once if another tab has recorded it', async () => {
     const [store, there] = [storeOf(planned()), service()];
     const parts = { ...there, store, wait: async () => undefined };
     const other = new ImportRun(planned().record, parts);
@@ -136,7 +139,7 @@ describe('an import', () => {
     expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
   });
 
-  it('sends nothing once another user is signed in', async () => {
+  it('sends nothing after another user has signed in', async () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });

@@ -24,21 +24,21 @@ describe('a file', () => {
     expect(decodeText(Uint8Array.of(0xff, 0xfe, 0x47, 0, 0xf6, 0))).toBe('Gö');
   });
 
-  it('is refused without rows', async () => {
+  it('is rejected without rows', async () => {
     await expect(parseCsvSheet('a.csv', bytes(''))).rejects.toThrow('no rows');
     await expect(parseCsvSheet('a.csv', bytes('Ref,Mode\n'))).rejects.toThrow('no rows');
   });
 
-  it('is refused with an unclosed quote', async () => {
+  it('is rejected with an unclosed quote', async () => {
     await expect(parseCsvSheet('a.csv', bytes('Ref,Name\nA,"Acme\nB,x\n'))).rejects.toThrow('is not closed');
   });
 
-  it('is refused with very many columns', async () => {
+  it('is rejected with too many columns', async () => {
     const wide = `${'x,'.repeat(200)}x\n`;
     await expect(parseCsvSheet('a.csv', bytes(wide + wide))).rejects.toThrow('201 columns');
   });
 
-  it('is read back as it was written', async () => {
+  it('is parsed to the same rows after it was written', async () => {
     const rows = [
       ['A, "B"', 'é'],
       ['=1+1', '-5'],

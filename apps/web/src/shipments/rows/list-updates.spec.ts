@@ -15,7 +15,7 @@ describe('list news', () => {
   const told = (...shipments: Shipment[]) => mergeShipmentUpdates(NONE, shipments, READ_AT + 1);
   const created = (id: string, created_at: string) => buildShipment({ id, created_at });
 
-  it('counts shipments that a reread would add', () => {
+  it('counts shipments that a refresh would add', () => {
     const news = findListUpdates(
       list,
       told(created('c', '2026-11-03T00:00:00.000Z'), buildShipment({ id: 'a', version: 2 })),
@@ -24,7 +24,7 @@ describe('list news', () => {
     expect(formatListUpdates(news)).toBe('1 new');
   });
 
-  it('ignores shipments that do not match or that belong behind the rows that were read', () => {
+  it('ignores shipments that do not match or that come after the loaded rows', () => {
     const early = created('z', '2026-10-01T00:00:00.000Z');
     const late = created('c', '2026-11-03T00:00:00.000Z');
     expect(findListUpdates({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
@@ -39,7 +39,7 @@ describe('list news', () => {
     ).toBe(0);
   });
 
-  it('names rows that have changed and no longer match', () => {
+  it('lists loaded shipments that have changed and no longer match', () => {
     const pending = { ...list, query: { status: ['pending'] as const } };
     const news = findListUpdates(pending, told(buildShipment({ id: 'b', version: 2, status: 'booked' })));
     expect([...news.gone]).toEqual(['b']);
@@ -78,7 +78,7 @@ describe('matches', () => {
     { q: 'po 882 nord' },
     { q: 'MÖB' },
   ];
-  it.each(MATCHING)('belongs to the list of %j', (query) => {
+  it.each(MATCHING)('matches the filters %j', (query) => {
     expect(matchesFilters(shipment, query)).toBe(true);
   });
 
@@ -97,11 +97,11 @@ describe('matches', () => {
     { q: 'wind' },
     { q: 'nordwind air' },
   ];
-  it.each(OTHERS)('does not belong to the list of %j', (query) => {
+  it.each(OTHERS)('does not match the filters %j', (query) => {
     expect(matchesFilters(shipment, query)).toBe(false);
   });
 
-  it('matches no range of days without an ETA', () => {
+  it('matches no range of days if it has no ETA', () => {
     expect(matchesFilters(buildShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
   });
 
@@ -110,7 +110,7 @@ describe('matches', () => {
     ['updated_at', { updated_at: '2026-11-01T00:00:00.000Z' }, { updated_at: '2026-11-02T00:00:00.000Z' }],
     ['eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
     ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
-  ] as const)('is ordered by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
+  ] as const)('is sorted by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
     const [one, other] = [buildShipment(first), buildShipment(second)];
     expect([comesBefore(one, other, sort), comesBefore(other, one, sort)]).toEqual([true, false]);
   });

@@ -16,12 +16,12 @@ it.each([
   expect(press(key)).toEqual({ kind: 'move', to, selects: false });
 });
 
-it('selects on the way with Shift', () => {
+it('selects the rows between with Shift', () => {
   expect(press('J', true)).toEqual({ kind: 'move', to: 6, selects: true });
   expect(press('ArrowUp', true)).toEqual({ kind: 'move', to: 4, selects: true });
 });
 
-it('begins with the first row and stays within the rows', () => {
+it('moves from no row to the first row, and stays within the rows', () => {
   expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
   expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
   expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
@@ -32,7 +32,7 @@ it.each([
   ['Escape', 'select-none'],
   ['/', 'search'],
   ['?', 'help'],
-])('%s means %s', (key, kind) => {
+])('maps %s to the action %s', (key, kind) => {
   expect(press(key)).toEqual({ kind });
 });
 

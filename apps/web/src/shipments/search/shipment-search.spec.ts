@@ -2,7 +2,7 @@ import { formatDay, endOfDay, isValidDay, toIsoDate, readShipmentSearch, startOf
 
 describe('shipment search', () => {
   describe('an address of a list', () => {
-    it('is parsed', () => {
+    it('is parsed to a search', () => {
       const search = { q: 'PO-1', status: 'booked,in_transit', mode: 'ocean', has_open_exceptions: true, sort: '-eta' };
       expect(readShipmentSearch(search)).toEqual(search);
     });
@@ -43,7 +43,7 @@ describe('days', () => {
   });
 
   it.each(['', 'tomorrow', 'today+', 'today+7000', '2026-02-30', '2026-13-01', '1 December'])(
-    'takes “%s” for none',
+    'does not accept “%s” as a day',
     (text) => {
       expect(isValidDay(text)).toBe(false);
     },
@@ -54,7 +54,7 @@ describe('days', () => {
     ['today+3', new Date(2027, 0, 2), new Date(2027, 0, 2, 23, 59, 59, 999)],
     ['today-30', new Date(2026, 10, 30), new Date(2026, 10, 30, 23, 59, 59, 999)],
     ['2026-03-29', new Date(2026, 2, 29), new Date(2026, 2, 29, 23, 59, 59, 999)],
-  ])("converts %s to times of the user's calendar", (day, start, end) => {
+  ])("converts %s to times in the user's time zone", (day, start, end) => {
     expect(startOfDay(day, NOW)).toEqual(start);
     expect(endOfDay(day, NOW)).toEqual(end);
   });
@@ -63,12 +63,12 @@ describe('days', () => {
     expect([toIsoDate('today+3', NOW), toIsoDate('2026-03-09', NOW)]).toEqual(['2027-01-02', '2026-03-09']);
   });
 
-  it('reads a year below 100 as that year', () => {
+  it('parses a year below 100 as this year', () => {
     expect(toIsoDate('0026-12-15', NOW)).toBe('0026-12-15');
     expect(endOfDay('0026-12-31', NOW).getFullYear()).toBe(26);
   });
 
-  it('formats days for people', () => {
+  it('formats days for display', () => {
     expect(['today', 'today+1', 'today-1', 'today+7', 'today-7'].map(formatDay)).toEqual([
       'today',
       'tomorrow',

@@ -2,12 +2,12 @@ import { BUILT_IN_VIEWS, matchesView, parseStoredViews, saveView, removeView } f
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 
-it('reads stored views and leaves out invalid ones', () => {
+it('parses stored views and leaves out invalid ones', () => {
   const kept = [late, { name: '' }, 'x', { name: 'Odd', search: { mode: 'balloon', q: 7 } }, null];
   expect(parseStoredViews(JSON.stringify(kept))).toEqual([late, { name: 'Odd', search: { q: '7' } }]);
 });
 
-it.each([undefined, '', '{', '7', 'null'])('reads “%s” as no views', (text) => {
+it.each([undefined, '', '{', '7', 'null'])('parses “%s” as no views', (text) => {
   expect(parseStoredViews(text)).toEqual([]);
 });
 
@@ -19,7 +19,7 @@ it('replaces the view with the same name', () => {
   expect(removeView([late, other], 'Late')).toEqual([other]);
 });
 
-it('recognizes the shown view in any order of its search; columns count only if the view has some', () => {
+it('recognizes the current view with parameters in any order, and compares columns only if the view has some', () => {
   expect(matchesView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
   expect(matchesView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
   expect(matchesView(late, { mode: 'ocean' })).toBe(false);
@@ -27,6 +27,6 @@ it('recognizes the shown view in any order of its search; columns count only if 
   expect(matchesView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
 });
 
-it('has built-in views that are valid addresses', () => {
+it('has built-in views that are valid searches', () => {
   for (const view of BUILT_IN_VIEWS) expect(parseStoredViews(JSON.stringify([view]))).toEqual([view]);
 });

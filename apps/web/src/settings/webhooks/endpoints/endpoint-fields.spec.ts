@@ -34,7 +34,7 @@ describe('endpoint fields', () => {
   const header = (name: string, value: string, hasStoredValue = false) => ({ key: 7, name, value, hasStoredValue });
 
   describe('the endpoint form', () => {
-    it('sends no changes if nothing was entered', () => {
+    it('sends no fields if the user has changed nothing', () => {
       const values = toEndpointFormValues(ENDPOINT);
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({});
       expect(toEndpointPatch(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual(
@@ -47,7 +47,7 @@ describe('endpoint fields', () => {
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
     });
 
-    it('names stored headers that a URL with another scheme, host or port removes', () => {
+    it('lists the stored headers that are removed by a URL with another scheme, host or port', () => {
       const dropped = (url: string, value = '') =>
         listDroppedHeaders(ENDPOINT, {
           ...toEndpointFormValues(ENDPOINT),
@@ -102,12 +102,12 @@ describe('endpoint fields', () => {
 
 describe('event type choice', () => {
   describe('a subscription', () => {
-    it('with a star covers the standard types', () => {
+    it('with `*` contains all standard types', () => {
       expect(isSubscribedTo(['*'], 'shipment.created')).toBe(true);
       expect(isSubscribedTo(['*'], 'document.rejected')).toBe(false);
     });
 
-    it('can contain other types besides the star', () => {
+    it('can contain further types besides `*`', () => {
       expect(addOrRemoveEventTypes(['*'], ['document.rejected', 'shipment.created'], true)).toEqual([
         '*',
         'document.rejected',
@@ -115,14 +115,14 @@ describe('event type choice', () => {
       expect(addOrRemoveEventTypes(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
     });
 
-    it('lists its types once a standard type is removed', () => {
+    it('lists the remaining standard types after one was removed from `*`', () => {
       const left = addOrRemoveEventTypes(['*', 'document.rejected'], ['shipment.created'], false);
       expect([...left].sort()).toEqual(
         [...STANDARD_EVENT_TYPES.filter((type) => type !== 'shipment.created'), 'document.rejected'].sort(),
       );
     });
 
-    it('has the same types with and without a star until a release adds a type', () => {
+    it('contains the same types with `*` and with all standard types', () => {
       const named = subscribeToAllStandardTypes(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
       expect(subscribeToAllStandardTypes(named, true)).toEqual(['*', 'exception.updated']);
@@ -134,6 +134,6 @@ describe('event type choice', () => {
       [['shipment.created'], 'Shipment created'],
       [['shipment.created', 'shipment.updated', 'milestone.recorded'], 'Shipment created and 2 more'],
       [[], 'None'],
-    ] as const)('%j is described', (types, label) => expect(describeSubscription([...types])).toBe(label));
+    ] as const)('describes %j in words', (types, label) => expect(describeSubscription([...types])).toBe(label));
   });
 });

@@ -30,14 +30,14 @@ describe('stats series', () => {
       ['day', 24, '2026-11-22T10:00:00.000Z', '2026-11-23T09:00:00.000Z'],
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
-    ] as const)('cover a %s with %i columns without a gap', (window, count, first, last) => {
+    ] as const)('covers a %s with %i columns without a gap', (window, count, first, last) => {
       const columns = toStatsColumns({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
       expect(getStatsStart(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
     });
 
-    it('sum their hours and keep the slowest latency', () => {
+    it('adds up the hours of a column and keeps the slowest latency', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
       expect(toStatsColumns({ hours }, 'week', NOW).at(-1)).toEqual({
         ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, deadLettered: 1, p50: 90, p95: 90 },
@@ -47,12 +47,12 @@ describe('stats series', () => {
   });
 
   describe('totals', () => {
-    it('have no success rate without attempts', () =>
+    it('has no success rate without attempts', () =>
       expect(sumHourlyStats({ hours: [] })).toEqual({
         ...{ attempts: 0, failed: 0, deadLettered: 0, success: undefined, p95: null, isExact: true },
       }));
 
-    it('cover all hours', () => {
+    it('adds up all hours', () => {
       const hours = [
         hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
         { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
@@ -110,6 +110,8 @@ describe('endpoint health', () => {
       ['unsteady', 'enabled', stats(LATE, EARLY, [18, 1])],
       ['failing', 'enabled', stats(EARLY, LATE, [99, 1])],
       ['failing', 'enabled', stats(null, LATE, [0, 1])],
-    ] as const)('%s: %s', (health, status, of) => expect(assessEndpointHealth({ status }, of)).toBe(health));
+    ] as const)('assesses the health of an endpoint with %s as %s', (health, status, of) =>
+      expect(assessEndpointHealth({ status }, of)).toBe(health),
+    );
   });
 });
