@@ -134,8 +134,8 @@ export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as 
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
 /**
- * Types of audit log entries. They record changes, displayed secrets, and resent or discarded deliveries. The part
- * before the dot is the type of the target.
+ * Types of audit log entries. They record changes, sign-ins, displayed secrets, and resent or discarded deliveries. The
+ * part before the dot is the type of the target.
  */
 export const AUDIT_TYPES = [
   'api_key.created',
@@ -147,6 +147,8 @@ export const AUDIT_TYPES = [
   'service_account.deactivated',
   'service_account.reactivated',
   'session.ended',
+  'session.refused',
+  'session.started',
   'settings.changed',
   'user.created',
   'user.invited',

@@ -2167,7 +2167,7 @@ export interface components {
             type: "user" | "service_account" | "system";
         };
         AuditEntry: {
-            /** @description Actor of the change. */
+            /** @description Actor of the change; for `session.refused` the user with the e-mail address of the sign-in, who may be somebody else than its sender. */
             actor: components["schemas"]["AuditActor"];
             /** @description IP address of the client; null for the command line. */
             address: string | null;
@@ -2221,7 +2221,7 @@ export interface components {
             type: string;
         };
         /** @enum {string} */
-        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_dead_letters.discarded" | "webhook_dead_letters.replayed" | "webhook_delivery.discarded" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.replayed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed" | "webhook_endpoint.verified" | "webhook_replay.canceled" | "webhook_replay.resumed";
+        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "session.refused" | "session.started" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_dead_letters.discarded" | "webhook_dead_letters.replayed" | "webhook_delivery.discarded" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.replayed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed" | "webhook_endpoint.verified" | "webhook_replay.canceled" | "webhook_replay.resumed";
         /** @enum {string} */
         AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {

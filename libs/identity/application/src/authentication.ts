@@ -221,7 +221,7 @@ export class SessionAuthentication {
 }
 
 /** Writes that no request waits for. A failure is logged and has no other effect. */
-class BackgroundWrites {
+export class BackgroundWrites {
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(

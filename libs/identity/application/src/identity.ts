@@ -130,7 +130,7 @@ export class Identity {
       userStore,
       keyAuthentication,
       sessionAuthentication,
-      signIn: new SignIn({ workspaces, users, userPasswords, passwords, sessions }),
+      signIn: new SignIn({ workspaces, users, userPasswords, passwords, sessions, auditLog, logger }),
     });
   }
 
@@ -171,6 +171,7 @@ export class Identity {
 
   /** Waits for writes in progress. Call it before the document store is closed. */
   async close(): Promise<void> {
-    await Promise.all([this.#parts.keyAuthentication.close(), this.#parts.sessionAuthentication.close()]);
+    const { keyAuthentication, sessionAuthentication, signIn } = this.#parts;
+    await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.close()]);
   }
 }

@@ -3,6 +3,7 @@ import { InProcessLeases } from '@tracking/embedded';
 import { Unavailable } from '@tracking/ports';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { openReplicas, refusal } from '../test/replicas.ts';
+import { steppingStore } from '../test/stepping-store.ts';
 import { Identity, identitySweeper } from './index.ts';
 import type { BegunSession } from './index.ts';
 import type { UserDocument } from './user-store.ts';
@@ -11,7 +12,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const PASSWORD = 'violet harbour crane';
-const FROM = { address: '203.0.113.7', user_agent: 'curl/8.5' };
+const FROM = { address: '203.0.113.7', user_agent: 'curl/8.5', request_id: 'req_1' };
 
 let replicas: Awaited<ReturnType<typeof openReplicas>>;
 let identity: Identity;
@@ -334,6 +335,92 @@ describe('a new password', () => {
   });
 });
 
+describe('the audit log of sign-ins', () => {
+  const entries = async (workspace_id: string) => {
+    await identity.close();
+    return (await identity.auditLog.list(workspace_id, { filter: {}, limit: 50 })).items;
+  };
+  const wrong = { password: 'not the password' };
+  const tryWrong = async (fields: object = {}) =>
+    expect((await refusal(signIn({ ...wrong, ...fields }))).code).toBe('invalid_credentials');
+
+  it('has one entry for each session, also for repeats of its command', async () => {
+    const { id, workspace_id } = await newUser();
+    const repeated = command();
+    const request = { email: 'jo@example.com', password: PASSWORD, ...FROM };
+    const { session } = await identity.signIn(repeated, request);
+    await identity.signIn(repeated, request);
+    expect(await entries(workspace_id)).toEqual([
+      {
+        id: expect.stringMatching(/^aud_/),
+        at: repeated.at,
+        actor: { type: 'user', id, name: null },
+        type: 'session.started',
+        target: { type: 'session', id: session.id },
+        changes: { device: { from: null, to: 'curl/8.5' }, address: { from: null, to: FROM.address } },
+        outcome: 'done',
+        request_id: FROM.request_id,
+        address: FROM.address,
+      },
+    ]);
+    await identity.sessions.end(id, session.id);
+    await identity.signIn(repeated, request);
+    expect(await entries(workspace_id)).toHaveLength(1);
+  });
+
+  it('has at most one entry of refused sign-ins per user and hour, on all replicas together', async () => {
+    const { id, workspace_id } = await newUser();
+    const other = await replicas.open();
+    for (let n = 0; n < 5; n += 1) {
+      await tryWrong();
+      expect((await refusal(signIn(wrong, other))).code).toBe('invalid_credentials');
+    }
+    await other.close();
+    replicas.time.now += HOUR_MS;
+    await tryWrong({ user_agent: undefined });
+    const refused = { type: 'session.refused', target: { type: 'session', id: null }, outcome: 'done' };
+    expect(await entries(workspace_id)).toMatchObject([
+      { ...refused, actor: { type: 'user', id }, changes: { device: { to: 'unknown' } } },
+      { ...refused, actor: { type: 'user', id }, changes: { device: { to: 'curl/8.5' } } },
+    ]);
+  });
+
+  it('has an entry in each workspace whose user was tried, and none of unknown e-mail addresses', async () => {
+    const here = await newUser();
+    const there = await newUser('jo@example.com', 'viewer', 'Acme');
+    await tryWrong({ workspace: 'Acme' });
+    expect(await entries(here.workspace_id)).toEqual([]);
+    await tryWrong();
+    await tryWrong({ email: 'nobody@example.com' });
+    await tryWrong({ workspace: 'nowhere' });
+    for (const user of [here, there]) {
+      expect(await entries(user.workspace_id)).toMatchObject([{ type: 'session.refused', actor: { id: user.id } }]);
+    }
+    expect(await replicas.content()).not.toContain('nobody@example.com');
+  });
+
+  it('has no refusal if the password is that of another workspace', async () => {
+    const here = await newUser();
+    replicas.time.now += 1_000;
+    const there = await newUser('jo@example.com', 'viewer', 'Acme', 'password of acme');
+    await signIn({ password: 'password of acme' });
+    expect(await entries(here.workspace_id)).toEqual([]);
+    expect(await entries(there.workspace_id)).toMatchObject([{ type: 'session.started' }]);
+  });
+
+  it('does not delay or fail a refusal if it cannot be written', async () => {
+    const { workspace_id } = await newUser();
+    let isDown = false;
+    const gone = new Unavailable('document store', 'gone');
+    const step = (operation: string) => (isDown && operation === 'insert' ? Promise.reject(gone) : Promise.resolve());
+    const down = await replicas.open({ documentStore: steppingStore(replicas.documentStore, step) });
+    isDown = true;
+    expect((await refusal(signIn(wrong, down))).code).toBe('invalid_credentials');
+    await down.close();
+    expect(await entries(workspace_id)).toEqual([]);
+  });
+});
+
 describe('the sweeper', () => {
   it('deletes a session that was ended when its sign-in can no longer be repeated', async () => {
     const user = await newUser();
@@ -370,7 +457,7 @@ describe('the sweeper', () => {
     const change = { command_id: 'x', at: at(), type: 'user.changed', target_id: null, request_id: 'req_1' } as const;
     await identity.auditLog.begin({ ...who, ...change });
     const page = () => identity.auditLog.list(workspace_id, { filter: {}, limit: 10 });
-    expect((await page()).items).toHaveLength(1);
+    expect((await page()).items).toHaveLength(2);
     const leases = new InProcessLeases(1);
     const clock = () => new Date(replicas.time.now);
     const parts = { identity, leases, clock, logger: silentLogger, metrics: noMetrics };

@@ -1,8 +1,11 @@
 import { DomainError, type Timestamp, type User } from '@tracking/contracts';
+import type { Logger } from '@tracking/ports';
+import type { AuditLog } from './audit-log.ts';
+import { BackgroundWrites } from './authentication.ts';
 import { type Changed, type IdentityCommand, noSuch } from './identity-command.ts';
 import type { PasswordClient, PasswordPlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import type { BegunSession, Sessions, SignInOrigin } from './sessions.ts';
+import { type BegunSession, deviceOf, type Sessions, type SignInOrigin } from './sessions.ts';
 import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -18,6 +21,8 @@ export interface SignInRequest extends SignInOrigin {
   readonly password: string;
   /** Name or id of the workspace, for users who are in several. */
   readonly workspace?: string | undefined;
+  /** Id of the request, for the audit log. */
+  readonly request_id: string;
   /** The client's share of the queue of password hashes; by default that of a stranger at the address. */
   readonly client?: PasswordClient | undefined;
 }
@@ -28,6 +33,8 @@ interface SignInParts {
   readonly userPasswords: Pick<UserPasswords, 'renew'>;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  readonly auditLog: Pick<AuditLog, 'begin' | 'complete'>;
+  readonly logger: Logger;
 }
 
 /**
@@ -36,9 +43,24 @@ interface SignInParts {
  */
 const MAX_USERS_TRIED = 3;
 
-/** Signs users in by e-mail and password. */
+/** Length of the date and hour in a timestamp such as `2026-11-21T09:30:00.000Z`. */
+const HOUR_LENGTH = '2026-11-21T09'.length;
+
+/**
+ * Signs users in by e-mail and password. The audit log has an entry for each session, and for the first refused sign-in
+ * of a user in each hour, so that an attacker cannot fill it. Unknown e-mail addresses have none.
+ */
 export class SignIn {
-  constructor(private readonly parts: SignInParts) {}
+  readonly #refusals: BackgroundWrites;
+
+  constructor(private readonly parts: SignInParts) {
+    this.#refusals = new BackgroundWrites(parts.logger, 'refused sign-in not in the audit log');
+  }
+
+  /** Resolves when all pending audit entries are written. */
+  close(): Promise<void> {
+    return this.#refusals.settled();
+  }
 
   /**
    * Begins a session; a repeat of the command returns the same one. A refusal takes the same work and has the same
@@ -46,18 +68,41 @@ export class SignIn {
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
   async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<BegunSession> {
-    const { email, password, workspace, ...origin } = request;
-    const stranger = { shares: [origin.address], isKnown: false };
+    const { email, password, workspace } = request;
+    const stranger = { shares: [request.address], isKnown: false };
     const user = await this.parts.passwords.queue(client ?? stranger, async (place) => {
       const candidates = await this.#candidates(email, workspace);
       const hashes = workspace === undefined ? MAX_USERS_TRIED : 1;
-      return this.#userWith({ password, place }, candidates, hashes);
+      const found = await this.#userWith({ password, place }, candidates, hashes);
+      // In the background, because the response must take the same time for an unknown e-mail address.
+      if (!found) for (const each of candidates) this.#refusals.add(this.#recordRefusal(command, each, request), {});
+      return found;
     });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
-    const begun = await this.parts.sessions.begin(command, user, origin);
+    const begun = await this.#begin(command, user, request);
     // Runs in the background; if it fails, the old hash stays valid.
     void this.parts.userPasswords.renew(user, password).catch(() => undefined);
     return begun;
+  }
+
+  async #begin(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<BegunSession> {
+    const { sessions, auditLog, logger } = this.parts;
+    const entry = await auditLog.begin({ ...auditedSignIn(command, user, request), type: 'session.started' });
+    const begun = await sessions.begin(command, user, request);
+    const { id, device, address } = begun.session;
+    await auditLog
+      .complete(entry, id, { device: { from: null, to: device }, address: { from: null, to: address } })
+      .catch((error: unknown) => logger.warn({ entry: entry.id, error: String(error) }, 'audit entry not completed'));
+    return begun;
+  }
+
+  async #recordRefusal(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<void> {
+    const { auditLog } = this.parts;
+    const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, HOUR_LENGTH)}`;
+    const refused = { ...auditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
+    const entry = await auditLog.begin(refused);
+    if (entry.isRepeated) return;
+    await auditLog.complete(entry, null, { device: { from: null, to: deviceOf(request.user_agent) } });
   }
 
   async #candidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
@@ -82,6 +127,12 @@ export class SignIn {
     for (let n = candidates.length; n < hashes; n += 1) await passwords.verify(password, undefined, place);
     return undefined;
   }
+}
+
+function auditedSignIn({ id, at }: SignInCommand, user: UserDocument, { request_id, address }: SignInRequest) {
+  const { id: user_id, workspace_id } = user;
+  const actor = { type: 'user', id: user_id } as const;
+  return { command_id: id, at, workspace_id, actor, target_id: null, request_id, address };
 }
 
 export interface PasswordChange {

@@ -72,7 +72,11 @@ class AuditEntryResource implements AuditEntry {
   readonly id!: string;
   @ApiProperty({ ...TIME, description: 'Time at which the change was accepted. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: AuditActorResource, description: 'Actor of the change.' })
+  @ApiProperty({
+    type: AuditActorResource,
+    description:
+      'Actor of the change; for `session.refused` the user with the e-mail address of the sign-in, who may be somebody else than its sender.',
+  })
   readonly actor!: AuditActorResource;
   @ApiProperty({ description: 'Type of the change.', enum: AUDIT_TYPES, example: 'api_key.revoked' })
   readonly type!: AuditType;

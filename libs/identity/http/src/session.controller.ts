@@ -106,6 +106,7 @@ export class SessionController {
       password,
       workspace: workspace ?? undefined,
       client,
+      request_id: request.id,
       ...from,
     });
     const principal = await this.identity.authenticateSession(begun.token, environment);

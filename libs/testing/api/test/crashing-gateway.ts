@@ -20,7 +20,7 @@ const COMMAND_METHODS = {
   users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
   links: ['use'],
   userPasswords: ['change'],
-  sessions: ['keep'],
+  sessions: ['renew'],
   auditLog: ['begin', 'complete', 'withdraw'],
 } as const;
 

@@ -240,7 +240,7 @@ async function userOf({ role, workspace }: Person): Promise<User> {
 
 async function signIn(person: Person, user?: User): Promise<BegunSession> {
   const { email } = user ?? (await userOf(person));
-  const from = { address: '203.0.113.7', user_agent: 'test' };
+  const from = { address: '203.0.113.7', user_agent: 'test', request_id: 'req_test' };
   return api.identity.signIn(await commandIn(person.workspace), { email, password: PASSWORD, ...from });
 }
 

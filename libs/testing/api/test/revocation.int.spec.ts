@@ -54,7 +54,7 @@ const keyOfUser = async (): Promise<Credential> => keyOf({ type: 'user', id: (aw
 
 async function sessionOfUser(): Promise<Credential> {
   const { id, email } = await newUser();
-  const from = { address: '127.0.0.1', user_agent: undefined };
+  const from = { address: '127.0.0.1', user_agent: undefined, request_id: 'req_test' };
   const { session, token } = await here.identity.signIn(await command(), { email, password: PASSWORD, ...from });
   const headers = { cookie: `__Host-session=${token}`, 'x-requested-with': 'test' };
   return { id: session.id, owner: { type: 'user', id }, headers };

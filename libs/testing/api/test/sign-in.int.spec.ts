@@ -182,6 +182,23 @@ describe('signing in', () => {
     expect(tries.at(-1)).toBe(429);
   });
 
+  it('is in the audit log once an hour if refused, and never with an unknown e-mail address', async () => {
+    const user = await newUser();
+    const key = await api.key('admin');
+    for (const email of [user.email, user.email, 'unheard-of@example.com']) {
+      expect((await signIn(email, { password: 'wrong wrong wrong' })).status).toBe(401);
+    }
+    const found = await eventually(async () => {
+      const { body } = await call('GET', `/v1/audit_log?actor=${user.id}`, { key });
+      expect((body['data'] as JsonObject[])[0]?.['outcome']).toBe('done');
+      return body['data'] as JsonObject[];
+    });
+    // Two, if the hour has just changed.
+    expect(found.length).toBeLessThanOrEqual(2);
+    expect(found[0]).toMatchObject({ type: 'session.refused', target: { type: 'session', id: null } });
+    expect((await call('GET', '/v1/audit_log?limit=200', { key })).text).not.toContain('unheard-of');
+  });
+
   it('names what is missing, and never what was sent', async () => {
     const answer = await call('POST', '/v1/session', { json: { email: 7, passwort: PASSWORD }, headers: OWN });
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
@@ -326,6 +343,14 @@ describe('a session', () => {
         changes: { device: { from: 'Firefox on Windows', to: null } },
         outcome: 'done',
       },
+      {
+        type: 'session.started',
+        target: { type: 'session', id: body['id'] },
+        changes: { device: { from: null, to: 'Firefox on Windows' } },
+        outcome: 'done',
+        request_id: expect.stringMatching(/^req_/),
+        address: expect.stringMatching(/^10\.0\./),
+      },
     ]);
   });
 
@@ -350,6 +375,7 @@ describe('a session', () => {
     const { items } = await api.identity.auditLog.list(user.workspace_id, { filter: { actor: user.id }, limit: 10 });
     expect(items.map(({ type, changes }) => [type, changes])).toEqual([
       ['user.changed', { name: { from: null, to: 'Jo Visser' } }],
+      ['session.started', expect.anything()],
     ]);
     for (const json of [{}, { name: null }, { name: '' }, { name: 'x'.repeat(101) }]) {
       const refused = await call('PATCH', '/v1/session', { headers: own, json });
@@ -387,7 +413,9 @@ describe('a session', () => {
     expect((await signIn(user.email)).status).toBe(401);
     expect((await signIn(user.email, { password: 'another harbour crane' })).status).toBe(200);
     const key = await api.key('admin');
-    const entries = (await call('GET', `/v1/audit_log?actor=${user.id}`, { key })).body['data'];
+    const entries = (await call('GET', `/v1/audit_log?actor=${user.id}&type=user.password_changed`, { key })).body[
+      'data'
+    ];
     expect(entries).toEqual([
       expect.objectContaining({ type: 'user.password_changed', target: { type: 'user', id: user.id }, changes: {} }),
     ]);

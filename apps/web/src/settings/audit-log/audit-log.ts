@@ -107,6 +107,8 @@ export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
   'service_account.deactivated': 'disabled the service account …',
   'service_account.reactivated': 'enabled the service account …',
   'session.ended': 'ended a session of their own',
+  'session.refused': 'had a sign-in refused because the password was wrong',
+  'session.started': 'signed in',
   'settings.changed': 'changed the settings',
   'user.created': 'added …',
   'user.invited': 'invited …',

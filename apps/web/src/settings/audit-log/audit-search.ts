@@ -49,6 +49,8 @@ export const AUDIT_TYPE_LABELS: Readonly<Record<AuditType, string>> = {
   'service_account.deactivated': 'Service account disabled',
   'service_account.reactivated': 'Service account enabled',
   'session.ended': 'Session ended',
+  'session.refused': 'Sign-in refused',
+  'session.started': 'Signed in',
   'settings.changed': 'Settings changed',
   'user.created': 'User added',
   'user.invited': 'User invited',

@@ -79,7 +79,7 @@ async function createUser(api: Api, role: Role) {
 }
 
 async function signIn(api: Api, email: string): Promise<Caller['headers']> {
-  const from = { address: '203.0.113.7', user_agent: 'fuzz' };
+  const from = { address: '203.0.113.7', user_agent: 'fuzz', request_id: 'req_fuzz' };
   const { token } = await api.identity.signIn(await createCommand(api), { email, password: PASSWORD, ...from });
   return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };
 }
