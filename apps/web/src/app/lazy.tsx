@@ -1,7 +1,10 @@
 import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, Suspense, createElement, lazy, useState } from 'react';
-import type { OptionalSearchSelectProps, OptionalSearchMultiSelectProps } from '../values/search-select.tsx';
+import type {
+  OptionallySearchableSelectProps,
+  OptionallySearchableMultiSelectProps,
+} from '../values/search-select.tsx';
 import { PageLoadError } from './failures.ts';
 
 /**
@@ -71,15 +74,17 @@ export function createLazyComponent<P extends object>(
 
 const loadSearchSelects = () => import('../values/search-select.tsx');
 const LoadedMultiSelect = createLazyComponent(async () => ({
-  default: (await loadSearchSelects()).OptionalSearchMultiSelect,
+  default: (await loadSearchSelects()).OptionallySearchableMultiSelect,
 }));
-const LoadedSelect = createLazyComponent(async () => ({ default: (await loadSearchSelects()).OptionalSearchSelect }));
+const LoadedSelect = createLazyComponent(async () => ({
+  default: (await loadSearchSelects()).OptionallySearchableSelect,
+}));
 
 /**
  * A multi-select field above a list. The code of the field is loaded on demand, which saves 10 KB on the first load of
  * each list. While the code loads, a disabled field of the same size is shown.
  */
-export function LazyMultiSelect(props: OptionalSearchMultiSelectProps) {
+export function LazyMultiSelect(props: OptionallySearchableMultiSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedMultiSelect {...props} />
@@ -91,7 +96,7 @@ export function LazyMultiSelect(props: OptionalSearchMultiSelectProps) {
  * A select field above a list. The code of the field is loaded on demand. While the code loads, a disabled field is
  * shown.
  */
-export function LazySelect(props: OptionalSearchSelectProps) {
+export function LazySelect(props: OptionallySearchableSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedSelect {...props} />

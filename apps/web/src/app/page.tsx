@@ -34,7 +34,7 @@ interface PageHeaderProps {
 /** The header of a page with title, description and buttons. It also sets the window title. */
 export function PageHeader({ title, about, beside, actions }: PageHeaderProps) {
   const isTest = useEnvironment() === 'test';
-  useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
+  useDocumentTitle(isTest ? `Test · ${title} · Shipment tracking` : `${title} · Shipment tracking`);
   return (
     <Group justify="space-between" align="start">
       <Stack gap={2}>

@@ -167,20 +167,20 @@ function useChoices(data: SelectProps['data']): readonly SelectChoice[] {
 }
 
 /** Props of a select field for one option. The search is optional. */
-export interface OptionalSearchSelectProps extends Omit<SelectProps, 'value' | 'onChange'> {
+export interface OptionallySearchableSelectProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
 }
-export interface OptionalSearchMultiSelectProps extends Omit<MultiSelectProps, 'value' | 'onChange'> {
+export interface OptionallySearchableMultiSelectProps extends Omit<MultiSelectProps, 'value' | 'onChange'> {
   readonly value: string[];
   readonly onChange: (value: string[]) => void;
 }
 
-export function OptionalSearchSelect({ searchable, ...props }: OptionalSearchSelectProps) {
+export function OptionallySearchableSelect({ searchable, ...props }: OptionallySearchableSelectProps) {
   return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
 }
 
 /** Select field for several options. The search is optional. */
-export function OptionalSearchMultiSelect({ searchable, ...props }: OptionalSearchMultiSelectProps) {
+export function OptionallySearchableMultiSelect({ searchable, ...props }: OptionallySearchableMultiSelectProps) {
   return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

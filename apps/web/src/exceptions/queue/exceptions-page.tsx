@@ -22,7 +22,7 @@ import {
 import { ExceptionQueue } from './queue.tsx';
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
-  all: 'All open',
+  all: 'All open exceptions',
   mine: 'Assigned to me',
   unassigned: 'Unassigned',
   resolved: 'Resolved',

@@ -92,9 +92,9 @@ export function matchesQueueSearch(
   const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildExceptionFilter(search, me) };
   const { opened_from = '', opened_to = '9' } = calculateOpenedRange(search.age, now);
   return (
-    isAllowedValue(status, exception.status) &&
-    isAllowedValue(severity, exception.severity) &&
-    isAllowedValue(type, exception.type) &&
+    isAnyOrListedValue(status, exception.status) &&
+    isAnyOrListedValue(severity, exception.severity) &&
+    isAnyOrListedValue(type, exception.type) &&
     (assignee === undefined || exception.assignee === assignee) &&
     (!unassigned || exception.assignee === null) &&
     exception.opened_at >= opened_from &&
@@ -130,7 +130,7 @@ const selectTypesWithDueDate = (types: readonly ExceptionType[]) => {
   return some.length === 0 ? TYPES_WITH_DUE_DATE : some;
 };
 
-function isAllowedValue<T extends string>(some: readonly T[] | undefined, value: T): boolean {
+function isAnyOrListedValue<T extends string>(some: readonly T[] | undefined, value: T): boolean {
   return some === undefined || some.includes(value);
 }
 

@@ -97,7 +97,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
               label={words.after}
               standard={defaultRule.after_hours}
             />
-            <Fieldset legend="Different hours by mode" variant="unstyled">
+            <Fieldset legend="Different hours for each mode" variant="unstyled">
               <Text size="xs" c="dimmed" mb="xs">
                 Empty fields use the default.
               </Text>

@@ -104,7 +104,7 @@ export function ShipmentFormFields({
         <FormSection title="Additional references">
           <NameValueRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
         </FormSection>
-        <FormSection title="Custom fields" about="Your own names and values, stored unchanged">
+        <FormSection title="Custom fields" about="Names and values of your choice, which are stored unchanged">
           <NameValueRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
         </FormSection>
         <div className={classes['foot']}>

@@ -64,7 +64,7 @@ const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 
 type Check = (shipment: Shipment, query: ListQuery) => boolean;
 
-const isUnsetOrOneOf = (value: string | undefined, ...all: (string | null | undefined)[]) =>
+const isFilterUnsetOrMatched = (value: string | undefined, ...all: (string | null | undefined)[]) =>
   value === undefined || all.some((each) => each?.toLowerCase() === value.toLowerCase());
 const isWithinTimeRange = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
@@ -104,7 +104,7 @@ const FILTER_CHECKS: readonly Check[] = [
   ...EXACT_FILTERS.map(
     (name): Check =>
       (shipment, query) =>
-        isUnsetOrOneOf(
+        isFilterUnsetOrMatched(
           query[name],
           ...(isFieldFilter(name) ? [shipment[name]] : COMPARED_FILTER_VALUES[name](shipment)),
         ),

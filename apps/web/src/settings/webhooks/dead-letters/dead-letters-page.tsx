@@ -83,21 +83,21 @@ function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps
   const endpointName = useEndpointNames();
   const parts: readonly (readonly [string, readonly DeadLetterCount[]])[] = [
     [
-      'By reason',
+      'Dead letters by reason',
       summary.by_reason.map(({ reason, count, is_exact }) => ({
         ...{ label: getReasonLabel(reason), count, isExact: is_exact },
         ...(reason !== 'unknown' && { narrowed: { reason } }),
       })),
     ],
     [
-      'By endpoint',
+      'Dead letters by endpoint',
       summary.by_endpoint.map(({ endpoint_id, count, is_exact }) => ({
         ...{ label: endpointName(endpoint_id) ?? `${endpoint_id} (deleted)` },
         ...{ count, isExact: is_exact, narrowed: { endpoint_id } },
       })),
     ],
     [
-      'By event type',
+      'Dead letters by event type',
       summary.by_event_type.map(({ event_type, count, is_exact }) => ({
         ...{ label: getEventLabel(event_type), count, isExact: is_exact, narrowed: { event_type } },
       })),

@@ -160,7 +160,7 @@ function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
   return (
     <div>
       <Button size="compact-xs" variant="subtle" onClick={toggle} aria-expanded={isOpen}>
-        {isOpen ? 'Hide table' : 'Show as table'}
+        {isOpen ? 'Hide the table' : 'Show the data as a table'}
       </Button>
       <Collapse expanded={isOpen}>
         <Table.ScrollContainer minWidth={520} scrollAreaProps={KEYBOARD_SCROLLABLE_PROPS}>
