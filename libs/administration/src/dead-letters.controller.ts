@@ -18,19 +18,19 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, owned, scopeOf, unlessNotFound } from './operator.ts';
-import type { Found, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
+import { Operators, addScope, toScope, ignoreNotFound } from './operator.ts';
+import type { ScopeResults, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
 import { InputPipe, AcceptsInput, WhereDto } from './routes.ts';
 
 class SummaryWhereDto extends IntersectionType(DeadLetterSummaryDto, WhereDto) {}
 class DeadLettersWhereDto extends IntersectionType(DeadLettersDto, WhereDto) {}
 
-interface Summary extends Omit<DeadLetterSummary, 'by_endpoint'> {
+interface OperatorDeadLetterSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
   readonly by_endpoint: readonly Owned<DeadLetterSummary['by_endpoint'][number]>[];
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
-interface Settlement extends Found<WebhookReplay> {
+interface DeadLetterJobs extends ScopeResults<WebhookReplay> {
   readonly refused: readonly Owned<DeadLettersResult['refused'][number]>[];
 }
 type Filter = DeadLettersCommand['filter'];
@@ -45,23 +45,23 @@ export class DeadLettersController {
 
   @Get('summary')
   @AcceptsInput({ query: SummaryWhereDto })
-  async summary(@Query() query: SummaryWhereDto): Promise<Summary> {
+  async summary(@Query() query: SummaryWhereDto): Promise<OperatorDeadLetterSummary> {
     const filter = toSummaryFilter(query);
     const { scopes, workspaces } = await this.operators.principal(query);
     const summaries: DeadLetterSummary[] = [];
-    const by_endpoint: Summary['by_endpoint'][number][] = [];
+    const by_endpoint: OperatorDeadLetterSummary['by_endpoint'][number][] = [];
     for (const scope of scopes) {
-      const summary = await this.webhooks.deadLetters.summary({ ...scopeOf(scope), filter });
+      const summary = await this.webhooks.deadLetters.summary({ ...toScope(scope), filter });
       summaries.push(summary);
-      by_endpoint.push(...summary.by_endpoint.map((each) => owned(each, scope)));
+      by_endpoint.push(...summary.by_endpoint.map((each) => addScope(each, scope)));
     }
     const by_reason = summaries.flatMap((summary) => summary.by_reason);
     const by_event_type = summaries.flatMap((summary) => summary.by_event_type);
     return {
-      ...sum(summaries),
-      by_reason: sumBy(by_reason, 'reason'),
-      by_endpoint: by_endpoint.sort(largestFirst),
-      by_event_type: sumBy(by_event_type, 'event_type'),
+      ...sumCounts(summaries),
+      by_reason: sumCountsBy(by_reason, 'reason'),
+      by_endpoint: by_endpoint.sort(compareLargestFirst),
+      by_event_type: sumCountsBy(by_event_type, 'event_type'),
       workspaces,
     };
   }
@@ -73,8 +73,8 @@ export class DeadLettersController {
   replay(
     @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<Settlement> {
-    return this.settle('replay', input, request);
+  ): Promise<DeadLetterJobs> {
+    return this.startJobs('replay', input, request);
   }
 
   @Post('discard')
@@ -83,33 +83,33 @@ export class DeadLettersController {
   discard(
     @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
     @Req() request: FastifyRequest,
-  ): Promise<Settlement> {
-    return this.settle('discard', input, request);
+  ): Promise<DeadLetterJobs> {
+    return this.startJobs('discard', input, request);
   }
 
-  private async settle(
+  private async startJobs(
     action: 'replay' | 'discard',
     input: DeadLettersWhereDto,
     request: FastifyRequest,
-  ): Promise<Settlement> {
+  ): Promise<DeadLetterJobs> {
     const filter = toDeadLettersFilter(input);
     const principal = await this.operators.principal(input);
     const { workspaces, place } = principal;
     const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
-    const data: Settlement['data'][number][] = [];
-    const refused: Settlement['refused'][number][] = [];
+    const data: DeadLetterJobs['data'][number][] = [];
+    const refused: DeadLetterJobs['refused'][number][] = [];
     let isFound = false;
-    for (const { scope, filter: part } of await this.parts(principal, filter)) {
+    for (const { scope, filter: part } of await this.createScopeFilters(principal, filter)) {
       // An endpoint in the filter exists in only one of the scopes.
-      const settled = await unlessNotFound(
-        principal.audited(request, scope, { type, target: null }, (command) =>
+      const settled = await ignoreNotFound(
+        principal.runAudited(request, scope, { type, target: null }, (command) =>
           replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
         ),
       );
       if (settled === undefined) continue;
       isFound = true;
-      data.push(...settled.replays.map((replay) => owned(replay, scope)));
-      refused.push(...settled.refused.map((each) => owned(each, scope)));
+      data.push(...settled.replays.map((replay) => addScope(replay, scope)));
+      refused.push(...settled.refused.map((each) => addScope(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
       throw new RequestError('not_found', `No such endpoint in ${place}.`);
@@ -117,7 +117,7 @@ export class DeadLettersController {
   }
 
   /** Returns the filter for each scope. Delivery ids in the filter are divided among their scopes. */
-  private async parts(
+  private async createScopeFilters(
     principal: OperatorPrincipal,
     filter: Filter,
   ): Promise<readonly { readonly scope: NamedScope; readonly filter: Filter }[]> {
@@ -133,19 +133,19 @@ export class DeadLettersController {
   }
 }
 
-function sum(counts: readonly DeadLetterCount[]): DeadLetterCount {
+function sumCounts(counts: readonly DeadLetterCount[]): DeadLetterCount {
   const count = counts.reduce((total, each) => total + each.count, 0);
   return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
 }
 
 /** Adds up the counts that have the same key. */
-function sumBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
+function sumCountsBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
   const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
   return parts
-    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sum([first, ...others]) }] : []))
-    .sort(largestFirst);
+    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sumCounts([first, ...others]) }] : []))
+    .sort(compareLargestFirst);
 }
 
-function largestFirst(one: DeadLetterCount, other: DeadLetterCount): number {
+function compareLargestFirst(one: DeadLetterCount, other: DeadLetterCount): number {
   return other.count - one.count;
 }

@@ -6,9 +6,9 @@ import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks'
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
 import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, owned, scopeOf } from './operator.ts';
-import type { Found, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, WhereDto, placeOf } from './routes.ts';
+import { Operators, addScope, toScope } from './operator.ts';
+import type { ScopeResults, Owned } from './operator.ts';
+import { InputPipe, AcceptsInput, WhereDto, parseCursor } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListDeliveriesDto, WhereDto) {}
 
@@ -24,12 +24,12 @@ export class DeliveriesController {
   @AcceptsInput({ query: ListWhereDto })
   async list(
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListWhereDto,
-  ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
+  ): Promise<ScopeResults<WebhookDelivery> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal({ workspace, environment });
     const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
-    const after = placeOf(cursor);
-    return principal.newest(limit, (scope) =>
+    const after = parseCursor(cursor);
+    return principal.findNewest(limit, (scope) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) }),
     );
   }
@@ -38,7 +38,7 @@ export class DeliveriesController {
   @AcceptsInput({ query: WhereDto })
   async get(@Query() where: WhereDto, @Param('id') delivery_id: string): Promise<Owned<WebhookDeliveryDetail>> {
     const { scope, found } = await this.find(where, delivery_id);
-    return owned(found, scope);
+    return addScope(found, scope);
   }
 
   /** Responds before the attempt. */
@@ -51,8 +51,8 @@ export class DeliveriesController {
     @CurrentCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.find(where, delivery_id);
-    const command = { ...identity, ...scopeOf(scope), delivery_id };
-    return owned(await this.webhooks.deliveries.retry(command), scope);
+    const command = { ...identity, ...toScope(scope), delivery_id };
+    return addScope(await this.webhooks.deliveries.retry(command), scope);
   }
 
   private async find(where: WhereDto, delivery_id: string) {

@@ -16,7 +16,7 @@ import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
 import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, invalidCursor, AcceptsInput } from './routes.ts';
+import { InWorkspaceDto, invalidCursorError, AcceptsInput } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
   @OneOf(ENVIRONMENTS, { description: 'Environment of the event.' })
@@ -44,7 +44,7 @@ export class PublishedEventsController {
       {
         filter: toEventFilter(wanted),
         limit: parsePageLimit(limit),
-        after: positionOf(cursor),
+        after: parseEventCursor(cursor),
         newestFirst: wanted.sort === '-published',
       },
     );
@@ -53,24 +53,24 @@ export class PublishedEventsController {
 }
 
 /** Reads a cursor. Only the operator's own tool sends cursors, so they are neither sealed nor bound. */
-function positionOf(cursor: string | undefined): readonly string[] | undefined {
+function parseEventCursor(cursor: string | undefined): readonly string[] | undefined {
   if (cursor === undefined) return undefined;
   if (/^[0-9a-f]+(\.\d+)*$/.test(cursor)) return [cursor];
-  throw invalidCursor();
+  throw invalidCursorError();
 }
 
 const EXPORT_PAGE_SIZE = 500;
 /** Limit of an import in bytes. Pages of exported events are larger than bodies of the public API. */
-const IMPORT_LIMIT = 8 * MIB;
+const MAX_IMPORT_BYTES = 8 * MIB;
 
 /** A position of the event store. */
-const position: FieldCheck = (value, param) =>
+const checkPosition: FieldCheck = (value, param) =>
   typeof value === 'string' && /^[0-9a-f]+$/.test(value)
     ? []
     : fault(param, 'invalid_value', 'Must be the position of a previous page.');
 
 class ExportDto {
-  @field(position, { description: 'Position after which the page starts.', required: false }, { type: String })
+  @field(checkPosition, { description: 'Position after which the page starts.', required: false }, { type: String })
   after?: string;
 }
 
@@ -91,7 +91,7 @@ export class EventTransferController {
   }
 
   @Post()
-  @AcceptsInput({ limit: IMPORT_LIMIT })
+  @AcceptsInput({ limit: MAX_IMPORT_BYTES })
   @HttpCode(200)
   import(@Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null): Promise<ImportResult> {
     const events = body?.events;
@@ -128,7 +128,7 @@ export class EventTransferController {
     if (!isWorkspaceId(id) || typeof name !== 'string') {
       throw invalidRequest([{ param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' }]);
     }
-    return this.identity.workspaces.adopt(id, name);
+    return this.identity.workspaces.importWorkspace(id, name);
   }
 }
 

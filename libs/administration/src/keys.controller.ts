@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, AcceptsInput, listAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
@@ -58,7 +58,7 @@ export class KeysController {
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
     const command = await this.operators.command(identified, workspace);
-    const owner = await this.ownerOf(input, command, request);
+    const owner = await this.findKeyOwner(input, command, request);
     const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
     reportChange(request, created);
     return created.after;
@@ -68,7 +68,7 @@ export class KeysController {
   @AcceptsInput({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
     const { id } = await this.operators.workspace(workspace);
-    return listAnswer(await this.identity.keys.listAll(id));
+    return createListAnswer(await this.identity.keys.listAll(id));
   }
 
   @Post(':id/revoke')
@@ -87,7 +87,7 @@ export class KeysController {
   }
 
   /** @throws RequestError unless exactly one owner is named; DomainError if there is no such user */
-  private async ownerOf(
+  private async findKeyOwner(
     { name, role, user }: CreateKeyDto,
     command: IdentityCommand,
     request: FastifyRequest,
@@ -95,13 +95,13 @@ export class KeysController {
     if (Boolean(role) === Boolean(user)) {
       throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'));
     }
-    if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
+    if (user) return { type: 'user', id: (await this.identity.users.findByAddress(command.workspace_id, user)).id };
     // Created before its key: a crash in between leaves an account without a key, never a key without an owner.
-    return { type: 'service_account', id: await this.newAccount({ name, role: role as Role }, command, request) };
+    return { type: 'service_account', id: await this.createAccount({ name, role: role as Role }, command, request) };
   }
 
   /** Has its own audit entry, because the account stays if its key fails. */
-  private newAccount(
+  private createAccount(
     fields: { readonly name: string; readonly role: Role },
     command: IdentityCommand,
     request: FastifyRequest,

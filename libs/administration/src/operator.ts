@@ -31,13 +31,13 @@ export interface NamedScope extends Scope {
 export type Owned<T extends object> = T & { readonly workspace: string; readonly environment: Environment };
 
 /** Results from several workspaces. */
-export interface Found<T extends object> {
+export interface ScopeResults<T extends object> {
   readonly data: readonly Owned<T>[];
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
 
-interface Dated {
+interface CreatedRecord {
   readonly created_at: string;
   readonly id: string;
 }
@@ -96,15 +96,15 @@ export class OperatorPrincipal {
    * Returns the newest entries of all scopes. The scopes are queried one after another, because all at once could be
    * too many.
    */
-  async newest<T extends Dated>(
+  async findNewest<T extends CreatedRecord>(
     limit: number,
     list: (scope: Scope) => Promise<ItemPage<T>>,
-  ): Promise<Found<T> & { readonly next_cursor: string | null }> {
+  ): Promise<ScopeResults<T> & { readonly next_cursor: string | null }> {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;
     for (const scope of this.scopes) {
-      const found = await list(scopeOf(scope));
-      const all = [...data, ...found.items.map((each) => owned(each, scope))].sort(newestFirst);
+      const found = await list(toScope(scope));
+      const all = [...data, ...found.items.map((each) => addScope(each, scope))].sort(compareNewestFirst);
       data = all.slice(0, limit);
       hasMore ||= found.next !== null || all.length > limit;
     }
@@ -123,14 +123,14 @@ export class OperatorPrincipal {
     get: (scope: Scope) => Promise<T>,
   ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
     for (const scope of this.scopes) {
-      const found = await unlessNotFound(get(scopeOf(scope)));
+      const found = await ignoreNotFound(get(toScope(scope)));
       if (found !== undefined) return { scope, found };
     }
     throw new RequestError('not_found', `No such ${noun} in ${this.place}.`);
   }
 
   /** Runs a change in one of the scopes. Each scope that a request changes has an audit entry. */
-  audited<T>(
+  runAudited<T>(
     request: FastifyRequest,
     { workspace_id, environment }: Scope,
     { type, target }: { readonly type: AuditType; readonly target: string | null },
@@ -156,17 +156,17 @@ export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest 
   };
 }
 
-export function owned<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
+export function addScope<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
   return { ...resource, workspace, environment };
 }
 
 /** The scope without the workspace's name, for queries and commands. */
-export function scopeOf({ workspace_id, environment }: NamedScope): Scope {
+export function toScope({ workspace_id, environment }: NamedScope): Scope {
   return { workspace_id, environment };
 }
 
 /** Undefined if the resource is not in that scope. */
-export async function unlessNotFound<T>(requestedScope: Promise<T>): Promise<T | undefined> {
+export async function ignoreNotFound<T>(requestedScope: Promise<T>): Promise<T | undefined> {
   try {
     return await requestedScope;
   } catch (error) {
@@ -175,7 +175,7 @@ export async function unlessNotFound<T>(requestedScope: Promise<T>): Promise<T |
   }
 }
 
-function newestFirst(one: Dated, other: Dated): number {
+function compareNewestFirst(one: CreatedRecord, other: CreatedRecord): number {
   const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
   return left < right ? 1 : left > right ? -1 : 0;
 }

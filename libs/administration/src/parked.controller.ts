@@ -4,8 +4,8 @@ import { notFound } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { unlessNotFound } from './operator.ts';
-import { AcceptsInput, listAnswer } from './routes.ts';
+import { ignoreNotFound } from './operator.ts';
+import { AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 const PAGE_SIZE = 200;
@@ -21,7 +21,7 @@ export class ParkedController {
   @Get()
   @AcceptsInput()
   async list(): Promise<ListAnswer<ParkedShipment | ParkedMessage>> {
-    return listAnswer([...(await this.shipments()), ...(await this.messages())]);
+    return createListAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
   /** Waits a few seconds for the outcome. */
@@ -55,7 +55,7 @@ export class ParkedController {
   }
 
   private async retryMessage(id: string): Promise<ParkedRetry['outcome']> {
-    const retried = this.webhooks && (await unlessNotFound(this.webhooks.parked.retry({ id })));
+    const retried = this.webhooks && (await ignoreNotFound(this.webhooks.parked.retry({ id })));
     if (retried === undefined) throw notFound('parked shipment or message');
     return retried.recorded ? 'applied' : 'parked';
   }

@@ -4,7 +4,7 @@ import { RequestError } from '@tracking/http';
 import { UnknownReadModel } from '@tracking/read-models';
 import { READ_MODELS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { AcceptsInput, listAnswer } from './routes.ts';
+import { AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 /** Read models and their rebuilds. */
@@ -15,7 +15,7 @@ export class ReadModelsController {
   @Get()
   @AcceptsInput()
   async list(): Promise<ListAnswer<ReadModelStatus>> {
-    return listAnswer(await this.readModels.list());
+    return createListAnswer(await this.readModels.list());
   }
 
   /** Responds as soon as the rebuild is stored; `GET /administration/read_models` shows its progress. */

@@ -6,9 +6,9 @@ import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFi
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, owned } from './operator.ts';
-import type { Found, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, WhereDto, placeOf } from './routes.ts';
+import { Operators, addScope } from './operator.ts';
+import type { ScopeResults, Owned } from './operator.ts';
+import { InputPipe, AcceptsInput, WhereDto, parseCursor } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListReplaysDto, WhereDto) {}
 class CreateWhereDto extends IntersectionType(ReplayFilterDto, WhereDto) {}
@@ -25,12 +25,12 @@ export class ReplaysController {
   @AcceptsInput({ query: ListWhereDto })
   async list(
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListWhereDto,
-  ): Promise<Found<WebhookReplay> & { readonly next_cursor: string | null }> {
+  ): Promise<ScopeResults<WebhookReplay> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal(where);
     const limit = parsePageLimit(requestedLimit);
-    const after = placeOf(cursor);
+    const after = parseCursor(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
-    return principal.newest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));
+    return principal.findNewest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));
   }
 
   @Get('replays/:id')
@@ -40,7 +40,7 @@ export class ReplaysController {
     const { scope, found } = await principal.find('replay', (each) =>
       this.webhooks.replays.get({ ...each, replay_id }),
     );
-    return owned(found, scope);
+    return addScope(found, scope);
   }
 
   @Post('webhook_endpoints/:id/replay')
@@ -56,10 +56,10 @@ export class ReplaysController {
     const principal = await this.operators.principal(input);
     const { scope } = await principal.find('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
     const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
-    const replay = await principal.audited(request, scope, entry, (command) =>
+    const replay = await principal.runAudited(request, scope, entry, (command) =>
       createReplay(request, replays, { ...command, endpoint_id, filter }),
     );
-    return owned(replay, scope);
+    return addScope(replay, scope);
   }
 
   @Post('replays/:id/cancel')
@@ -94,9 +94,9 @@ export class ReplaysController {
     const principal = await this.operators.principal(where);
     const { scope } = await principal.find('replay', (each) => replays.get({ ...each, replay_id }));
     const type = action === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
-    const replay = await principal.audited(request, scope, { type, target: replay_id }, (command) =>
+    const replay = await principal.runAudited(request, scope, { type, target: replay_id }, (command) =>
       changeReplay(request, replays, action, { ...command, replay_id }),
     );
-    return owned(replay, scope);
+    return addScope(replay, scope);
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
-interface InputOptions {
+interface RouteInputOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
   /** Largest body in bytes; 1 MiB by default. */
@@ -26,7 +26,7 @@ interface InputOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function AcceptsInput({ query = NoParameters, limit }: InputOptions = {}): MethodDecorator {
+export function AcceptsInput({ query = NoParameters, limit }: RouteInputOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: jsonBody(limit) });
 }
 
@@ -63,17 +63,17 @@ export interface ListAnswer<T> {
   readonly data: readonly T[];
 }
 
-export function listAnswer<T>(data: readonly T[]): ListAnswer<T> {
+export function createListAnswer<T>(data: readonly T[]): ListAnswer<T> {
   return { data };
 }
 
 /** Reads a cursor of two words. Only the operator's own tool sends cursors, so they are not signed. */
-export function placeOf(cursor: string | undefined): string[] | undefined {
+export function parseCursor(cursor: string | undefined): string[] | undefined {
   const place = cursor?.split(' ');
   if (place === undefined || place.length === 2) return place;
-  throw invalidCursor();
+  throw invalidCursorError();
 }
 
-export function invalidCursor(): RequestError {
+export function invalidCursorError(): RequestError {
   return invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
 }

@@ -17,7 +17,7 @@ import type { FastifyInstance } from 'fastify';
 export async function listenOnSocket(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const path = administrationSocketPath(resolve(dataDir), tmpdir());
   const folder = dirname(path);
-  if (folder !== resolve(dataDir)) await makePrivate(folder);
+  if (folder !== resolve(dataDir)) await makeFolderPrivate(folder);
   await rm(path, { force: true });
   await app.listen(path);
   await chmod(path, 0o600);
@@ -25,7 +25,7 @@ export async function listenOnSocket(app: NestFastifyApplication, dataDir: strin
 }
 
 /** In another user's folder, that user could answer in place of this service. */
-async function makePrivate(folder: string): Promise<void> {
+async function makeFolderPrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await stat(folder);
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0) {

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, AcceptsInput, listAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
@@ -67,7 +67,7 @@ export class UsersController {
   @AcceptsInput({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<User>> {
     const { id } = await this.operators.workspace(workspace);
-    return listAnswer(await this.identity.users.listAll(id));
+    return createListAnswer(await this.identity.users.listAll(id));
   }
 
   @Post('set_role')
@@ -80,7 +80,7 @@ export class UsersController {
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.command(identified, workspace);
-    const { id } = await this.identity.users.named(command.workspace_id, email);
+    const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const changed = await this.identity.users.change(command, id, { role });
     reportChange(request, changed);
     return changed.after;
@@ -96,7 +96,7 @@ export class UsersController {
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.command(identified, workspace);
-    const { id } = await this.identity.users.named(command.workspace_id, email);
+    const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const changed = await this.identity.users.deactivate(command, id);
     reportChange(request, changed);
     return changed.after;
@@ -112,7 +112,7 @@ export class UsersController {
     @Req() request: FastifyRequest,
   ): Promise<PasswordReset> {
     const command = await this.operators.command(identified, workspace);
-    const { id: user_id } = await this.identity.users.named(command.workspace_id, email);
+    const { id: user_id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const { identity, trail, appUrl } = this;
     const reset = { command, user_id, revoke_api_keys, address: null };
     return (await resetPassword({ identity, trail, appUrl }, request, reset)).body;

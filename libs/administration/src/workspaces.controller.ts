@@ -4,7 +4,7 @@ import { CurrentCommandIdentity, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe, AcceptsInput, listAnswer } from './routes.ts';
+import { InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateWorkspaceDto {
@@ -28,6 +28,6 @@ export class WorkspacesController {
   @Get()
   @AcceptsInput()
   async list(): Promise<ListAnswer<Workspace>> {
-    return listAnswer(await this.identity.workspaces.list());
+    return createListAnswer(await this.identity.workspaces.list());
   }
 }

@@ -73,7 +73,7 @@ export async function startReceiver(
     const { headers } = request;
     const body = await readBody(request);
     const header = headers['service-signature'];
-    const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
+    const event = JSON.parse(body.toString('utf8')) as EventEnvelope | OwnershipChallenge;
     const isChallenge = event.type === 'endpoint.verification';
     // A challenge may arrive before the response with the secret. Echoing it reveals nothing to its sender.
     if (secret === undefined)
@@ -110,7 +110,7 @@ export async function startReceiver(
   };
 }
 
-interface Challenge {
+interface OwnershipChallenge {
   readonly type: 'endpoint.verification';
   readonly data: { readonly challenge: string };
 }

@@ -7,7 +7,7 @@ import {
   type DeletedDocument,
   DeletedDocuments,
   type DeletedDocumentsDependencies,
-  type DeletedPlace,
+  type DeletedDocumentPosition,
 } from './index.ts';
 
 const SECOND_MS = 1_000;
@@ -21,7 +21,7 @@ let objects: StoredObjects;
 let metrics: RecordedMetrics;
 let now: Date;
 let rows: DeletedDocument[];
-let places: (DeletedPlace | undefined)[];
+let places: (DeletedDocumentPosition | undefined)[];
 let running: DeletedDocuments[];
 
 beforeEach(async () => {
@@ -38,9 +38,9 @@ afterEach(async () => {
 });
 
 /** Rows as the read model returns them. */
-async function deletedSince(place: DeletedPlace | undefined, limit: number) {
+async function deletedSince(place: DeletedDocumentPosition | undefined, limit: number) {
   places.push(place);
-  const key = ({ deleted_at, id }: DeletedPlace) => `${deleted_at} ${id}`;
+  const key = ({ deleted_at, id }: DeletedDocumentPosition) => `${deleted_at} ${id}`;
   const behind = rows.filter((row) => place === undefined || key(row) > key(place));
   return behind.sort((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, limit);
 }

@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import { retryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
-import { JobCursor, PATIENCE_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
+import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const MINUTE_MS = 60_000;
 const DOCUMENTS_PER_PAGE = 100;
@@ -12,18 +12,18 @@ const DOCUMENTS_PER_PAGE = 100;
  * destroyed its bytes, unless it crashed. The second comes after a week, because a row can appear behind rows with later
  * times, if a command was repeated or its events waited in a parked stream.
  */
-const PASSES = [
+const DELETION_CHECKS = [
   { name: 'deleted-soon', afterMs: MINUTE_MS },
   { name: 'deleted-late', afterMs: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
 
 /** Position of a document, after which a pass continues. */
-export interface DeletedPlace {
+export interface DeletedDocumentPosition {
   readonly deleted_at: Timestamp;
   readonly id: string;
 }
 
-export interface DeletedDocument extends DeletedPlace {
+export interface DeletedDocument extends DeletedDocumentPosition {
   /** Null if the document has no bytes. */
   readonly object_id: string | null;
 }
@@ -35,7 +35,10 @@ export interface DeletedDocumentsDependencies {
    * Returns at most `limit` documents of all workspaces that were deleted, or expired, after this place, in the order of
    * `deleted_at` and `id`: a range of an index. Throws `Unavailable`.
    */
-  readonly deletedSince: (place: DeletedPlace | undefined, limit: number) => Promise<readonly DeletedDocument[]>;
+  readonly deletedSince: (
+    place: DeletedDocumentPosition | undefined,
+    limit: number,
+  ) => Promise<readonly DeletedDocument[]>;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -69,17 +72,21 @@ export class DeletedDocuments {
   }
 
   private async round(ending: AbortSignal): Promise<void> {
-    for (const { name, afterMs } of PASSES) {
-      const cursor = await JobCursor.open<DeletedPlace>(this.parts.documentStore, name);
+    for (const { name, afterMs } of DELETION_CHECKS) {
+      const cursor = await JobCursor.open<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
       while (!ending.aborted && (await this.pace.run(() => this.checkPage(cursor, until, ending), ending)));
     }
   }
 
   /** Returns true if another page may follow. */
-  private async checkPage(cursor: JobCursor<DeletedPlace>, until: Timestamp, ending: AbortSignal): Promise<boolean> {
+  private async checkPage(
+    cursor: JobCursor<DeletedDocumentPosition>,
+    until: Timestamp,
+    ending: AbortSignal,
+  ): Promise<boolean> {
     const page = await this.parts.deletedSince(await cursor.read(), DOCUMENTS_PER_PAGE);
-    const { patienceMs = PATIENCE_MS } = this.parts;
+    const { patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const due = page.filter(({ deleted_at }) => deleted_at < until);
     for (const { object_id } of due) {
       if (ending.aborted) return false;

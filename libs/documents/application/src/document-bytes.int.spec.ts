@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Unavailable } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
-import { docx, inPieces, pdf, png, tiff } from '../test/files.ts';
+import { docx, splitBytes, pdf, png, tiff } from '../test/files.ts';
 import { shipmentOf, StoredObjects, tokenOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
 import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
@@ -28,7 +28,7 @@ function watched(bytes: Buffer) {
   const source = (async function* () {
     seen.isRead = true;
     try {
-      yield* inPieces(bytes, 1_000);
+      yield* splitBytes(bytes, 1_000);
     } finally {
       seen.isClosed = true;
     }
@@ -48,7 +48,7 @@ describe('the bytes of a document', () => {
     ['image/tiff', tiff({ pixels: 300_000 })],
     ['text/plain', Buffer.from('x'.repeat(300_000))],
   ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
-    const stored = await store(inPieces(bytes));
+    const stored = await store(splitBytes(bytes));
     expect(stored).toEqual({
       id: expect.stringMatching(new RegExp(`^${tokenOf('s')}-[a-z2-7]{26}$`)),
       size_bytes: bytes.length,
@@ -60,20 +60,20 @@ describe('the bytes of a document', () => {
   });
 
   it('get a new id each time', async () => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await store(inPieces(pdf()))).id));
+    const ids = await Promise.all([1, 2, 3].map(async () => (await store(splitBytes(pdf()))).id));
     expect(new Set(ids).size).toBe(3);
   });
 
   it('get an id from the given random bits', async () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
     documents = new DocumentBytes({ objects: objects.store, metrics, random });
-    expect((await store(inPieces(pdf()))).id).toBe(`${tokenOf('s')}-abcdefghijklmnopqrstuvwxyz`);
+    expect((await store(splitBytes(pdf()))).id).toBe(`${tokenOf('s')}-abcdefghijklmnopqrstuvwxyz`);
   });
 
   it('may reach the limit, but not exceed it', async () => {
     const bytes = Buffer.alloc(5_000, 'x');
-    expect(await store(inPieces(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
-    await expect(store(inPieces(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
+    expect(await store(splitBytes(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
+    await expect(store(splitBytes(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
     expect((await objects.names()).length).toBe(1);
   });
 
@@ -118,7 +118,7 @@ describe('the bytes of a document', () => {
     const type = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/${kind}`;
     for (const isStored of [true, false]) {
       const content = `<?xml version="1.0"?><r:Relationships><r:Relationship Target='${target}' TargetMode="External" Type="${type}"/></r:Relationships>`;
-      const stored = store(inPieces(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
+      const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
       if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
       else await expect(stored).rejects.toThrow('it loads a template or other content from another host');
     }
@@ -134,19 +134,19 @@ describe('the bytes of a document', () => {
     ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'it is a damaged archive'],
     ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'it is a damaged archive'],
   ])('are refused if a part of an archive %s', async (_name, part, why) => {
-    await expect(store(inPieces(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
+    await expect(store(splitBytes(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
     expect(await objects.names()).toHaveLength(0);
   });
 
   it('are refused if the relationships of an archive have a document type', async () => {
     const content = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a/>';
-    const stored = store(inPieces(docx({ name: 'word/_rels/settings.xml.rels', content })));
+    const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content })));
     await expect(stored).rejects.toThrow('its relationships have a document type');
   });
 
   it('leave nothing behind if their sender disconnects', async () => {
     async function* brokenOff() {
-      yield* inPieces(pdf());
+      yield* splitBytes(pdf());
       throw new Error('the connection is gone');
     }
     await expect(store(brokenOff())).rejects.toThrow('the connection is gone');
@@ -157,7 +157,7 @@ describe('the bytes of a document', () => {
     const unavailable = new Unavailable('object store', 'away');
     const fail = () => Promise.reject(unavailable);
     const failing = new DocumentBytes({ objects: { put: fail, get: fail, delete: fail }, metrics });
-    const bytes = { shipmentId: shipmentOf('s'), source: inPieces(pdf()), limitBytes: MIB };
+    const bytes = { shipmentId: shipmentOf('s'), source: splitBytes(pdf()), limitBytes: MIB };
     await expect(failing.store(bytes)).rejects.toBe(unavailable);
   });
 });

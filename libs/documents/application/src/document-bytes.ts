@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DocumentContentType } from '@tracking/contracts';
 import { type Counter, type Metrics, type ObjectStore, Unavailable } from '@tracking/ports';
 import { checkArchiveParts } from './content/archive-parts.ts';
-import { Judgement } from './content/judgement.ts';
+import { FileTypeJudge } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
 import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
 
@@ -55,13 +55,13 @@ export class DocumentBytes {
     try {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
       if (declaredBytes === 0) throw new EmptyDocument();
-      const id = freshObjectId(shipmentId, this.parts.random ?? randomBytes);
-      const judgement = new Judgement(hint);
-      const passing = new Passing(source, limitBytes, judgement);
+      const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
+      const judgement = new FileTypeJudge(hint);
+      const passing = new SourceCheck(source, limitBytes, judgement);
       const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.bytes());
       await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
-      return { id, size_bytes: sizeBytes, sha256, content_type: passing.judged() };
+      return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
     } catch (error) {
       if (isDocumentRefusal(error)) this.refused.add(1, { why: error.name });
       throw error;
@@ -69,7 +69,7 @@ export class DocumentBytes {
   }
 
   /** Checks the parts of a stored archive, as its directory lists them, and deletes the archive if it is refused. */
-  private async checkArchive(id: string, { archiveParts }: Judgement): Promise<void> {
+  private async checkArchive(id: string, { archiveParts }: FileTypeJudge): Promise<void> {
     if (archiveParts.length === 0) return;
     const { objects } = this.parts;
     try {
@@ -85,13 +85,13 @@ export class DocumentBytes {
 }
 
 /** A source on its way to the store, which keeps nothing if this stream throws. */
-class Passing {
+class SourceCheck {
   private contentType: DocumentContentType | undefined;
 
   constructor(
     private readonly source: AsyncIterable<Uint8Array>,
     private readonly limitBytes: number,
-    private readonly judgement: Judgement,
+    private readonly judgement: FileTypeJudge,
   ) {}
 
   async *bytes(): AsyncGenerator<Uint8Array> {
@@ -106,7 +106,7 @@ class Passing {
     this.contentType = await this.judgement.end();
   }
 
-  judged(): DocumentContentType {
+  getContentType(): DocumentContentType {
     if (this.contentType === undefined) throw new Error('the object store did not read the source to the end');
     return this.contentType;
   }
@@ -122,7 +122,7 @@ const OBJECT_ID = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
  * Returns a new object id: the token of its shipment, so that the shipment can be asked whether the object is needed,
  * and 130 random bits.
  */
-function freshObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
+function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
   const characters = Array.from(random(RANDOM_CHARACTERS), (byte) => BASE32.charAt(byte & 31));
   return `${shipmentId.slice(SHIPMENT_PREFIX.length)}-${characters.join('')}`;
 }

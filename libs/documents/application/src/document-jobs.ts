@@ -4,7 +4,7 @@ import { monotonicMs, retry } from '@tracking/resilience';
 /** Share of the time that a job may work; the rest is for requests. */
 export const MAX_WORK_SHARE = 0.25;
 /** How long a call to an engine is retried before the round ends. The next round continues from the job's cursor. */
-export const PATIENCE_MS = 10_000;
+export const RETRY_TIMEOUT_MS = 10_000;
 
 /** @throws Unavailable if the engine does not respond within `patienceMs`; any other error of the action immediately */
 export function retryWhileUnavailable<T>(

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@tracking/ports';
 import { MemoryMeter, noMetrics } from '@tracking/testing';
-import { DOCX_PARTS, inPieces, pdf } from '../test/files.ts';
+import { DOCX_PARTS, splitBytes, pdf } from '../test/files.ts';
 import { shipmentOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
 import { DocumentBytes } from './index.ts';
@@ -45,14 +45,14 @@ describe('the bytes of a document', () => {
     const bytes = zip([...DOCX_PARTS, filling]);
     const memory = new MemoryMeter('buffers and heap');
     async function* large() {
-      for await (const piece of inPieces(bytes)) {
+      for await (const piece of splitBytes(bytes)) {
         yield piece;
       }
       memory.sampleMemory();
     }
     const get: ObjectStore['get'] = async (_id, { start, end } = { start: 0, end: bytes.length }) => ({
       sizeBytes: bytes.length,
-      bytes: inPieces(bytes.subarray(start, end)),
+      bytes: splitBytes(bytes.subarray(start, end)),
     });
     await new DocumentBytes({ objects: { put, get, delete: unused }, metrics: noMetrics }).store({
       shipmentId: shipmentOf('s'),

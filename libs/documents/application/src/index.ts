@@ -1,6 +1,6 @@
 export type { ContentHint } from './content/text-judge.ts';
 export { DeletedDocuments } from './deleted-documents.ts';
-export type { DeletedDocument, DeletedDocumentsDependencies, DeletedPlace } from './deleted-documents.ts';
+export type { DeletedDocument, DeletedDocumentsDependencies, DeletedDocumentPosition } from './deleted-documents.ts';
 export { DocumentBytes } from './document-bytes.ts';
 export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
 export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';

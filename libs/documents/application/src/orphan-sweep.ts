@@ -12,12 +12,12 @@ import {
 } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import { shipmentOfObject } from './document-bytes.ts';
-import { JobCursor, PATIENCE_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
+import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Age after which no upload of an object is in progress, and no document waits for one. */
-const ORPHAN_AFTER_MS = 2 * DAY_MS;
+const ORPHAN_AGE_MS = 2 * DAY_MS;
 /**
  * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
  * shorter steps do not pay off.
@@ -25,7 +25,7 @@ const ORPHAN_AFTER_MS = 2 * DAY_MS;
 const MIN_STEP_MS = 6 * HOUR_MS;
 const MAX_STEP_MS = DAY_MS;
 /** Age after which parts of objects count as left by a crash, because no upload takes so long. */
-const UNFINISHED_AFTER_MS = DAY_MS;
+const UNFINISHED_PART_AGE_MS = DAY_MS;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
@@ -87,12 +87,12 @@ export class OrphanSweep {
       await cursor.moveTo({ before: step.before.toISOString() });
       hasSwept = true;
     }
-    if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.now() - UNFINISHED_AFTER_MS));
+    if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.currentTimeMs() - UNFINISHED_PART_AGE_MS));
   }
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
   private nextStep(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
-    const old = this.now() - ORPHAN_AFTER_MS;
+    const old = this.currentTimeMs() - ORPHAN_AGE_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
     // A clock that was once ahead must not prevent the check of objects.
@@ -121,9 +121,9 @@ export class OrphanSweep {
 
   /** @throws Unavailable; after any other failure the objects of the shipment are kept */
   private async checkObjects(shipmentId: string | undefined, objectIds: readonly string[], signal: AbortSignal) {
-    const needed = shipmentId === undefined ? objectIds : await this.needed(shipmentId, objectIds, signal);
+    const needed = shipmentId === undefined ? objectIds : await this.findNeededObjects(shipmentId, objectIds, signal);
     const orphans = objectIds.filter((id) => !needed.includes(id));
-    for (const id of orphans) await this.patiently(() => this.parts.objects.delete(id), signal);
+    for (const id of orphans) await this.runWithRetries(() => this.parts.objects.delete(id), signal);
     this.checked.add(orphans.length, { outcome: 'deleted' });
     this.checked.add(objectIds.length - orphans.length, { outcome: 'kept' });
     if (orphans.length > 0) {
@@ -134,10 +134,14 @@ export class OrphanSweep {
     }
   }
 
-  private async needed(shipmentId: string, all: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  private async findNeededObjects(
+    shipmentId: string,
+    all: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     try {
-      return await this.patiently(
-        () => this.parts.neededObjects(shipmentId, new Date(this.now()).toISOString()),
+      return await this.runWithRetries(
+        () => this.parts.neededObjects(shipmentId, new Date(this.currentTimeMs()).toISOString()),
         signal,
       );
     } catch (error) {
@@ -148,11 +152,11 @@ export class OrphanSweep {
     }
   }
 
-  private patiently<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    return retryWhileUnavailable(action, this.parts.patienceMs ?? PATIENCE_MS, signal);
+  private runWithRetries<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return retryWhileUnavailable(action, this.parts.patienceMs ?? RETRY_TIMEOUT_MS, signal);
   }
 
-  private now(): number {
+  private currentTimeMs(): number {
     return this.parts.clock().getTime();
   }
 }

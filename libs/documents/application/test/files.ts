@@ -1,9 +1,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { type Part, zip } from './zip.ts';
 
-const OFFICE = 'application/vnd.openxmlformats-officedocument';
-export const DOCX = `${OFFICE}.wordprocessingml.document`;
-export const XLSX = `${OFFICE}.spreadsheetml.sheet`;
+const OFFICE_TYPE_PREFIX = 'application/vnd.openxmlformats-officedocument';
+export const DOCX = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
+export const XLSX = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
 
 const contentTypes = (part: string, type: string): Part => ({
   name: '[Content_Types].xml',
@@ -113,6 +113,6 @@ export const docx = (...more: readonly Part[]): Buffer => zip([...DOCX_PARTS, ..
 export const xlsx = (...more: readonly Part[]): Buffer => zip([...XLSX_PARTS, ...more]);
 
 /** Splits bytes into chunks of at most the given size. */
-export async function* inPieces(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {
+export async function* splitBytes(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

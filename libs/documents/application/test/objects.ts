@@ -8,7 +8,7 @@ export const shipmentOf = (letter: string) => `shp_${tokenOf(letter)}`;
 /** Returns the id of an object of that shipment. */
 export const objectOf = (letter: string, name: string) => `${tokenOf(letter)}-${name.padEnd(26, 'x')}`;
 
-async function* some(bytes: string) {
+async function* yieldBytes(bytes: string) {
   yield Buffer.from(bytes);
 }
 
@@ -25,7 +25,7 @@ export class StoredObjects {
   }
 
   async put(id: string, at: Date): Promise<string> {
-    await this.store.put(id, some(id));
+    await this.store.put(id, yieldBytes(id));
     await this.setTime(id, at);
     return id;
   }

@@ -30,13 +30,17 @@ import { UploadTokenDto } from './document.resource.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
-const IDLE_MS = 60_000;
+const MAX_READ_PAUSE_MS = 60_000;
 
-const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
-const CONTENT: RouteBody = { kind: FILE_BODY_KIND, limit: DOCUMENT_LIMITS.presignedBytes, time: TIME };
+const UPLOAD_TIME_LIMITS = { idleMs: 30_000, overallMs: 60 * 60_000 };
+const UPLOAD_BODY: RouteBody = {
+  kind: FILE_BODY_KIND,
+  limit: DOCUMENT_LIMITS.presignedBytes,
+  time: UPLOAD_TIME_LIMITS,
+};
 
 const BINARY = { schema: { type: 'string', format: 'binary' } };
-const FILE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
+const FILE_CONTENT_BY_TYPE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
 
 /** Downloads and uploads of the files of documents. */
 @ApiTags('Documents')
@@ -71,12 +75,12 @@ export class DocumentBytesController {
   @ApiResponse({
     status: 200,
     description: 'The file.',
-    content: FILE,
+    content: FILE_CONTENT_BY_TYPE,
   })
   @ApiResponse({
     status: 206,
     description: 'The requested range of the file.',
-    content: FILE,
+    content: FILE_CONTENT_BY_TYPE,
   })
   @refusal(404, 'No such document in this workspace and environment.')
   @refusal(409, 'The file was not uploaded, is deleted, or is damaged.')
@@ -91,12 +95,12 @@ export class DocumentBytesController {
     request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
     if (!isDocumentPresent(document) || object_id === null) throw noBytesError(document);
-    if (isKnown(request, etag)) {
+    if (clientHasVersion(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
     }
-    const range = rangeOf(request, etag, document.size_bytes);
-    const headers = headersOf(document, range);
+    const range = readRange(request, etag, document.size_bytes);
+    const headers = createHeaders(document, range);
     if (request.method === 'HEAD') {
       // The framework would measure another payload and change the length.
       reply.headers(headers).send(Readable.from([]));
@@ -115,7 +119,7 @@ export class DocumentBytesController {
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
     query: UploadTokenDto,
-    acceptedBody: CONTENT,
+    acceptedBody: UPLOAD_BODY,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiResponse({ status: 204, description: 'Stored.' })
@@ -128,7 +132,7 @@ export class DocumentBytesController {
   @refusal(429, 'Too many uploads of this document per minute; see Retry-After.')
   @refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
-    const grant = grantOf(request);
+    const grant = requireGrant(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
     await this.throttle.upload(ids.document_id);
     const { workspace_id, environment, actor } = grant;
@@ -137,13 +141,13 @@ export class DocumentBytesController {
     requirePending(found);
     const former = found.received_object_id;
     // Equal bytes change nothing, but only if the former object still exists.
-    const kept_object_id = former !== null && (await this.storage.has(former)) ? former : null;
+    const kept_object_id = former !== null && (await this.storage.hasObject(former)) ? former : null;
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
       shipmentId: ids.shipment_id,
-      source: readBodyPieces(request, TIME),
+      source: readBodyPieces(request, UPLOAD_TIME_LIMITS),
       limitBytes: grant.size_bytes,
-      ...declared(request),
+      ...readDeclaredBytes(request),
       hint: { contentType, fileName },
     });
     const { traceparent, id: request_id } = request;
@@ -160,7 +164,7 @@ export class DocumentBytesController {
    * files.
    */
   private async missingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
-    const { document, object_id } = await this.documents.current(request, documentId);
+    const { document, object_id } = await this.documents.readCurrent(request, documentId);
     if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
@@ -171,17 +175,17 @@ function noBytesError({ status }: DocumentRecord): RequestError {
   return new RequestError('document_not_uploaded', `The document is ${status}, so it has no file to download.`);
 }
 
-function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+function clientHasVersion({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return known !== undefined && matchesTag(known, etag);
 }
 
 /** @throws RequestError `range_not_satisfiable` */
-function rangeOf({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
+function readRange({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
   const { range, 'if-range': ifRange } = headers;
   // A weak tag or a date does not identify content.
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange !== etag)) return undefined;
-  const found = byteRange(range, size);
+  const found = parseByteRange(range, size);
   if (found !== null) return found;
   const content = { 'Content-Range': `bytes */${size}`, 'Accept-Ranges': 'bytes' };
   throw new RequestError('range_not_satisfiable', `The file has ${size} bytes, but none in this range.`, [], content);
@@ -196,7 +200,7 @@ const CONTENT_HEADERS = [
   'Accept-Ranges',
 ];
 
-function headersOf(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
+function createHeaders(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
   const { content_type, size_bytes, checksum_sha256 } = document;
   const name = downloadName(document);
   const { start, end } = range ?? { start: 0, end: size_bytes };
@@ -204,14 +208,14 @@ function headersOf(document: DocumentRecord, range: ByteRange | undefined): Read
     ETag: `"${checksum_sha256}"`,
     'Content-Type': content_type,
     'Content-Length': String(end - start),
-    'Content-Disposition': contentDisposition(name, { type: 'attachment', fallback: plain(name) }),
+    'Content-Disposition': contentDisposition(name, { type: 'attachment', fallback: toAsciiName(name) }),
     'Accept-Ranges': 'bytes',
     ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${size_bytes}` }),
   };
 }
 
 /** The file name for clients without `filename*`. */
-function plain(name: string): string {
+function toAsciiName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
 
@@ -227,7 +231,7 @@ function removeContentHeaders(reply: FastifyReply): void {
  * the error, or closes the connection if the response has started.
  */
 function send(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
-  reply.raw.setTimeout(IDLE_MS, () => reply.raw.destroy());
+  reply.raw.setTimeout(MAX_READ_PAUSE_MS, () => reply.raw.destroy());
   const guarded = async function* () {
     try {
       yield* bytes;
@@ -239,7 +243,7 @@ function send(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
   reply.send(Readable.from(guarded(), { objectMode: false }));
 }
 
-function grantOf({ upload }: FastifyRequest): UploadGrant {
+function requireGrant({ upload }: FastifyRequest): UploadGrant {
   if (upload === null) throw new Error('the upload token was not checked');
   return upload;
 }
@@ -252,26 +256,26 @@ function requirePending(found: FoundDocument | undefined): asserts found is Foun
   throw new RequestError('document_not_pending', `The document is ${status} and does not accept uploads.`);
 }
 
-function declared({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
+function readDeclaredBytes({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
   const length = headers['content-length'];
   return length === undefined ? {} : { declaredBytes: Number(length) };
 }
 
-const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
+const RANGE_PATTERN = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
  * Returns the range that a `Range` header requests; null if the file has no byte in it (416). Undefined for all bytes,
  * also if the header has several ranges or is malformed, which RFC 9110 (14.2) allows a server to ignore.
  */
-export function byteRange(header: string, size: number): ByteRange | undefined | null {
-  const [, first = '', last = ''] = RANGE.exec(header) ?? [];
-  if (first === '') return last === '' ? undefined : suffix(Number(last), size);
+export function parseByteRange(header: string, size: number): ByteRange | undefined | null {
+  const [, first = '', last = ''] = RANGE_PATTERN.exec(header) ?? [];
+  if (first === '') return last === '' ? undefined : createSuffixRange(Number(last), size);
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
   if (last !== '' && Number(last) < start) return undefined;
   return start < size ? { start, end } : null;
 }
 
-function suffix(length: number, size: number): ByteRange | null {
+function createSuffixRange(length: number, size: number): ByteRange | null {
   return length === 0 || size === 0 ? null : { start: Math.max(0, size - length), end: size };
 }

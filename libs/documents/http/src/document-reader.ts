@@ -41,7 +41,7 @@ export class DocumentReader {
    * Reads a document from its stream, which is always current, with the version of its shipment, which writes expect.
    * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
-  async current(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
+  async readCurrent(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.checkToken(request);
     const found = await this.shipments.getDocument({ ...scopeOf(request), document_id });
     if (found === undefined) throw notFound('document');
@@ -53,7 +53,7 @@ export class DocumentReader {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
     const row = isShown ? await this.readModels.queries.documents.get(scopeOf(request), documentId) : undefined;
-    return row ?? this.current(request, documentId);
+    return row ?? this.readCurrent(request, documentId);
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -64,18 +64,18 @@ export class DocumentReader {
   ): Promise<PageContent<ShipmentDocument>> {
     await this.readYourWrites.waitForReadModel('documents', request);
     const { items, next } = await this.readModels.queries.documents.list(scopeOf(request), shipmentId, page);
-    return { items: items.map((document) => this.resource(document)), next };
+    return { items: items.map((document) => this.toResource(document)), next };
   }
 
   /** The response to a write of a document: its `ETag` is the shipment's. */
-  written({ answer, position }: WrittenAnswer<DocumentAnswer>): WrittenResource<ShipmentDocument> {
+  toWrittenResource({ answer, position }: WrittenAnswer<DocumentAnswer>): WrittenResource<ShipmentDocument> {
     const { document, shipment_version: version, warnings } = answer;
     const about = { shipment_id: document.shipment_id, document_id: document.id };
-    return { body: this.resource(document), position, version, warnings, about };
+    return { body: this.toResource(document), position, version, warnings, about };
   }
 
   /** Returns a document in the form of the API. */
-  resource(document: DocumentRecord): ShipmentDocument {
+  toResource(document: DocumentRecord): ShipmentDocument {
     return documentResource(document, this.settings);
   }
 }

@@ -68,7 +68,7 @@ export class DocumentStorage {
     if (content === undefined) return undefined;
     if (content.sizeBytes !== document.size_bytes) throw this.damagedError(request, stored, 'size');
     if (this.damaged.has(object_id)) await this.verify(request, stored);
-    return this.checked(request, stored, content.bytes, range);
+    return this.readVerified(request, stored, content.bytes, range);
   }
 
   /**
@@ -77,14 +77,14 @@ export class DocumentStorage {
    */
   private async verify(request: FastifyRequest, stored: StoredDocument): Promise<void> {
     const whole = await this.parts.objects.get(stored.object_id);
-    const bytes = this.checked(request, stored, whole?.bytes ?? []);
+    const bytes = this.readVerified(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
     this.damaged.delete(stored.object_id);
-    this.parts.logger.info(fieldsOf(request, stored), 'file of a document is no longer damaged');
+    this.parts.logger.info(toLogFields(request, stored), 'file of a document is no longer damaged');
   }
 
   /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
-  private async *checked(
+  private async *readVerified(
     request: FastifyRequest,
     stored: StoredDocument,
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -117,7 +117,7 @@ export class DocumentStorage {
       if (oldest !== undefined && this.damaged.size >= MAX_KNOWN_DAMAGED) this.damaged.delete(oldest);
       this.damaged.add(stored.object_id);
       this.damagedFiles.add(1, { why });
-      this.parts.logger.error({ ...fieldsOf(request, stored), why }, 'file of a document is damaged');
+      this.parts.logger.error({ ...toLogFields(request, stored), why }, 'file of a document is damaged');
     }
     return new RequestError('document_damaged', 'The stored file of the document is damaged.');
   }
@@ -132,7 +132,7 @@ export class DocumentStorage {
   }
 
   /** Returns true if the object exists, without reading it. @throws Unavailable */
-  async has(objectId: string): Promise<boolean> {
+  async hasObject(objectId: string): Promise<boolean> {
     return (await this.parts.objects.get(objectId)) !== undefined;
   }
 
@@ -141,7 +141,7 @@ export class DocumentStorage {
     try {
       return await command();
     } catch (error) {
-      if (isCertain(error)) await this.destroy(request, objectId);
+      if (provesNothingWritten(error)) await this.destroy(request, objectId);
       throw error;
     }
   }
@@ -161,7 +161,7 @@ export class DocumentStorage {
   }
 }
 
-function fieldsOf(request: FastifyRequest, { document, object_id }: StoredDocument): object {
+function toLogFields(request: FastifyRequest, { document, object_id }: StoredDocument): object {
   return { ...requestFields(request), document_id: document.id, object_id };
 }
 
@@ -180,7 +180,7 @@ export class ReceivedFile {
 }
 
 /** Returns true if the error proves that nothing was written. */
-function isCertain(error: unknown): boolean {
+function provesNothingWritten(error: unknown): boolean {
   return error instanceof DomainError || error instanceof RequestError || isKnownUndone(error);
 }
 

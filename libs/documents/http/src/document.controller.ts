@@ -23,7 +23,7 @@ import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reade
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './document.resource.ts';
 
-const OfId = (): MethodDecorator =>
+const DocumentIdParameters = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' }),
     refusal(404, 'No such document in this workspace and environment.'),
@@ -47,16 +47,16 @@ export class DocumentController {
     conditional: 'read',
     readsYourWrites: true,
   })
-  @OfId()
+  @DocumentIdParameters()
   @ApiResponse({ status: 200, description: 'The document.', type: DocumentResource })
   async get(
     @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentDocument> {
-    const { document, shipment_version } = await this.documents.current(request, document_id);
+    const { document, shipment_version } = await this.documents.readCurrent(request, document_id);
     reply.header('ETag', formatEtag(shipment_version));
-    return this.documents.resource(document);
+    return this.documents.toResource(document);
   }
 
   @Post('complete')
@@ -66,7 +66,7 @@ export class DocumentController {
     description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
-  @OfId()
+  @DocumentIdParameters()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was complete before.',
@@ -79,9 +79,9 @@ export class DocumentController {
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
-    const lost_object_id = await this.lostObject(reply.request, command, ids);
+    const lost_object_id = await this.findLostObject(reply.request, command, ids);
     const written = await this.shipments.completeUpload({ ...command, ...ids, lost_object_id });
-    return this.responder.respond(reply, ignored, this.documents.written(written));
+    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   @Post('approve')
@@ -91,7 +91,7 @@ export class DocumentController {
     description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
-  @OfId()
+  @DocumentIdParameters()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was approved before.',
@@ -105,7 +105,7 @@ export class DocumentController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.approveDocument({ ...command, ...ids });
-    return this.responder.respond(reply, ignored, this.documents.written(written));
+    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   @Post('reject')
@@ -116,7 +116,7 @@ export class DocumentController {
     body: RejectDocumentDto,
     conditional: 'write',
   })
-  @OfId()
+  @DocumentIdParameters()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was rejected before.',
@@ -130,7 +130,7 @@ export class DocumentController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.rejectDocument({ ...command, ...ids, reason: sent.value.reason });
-    return this.responder.respond(reply, sent.warnings, this.documents.written(written));
+    return this.responder.respond(reply, sent.warnings, this.documents.toWrittenResource(written));
   }
 
   @Delete()
@@ -140,7 +140,7 @@ export class DocumentController {
     conditional: 'write',
     readsYourWrites: true,
   })
-  @OfId()
+  @DocumentIdParameters()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was deleted before. Its file is destroyed, and its data stay.',
@@ -154,19 +154,19 @@ export class DocumentController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
-    const before = await this.documents.current(request, ids.document_id);
+    const before = await this.documents.readCurrent(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     reportChange(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroy(request, object_id);
-    return this.responder.respond(reply, ignored, this.documents.written(written));
+    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   /**
    * Returns the id of uploaded bytes that no longer exist, which happens if a sweep with a wrong clock deleted the
    * bytes of a pending document as orphans.
    */
-  private async lostObject(
+  private async findLostObject(
     request: FastifyRequest,
     scope: Scope,
     { document_id }: DocumentIds,
@@ -174,7 +174,7 @@ export class DocumentController {
     const { workspace_id, environment } = scope;
     const found = await this.shipments.getDocument({ workspace_id, environment, document_id });
     const came = found?.received_object_id ?? null;
-    if (came === null || (await this.storage.has(came))) return null;
+    if (came === null || (await this.storage.hasObject(came))) return null;
     this.storage.reportMissing(request, came);
     return came;
   }

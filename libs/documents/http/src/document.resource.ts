@@ -30,27 +30,29 @@ import { ReceivedFile } from './document-storage.ts';
 const mediaType = (value: unknown): unknown =>
   createLowerCaseConversion(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
 
-const HEX = /^[0-9a-f]{64}$/;
-const checksum: FieldCheck = (value, param) => {
+const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
+const checkChecksum: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  return HEX.test(value) ? [] : fault(param, 'invalid_value', 'Must be a SHA-256 digest of 64 hexadecimal digits.');
+  return SHA256_HEX_PATTERN.test(value)
+    ? []
+    : fault(param, 'invalid_value', 'Must be a SHA-256 digest of 64 hexadecimal digits.');
 };
 
 /** A size above the limit is refused later, with 413. */
-const size: FieldCheck = (value, param) => {
+const checkSize: FieldCheck = (value, param) => {
   if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
   return Number.isSafeInteger(value) && value >= 1
     ? []
     : fault(param, 'invalid_value', 'Must be a whole number of at least 1.');
 };
 
-const MAX_FILE_NAME = 255;
+const MAX_FILE_NAME_CHARS = 255;
 
 /**
  * Matches control characters, line ends and marks that reverse the direction of text, which could show `gpj.exe` as
  * `exe.jpg`.
  */
-const UNPRINTABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
+const UNPRINTABLE_PATTERN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 
 /** Normalises a file name: without the path that some clients send, and composed (NFC). */
 export function normaliseFileName(value: unknown): unknown {
@@ -63,10 +65,10 @@ export function normaliseFileName(value: unknown): unknown {
 export const fileName: FieldCheck = (value, param): readonly FieldError[] => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (value === '' || value === '.' || value === '..') return fault(param, 'invalid_value', 'Must be a file name.');
-  if ([...value].length > MAX_FILE_NAME) {
-    return fault(param, 'too_long', `Must have at most ${MAX_FILE_NAME} characters.`);
+  if ([...value].length > MAX_FILE_NAME_CHARS) {
+    return fault(param, 'too_long', `Must have at most ${MAX_FILE_NAME_CHARS} characters.`);
   }
-  const isSound = value.isWellFormed() && !UNPRINTABLE.test(value);
+  const isSound = value.isWellFormed() && !UNPRINTABLE_PATTERN.test(value);
   return isSound ? [] : fault(param, 'invalid_value', 'Must not contain control characters or unpaired surrogates.');
 };
 
@@ -87,7 +89,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   @field(
     fileName,
     { description: 'File name, in any script. A leading path is removed.', example: 'invoice-4711.pdf' },
-    { type: String, minLength: 1, maxLength: MAX_FILE_NAME },
+    { type: String, minLength: 1, maxLength: MAX_FILE_NAME_CHARS },
     { normalise: normaliseFileName },
   )
   readonly file_name!: string;
@@ -99,13 +101,13 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   )
   readonly content_type!: wire.DocumentContentType;
   @field(
-    size,
+    checkSize,
     { description: 'Size of the file in bytes.', example: 48_213 },
     { type: 'integer', minimum: 1, maximum: DOCUMENT_LIMITS.presignedBytes },
   )
   readonly size_bytes!: number;
   @field(
-    checksum,
+    checkChecksum,
     {
       description: 'SHA-256 of the file, in hexadecimal digits; lower case in responses.',
       example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
@@ -146,7 +148,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly download_url!: string | null;
 }
 
-const file: FieldCheck = (value, param) =>
+const createFileSchema: FieldCheck = (value, param) =>
   value instanceof ReceivedFile ? [] : fault(param, 'invalid_type', 'Must be a file: a part with a filename.');
 
 @ApiSchema({ name: 'DocumentForm' })
@@ -155,7 +157,7 @@ export class AddDocumentDto extends InputType(DocumentResource, {
   optional: ['replaces_document_id'],
 }) {
   @field(
-    file,
+    createFileSchema,
     { description: 'The file with its name. The parts of the form may have any order.' },
     { type: String, format: 'binary' },
   )

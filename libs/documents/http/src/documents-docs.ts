@@ -2,7 +2,7 @@ import { eventSamples } from '@tracking/contracts';
 import { entry, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of documents. */
-const ERRORS = {
+const DOCUMENT_ERRORS = {
   size_mismatch: entry(
     'The size of the uploaded file differs from the announced size.',
     'POST /v1/documents/doc_…/complete',
@@ -84,7 +84,7 @@ const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single faulty fields, in `details`. */
-const FIELDS = {
+const FIELD_ERRORS = {
   unknown_document: entry(
     'The shipment has no such document, or the document has no file and cannot be replaced.',
     '{"replaces_document_id": "doc_…"}',
@@ -94,7 +94,7 @@ const FIELDS = {
 } as const satisfies FeatureDocs['fields'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
-const REFUSALS = {
+const OPERATION_ERRORS = {
   addDocument: [
     'limit_exceeded',
     'malformed_multipart',
@@ -119,14 +119,17 @@ const REFUSALS = {
   rejectDocument: ['document_not_uploaded', 'document_reviewed'],
 } as const satisfies FeatureDocs['refusals'];
 
-const AT = '2026-11-23T09:30:00.000Z';
-const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
+const EXAMPLE_EVENTS = eventSamples(EXAMPLE_TIME, {
+  appUrl: 'https://app.example.com',
+  baseUrl: 'https://api.example.com',
+});
 
 /** Examples of schemas, by name. */
-const SAMPLES = {
-  Document: samples.document('uploaded'),
+const EXAMPLE_RESOURCES = {
+  Document: EXAMPLE_EVENTS.document('uploaded'),
   DocumentUpload: {
-    ...samples.document('uploaded'),
+    ...EXAMPLE_EVENTS.document('uploaded'),
     status: 'pending_upload',
     uploaded_at: null,
     download_url: null,
@@ -140,22 +143,22 @@ const SAMPLES = {
 };
 
 /** Example values of fields, by name. */
-const VALUES = {
+const EXAMPLE_VALUES = {
   file: 'The bytes of bill-of-lading.pdf',
   replaces_document_id: 'doc_sandbox2sandbox2sandbox2aa0',
 };
 
 /** Noun and example id of a single resource, by the collection in its path. */
-const RESOURCES = {
+const RESOURCE_NOUNS = {
   documents: ['document', 'doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6'],
 } as const satisfies FeatureDocs['resources'];
 
 /** Documentation of documents. */
-export const DOCS: FeatureDocs = {
-  errors: ERRORS,
-  fields: FIELDS,
-  refusals: REFUSALS,
-  resources: RESOURCES,
-  samples: SAMPLES,
-  values: VALUES,
+export const DOCUMENTS_DOCS: FeatureDocs = {
+  errors: DOCUMENT_ERRORS,
+  fields: FIELD_ERRORS,
+  refusals: OPERATION_ERRORS,
+  resources: RESOURCE_NOUNS,
+  samples: EXAMPLE_RESOURCES,
+  values: EXAMPLE_VALUES,
 };

@@ -6,7 +6,7 @@ import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentController } from './document.controller.ts';
-import { DOCS } from './documents-docs.ts';
+import { DOCUMENTS_DOCS } from './documents-docs.ts';
 import { receiveForms } from './receive-forms.ts';
 import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
 import { UploadThrottle, UploadUrls } from './upload-urls.ts';
@@ -14,10 +14,10 @@ import { UploadThrottle, UploadUrls } from './upload-urls.ts';
 /** Documents of shipments, with their bytes. */
 @Module({})
 export class DocumentsHttpModule {
-  static readonly docs = DOCS;
+  static readonly docs = DOCUMENTS_DOCS;
 
   static readonly hooks: FeatureHooks = {
-    afterAdmission: (server, app) => app.get(UploadUrls).guard(server),
+    afterAdmission: (server, app) => app.get(UploadUrls).addTokenCheck(server),
     afterBody: (server, app) => receiveForms(server, app.get(SHIPMENTS), app.get(DocumentStorage)),
   };
 

@@ -79,7 +79,7 @@ export class ShipmentDocumentsController {
     // In a repeat, the document has the bytes of the first attempt.
     if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
-    return this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
+    return this.responder.respond(reply, sent.warnings, { ...this.documents.toWrittenResource(written), location });
   }
 
   @Post('uploads')
@@ -102,7 +102,10 @@ export class ShipmentDocumentsController {
     requireSize(document.size_bytes);
     const written = await this.shipments.requestUpload({ ...command, shipment_id, document });
     const location = `/v1/documents/${written.answer.document.id}`;
-    const body = await this.responder.respond(reply, sent.warnings, { ...this.documents.written(written), location });
+    const body = await this.responder.respond(reply, sent.warnings, {
+      ...this.documents.toWrittenResource(written),
+      location,
+    });
     // A repeat gets the same document with a newly signed URL.
     reply.request.storesResponse = false;
     return { ...body, upload: this.uploads.issue(written.answer.document, command) };

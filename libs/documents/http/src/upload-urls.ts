@@ -3,7 +3,7 @@ import { type OperationId, RequestError, type TokenSealer, requireQuota } from '
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
-const OPERATION: OperationId = 'putDocumentContent';
+const UPLOAD_OPERATION: OperationId = 'putDocumentContent';
 
 /** The permission that an upload URL gives its holder: to upload the file of one document. */
 export interface UploadGrant extends Scope {
@@ -41,16 +41,16 @@ export class UploadUrls {
     const { id, size_bytes, content_type, uploaded_by: actor } = document;
     const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
     const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
-    const token = this.sealer.close(JSON.stringify(grant), sealOf(id));
+    const token = this.sealer.close(JSON.stringify(grant), createSealBinding(id));
     const url = `${this.baseUrl}/v1/documents/${id}/content?token=${token}`;
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
 
   /** Checks the token before any other part of the request. */
-  guard(fastify: FastifyInstance): void {
+  addTokenCheck(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {
-      if (request.routeOptions.config.operation === OPERATION) {
+      if (request.routeOptions.config.operation === UPLOAD_OPERATION) {
         const { id } = request.params as { readonly id: string };
         request.upload = this.grantOf(id, (request.query as Readonly<Record<string, unknown>>)['token']);
       }
@@ -60,7 +60,7 @@ export class UploadUrls {
 
   /** @throws RequestError `invalid_upload_url`, without details of the token */
   private grantOf(documentId: string, token: unknown): UploadGrant {
-    const text = typeof token === 'string' ? this.sealer.open(token, sealOf(documentId)) : undefined;
+    const text = typeof token === 'string' ? this.sealer.open(token, createSealBinding(documentId)) : undefined;
     if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
     const grant = JSON.parse(text) as UploadGrant;
     if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;
@@ -68,7 +68,7 @@ export class UploadUrls {
   }
 }
 
-function sealOf(documentId: string) {
+function createSealBinding(documentId: string) {
   return { purpose: 'upload-url', binding: documentId } as const;
 }
 

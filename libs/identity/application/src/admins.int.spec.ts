@@ -2,8 +2,8 @@ import type { User } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
 import { openReplicas, refusal } from '../test/replicas.ts';
-import { shuffled, steppingStore } from '../test/stepping-store.ts';
-import type { Changed, Identity, IdentityCommand } from './index.ts';
+import { createRandomDelays, steppingStore } from '../test/stepping-store.ts';
+import type { ChangeResult, Identity, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
 
@@ -32,7 +32,7 @@ describe('the last admin', () => {
     const users = await identity.users.listAll(workspace_id);
     return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
   }
-  const demote = (by: Identity, command: IdentityCommand, id: string): Promise<Changed<User>> =>
+  const demote = (by: Identity, command: IdentityCommand, id: string): Promise<ChangeResult<User>> =>
     by.users.change(command, id, { role: 'viewer' });
 
   it('can be neither demoted nor deactivated', async () => {
@@ -63,7 +63,7 @@ describe('the last admin', () => {
 
   it('stays if two admins demote each other at once on two replicas, in any order of steps', async () => {
     const interleaved = (seed: number) =>
-      world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed)) });
+      world.open({ documentStore: steppingStore(world.documentStore, createRandomDelays(seed)) });
     let took = new Set<string>();
     for (let seed = 1; seed <= choosePropertyRounds(60); seed += 1) {
       const workspace = `round ${seed}`;
@@ -91,7 +91,7 @@ describe('the last admin', () => {
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
       const replicas = await Promise.all(
         [1, 2, 3].map((each) =>
-          world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed * 10 + each)) }),
+          world.open({ documentStore: steppingStore(world.documentStore, createRandomDelays(seed * 10 + each)) }),
         ),
       );
       const changes = admins.flatMap(({ id }, index) => [

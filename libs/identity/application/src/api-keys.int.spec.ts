@@ -1,7 +1,7 @@
 import { Unavailable } from '@tracking/ports';
 import { refusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
-import { behind } from '../test/storage.ts';
+import { delayResults } from '../test/storage.ts';
 import { EVERY_KEY } from './index.ts';
 import type { KeyReach, Identity } from './index.ts';
 
@@ -194,7 +194,7 @@ describe('API keys', () => {
         const down = async () => {
           if (isDown) throw new Unavailable('document store', 'is gone');
         };
-        const ending = await stage.replica(behind(down, stage.storage.documentStore, [last]));
+        const ending = await stage.replica(delayResults(down, stage.storage.documentStore, [last]));
         isDown = true;
         const command = stage.command();
         await expect(ending.keys.rotate(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);

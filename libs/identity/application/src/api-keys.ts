@@ -13,16 +13,16 @@ import type { Collection, DocumentStore } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
   change,
-  type Changed,
+  type ChangeResult,
   type IdentityCommand,
   insertOnce,
-  noSuch,
+  notFoundError,
   requireVersion,
   type VersionedDocument,
 } from './identity-command.ts';
-import { type KeyReach, maxRoleOf, reaches, requireHolder, requireReach } from './principal.ts';
-import { checkedName, findAll, newestFirstOf } from './records.ts';
-import { derivedBytes, hashOf, idFor, keyOf } from './secrets.ts';
+import { type KeyReach, maxRoleOf, isWithinReach, requireHolder, requireReach } from './principal.ts';
+import { normalizeName, findAll, readNewestPageOfWanted } from './records.ts';
+import { deriveBytes, hashKey, deriveId, encodeKey } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
 
 export interface NewKeyRequest {
@@ -44,11 +44,11 @@ interface ApiKeysOptions {
 
 /** The result of a rotation: the old key before and after, and the new key. */
 export interface RotatedKey {
-  readonly old: Changed<ApiKey>;
+  readonly old: ChangeResult<ApiKey>;
   readonly made: NewApiKey;
 }
 
-const KIND = 'key';
+const KEY_NOUN = 'key';
 
 /** Creates, lists, rotates and revokes API keys within the reach of the caller. */
 export class ApiKeys {
@@ -81,34 +81,34 @@ export class ApiKeys {
     request: NewKeyRequest,
   ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
     const { environment, owner, expires_at = null } = request;
-    const name = checkedName(request.name);
-    if (hasEnded(expires_at, command.at)) throw alreadyOver();
-    const { role } = await this.options.owners.active(command.workspace_id, owner);
+    const name = normalizeName(request.name);
+    if (hasExpired(expires_at, command.at)) throw immediateExpiryError();
+    const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
     requireReach(reach, { owner, role, environment });
     const fields = { name, environment, owner, expires_at, max_role: maxRoleOf(reach, owner) };
-    return { before: null, after: await this.make(command, fields, role, 'Revoke one first.') };
+    return { before: null, after: await this.createKey(command, fields, role, 'Revoke one first.') };
   }
 
   /** Returns the keys within reach, newest first, including ended ones. */
   async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
-    return newestFirstOf(this.documents, filter, request, async (documents) =>
-      (await this.withRoles(documents)).filter((key) => reaches(reach, key)),
+    return readNewestPageOfWanted(this.documents, filter, request, async (documents) =>
+      (await this.toKeysWithRoles(documents)).filter((key) => isWithinReach(reach, key)),
     );
   }
 
   /** Returns all keys of the workspace, oldest first, including ended ones. */
   async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
-    return this.withRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
+    return this.toKeysWithRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
   async get(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspace_id) throw noSuch(KIND);
-    const [key] = await this.withRoles([document]);
-    if (!key || !reaches(reach, key)) throw noSuch(KIND);
+    if (document?.workspace_id !== workspace_id) throw notFoundError(KEY_NOUN);
+    const [key] = await this.toKeysWithRoles([document]);
+    if (!key || !isWithinReach(reach, key)) throw notFoundError(KEY_NOUN);
     return key;
   }
 
@@ -117,15 +117,17 @@ export class ApiKeys {
    * changes nothing.
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
-  async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<Changed<ApiKey>> {
+  async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<ChangeResult<ApiKey>> {
     const { role } = await this.get(command.workspace_id, reach, id);
-    return this.set(command, id, role, ({ revoked_at }) => (revoked_at === null ? { revoked_at: command.at } : {}));
+    return this.changeKey(command, id, role, ({ revoked_at }) =>
+      revoked_at === null ? { revoked_at: command.at } : {},
+    );
   }
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
   async revocable({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
     const keys = await findAll(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
-    const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasEnded(expires_at, at);
+    const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasExpired(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
   }
 
@@ -143,7 +145,7 @@ export class ApiKeys {
     const { if_match: _, ...unconditional } = command;
     const old = await this.get(command.workspace_id, reach, id);
     requireHolder(reach, old);
-    const rotated_to = idFor('key', command.id);
+    const rotated_to = deriveId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {
       requireVersion(present, command);
@@ -151,15 +153,15 @@ export class ApiKeys {
     };
     if (!isDone(old)) {
       requireRotatable(old);
-      await this.options.owners.active(command.workspace_id, old.owner);
+      await this.options.owners.requireActiveOwner(command.workspace_id, old.owner);
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
     const max_role = old.max_role ?? maxRoleOf(reach, old.owner);
-    const made = await this.make(command, { ...old, max_role }, old.role, remedy);
+    const made = await this.createKey(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
-      const changed = await this.set(unconditional, id, old.role, (document) => {
-        const present = apiKey(document, old.role);
+      const changed = await this.changeKey(unconditional, id, old.role, (document) => {
+        const present = toApiKey(document, old.role);
         if (isDone(present)) return {};
         requireRotatable(present);
         const { expires_at } = present;
@@ -177,15 +179,15 @@ export class ApiKeys {
    * Creates a key whose id and secret derive from the command.
    * @param remedy advice if the owner has too many keys; undefined if the new key replaces a valid one at once
    */
-  private async make(
+  private async createKey(
     command: IdentityCommand,
     { name, environment, owner, expires_at, max_role }: Required<NewKeyRequest> & Pick<ApiKey, 'max_role'>,
     role: Role,
     remedy: string | undefined,
   ): Promise<NewApiKey> {
-    const key = keyOf(environment, derivedBytes(this.options.secret, 'api key', command.id));
+    const key = encodeKey(environment, deriveBytes(this.options.secret, 'api key', command.id));
     const content = {
-      id: idFor('key', command.id),
+      id: deriveId('key', command.id),
       workspace_id: command.workspace_id,
       name,
       environment,
@@ -200,15 +202,15 @@ export class ApiKeys {
       revoked_at: null,
       rotated_to: null,
       max_role,
-      hash: hashOf(key),
+      hash: hashKey(key),
     };
     // One after another, so that of keys created at the same time only those above the maximum are refused.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
       const stored = await insertOnce(this.documents, command, content);
-      if (stored.isNew && remedy !== undefined) await this.requireRoom(stored.document, command.at, remedy);
+      if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
       return stored.document;
     });
-    if (document.hash === hashOf(key)) return { ...apiKey(document, role), key };
+    if (document.hash === hashKey(key)) return { ...toApiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',
       'The key was created with another SECRETS_KEY. Revoke it and create a new one.',
@@ -220,7 +222,11 @@ export class ApiKeys {
    * the same time, the last one inserted finds all others, so the maximum is never exceeded.
    * @throws DomainError `too_many_keys`
    */
-  private async requireRoom({ id, workspace_id, owner }: ApiKeyDocument, at: Timestamp, remedy: string): Promise<void> {
+  private async requireBelowKeyLimit(
+    { id, workspace_id, owner }: ApiKeyDocument,
+    at: Timestamp,
+    remedy: string,
+  ): Promise<void> {
     const { maxPerOwner } = this.options;
     const filter = { workspace_id, owner_id: owner.id, revoked_at: null };
     const options = { index: 'valid', atMost: maxPerOwner + 1 };
@@ -234,39 +240,39 @@ export class ApiKeys {
     throw new DomainError('too_many_keys', `The ${name} has ${maxPerOwner} valid keys, the maximum. ${remedy}`);
   }
 
-  private async set(
+  private async changeKey(
     command: IdentityCommand,
     id: string,
     role: Role,
     decide: (present: ApiKeyDocument) => Partial<ApiKeyDocument>,
-  ): Promise<Changed<ApiKey>> {
-    const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, decide);
+  ): Promise<ChangeResult<ApiKey>> {
+    const { before, after } = await change({ documents: this.documents, name: KEY_NOUN }, id, command, decide);
     this.options.onChanged(after);
-    return { before: before && apiKey(before, role), after: apiKey(after, role) };
+    return { before: before && toApiKey(before, role), after: toApiKey(after, role) };
   }
 
-  private async withRoles(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
+  private async toKeysWithRoles(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
     const owners = await this.options.owners.getMany(documents.map(({ owner }) => owner));
     return documents.map((document) => {
       const owner = owners.get(document.owner.id);
       if (!owner) throw new Error(`key ${document.id}: its owner ${document.owner.id} is missing`);
-      return apiKey(document, owner.role);
+      return toApiKey(document, owner.role);
     });
   }
 }
 
 /** @throws DomainError `key_not_active` */
 function requireActive(key: ApiKey, at: Timestamp): void {
-  if (key.rotated_to !== null) throw notActive(`was already rotated, to ${key.rotated_to}`);
-  if (key.revoked_at !== null) throw notActive('is revoked');
-  if (hasEnded(key.expires_at, at)) throw notActive('has expired');
+  if (key.rotated_to !== null) throw keyNotActiveError(`was already rotated, to ${key.rotated_to}`);
+  if (key.revoked_at !== null) throw keyNotActiveError('is revoked');
+  if (hasExpired(key.expires_at, at)) throw keyNotActiveError('has expired');
 }
 
-function notActive(how: string): DomainError {
+function keyNotActiveError(how: string): DomainError {
   return new DomainError('key_not_active', `The key ${how}.`);
 }
 
-function alreadyOver(): DomainError {
+function immediateExpiryError(): DomainError {
   return new DomainError('validation_failed', 'The key would expire immediately.', [
     { param: 'expires_at', code: 'invalid_value', message: 'Must be in the future.' },
   ]);
@@ -283,12 +289,12 @@ export interface ApiKeyDocument extends Omit<ApiKey, 'role' | 'max_role'>, Versi
 }
 
 /** The key as the API returns it, without its hash. */
-export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
+export function toApiKey(document: ApiKeyDocument, role: Role): ApiKey {
   const { hash: _, owner_id: _owner, changed_by: _by, changed_from: _from, ...key } = document;
   return { ...key, role, max_role: document.max_role ?? null };
 }
 
 /** Returns true if a key that expires at `expires_at` is no longer valid at `at`. */
-export function hasEnded(expires_at: Timestamp | null, at: Timestamp): boolean {
+export function hasExpired(expires_at: Timestamp | null, at: Timestamp): boolean {
   return expires_at !== null && expires_at <= at;
 }

@@ -9,7 +9,7 @@ import {
   retryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
-import { idFor } from './secrets.ts';
+import { deriveId } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Time for which entries are kept. */
@@ -91,7 +91,7 @@ export class AuditLog {
 
   /** Stores the entry before the change begins. @throws Unavailable */
   async begin({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
-    const id = idFor('aud', command_id);
+    const id = deriveId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
     const filters: readonly AuditFilter[] = [{}, { actor: by }, { type }, { actor: by, type }];
@@ -101,7 +101,7 @@ export class AuditLog {
       type,
       target,
       actor: { type: actor.type, id: actor.id },
-      lists: filters.map((filter) => listName(workspace, filter)),
+      lists: filters.map((filter) => composeListName(workspace, filter)),
       changes: {},
       outcome: 'unknown',
     });
@@ -139,7 +139,7 @@ export class AuditLog {
     const { from, to } = filter;
     const found = await this.documents.find({
       filter: {
-        lists: listName(workspace_id, filter),
+        lists: composeListName(workspace_id, filter),
         ...((from !== undefined || to !== undefined) && { at: { ...(from && { gte: from }), ...(to && { lte: to }) } }),
       },
       sort: { fields: ['at', 'id'], descending: true },
@@ -150,7 +150,7 @@ export class AuditLog {
     const last = page.at(-1);
     const names = await this.namesOf(page.map((entry) => entry.actor));
     return {
-      items: page.map((entry) => auditEntry(entry, names.get(entry.actor.id) ?? null)),
+      items: page.map((entry) => toAuditEntry(entry, names.get(entry.actor.id) ?? null)),
       next: last && found.length > limit ? [last.at, last.id] : null,
     };
   }
@@ -170,11 +170,11 @@ export class AuditLog {
   }
 }
 
-function listName(workspaceId: string, { actor, type }: AuditFilter): string {
+function composeListName(workspaceId: string, { actor, type }: AuditFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 
-function auditEntry(entry: AuditDocument, name: string | null): AuditEntry {
+function toAuditEntry(entry: AuditDocument, name: string | null): AuditEntry {
   const { id, at, actor, type, target, changes, outcome, request_id, address } = entry;
   return { id, at, actor: { ...actor, name }, type, target, changes, outcome, request_id, address };
 }

@@ -2,7 +2,7 @@ import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { Stage } from '../test/stage.ts';
-import { behind } from '../test/storage.ts';
+import { delayResults } from '../test/storage.ts';
 import { EVERY_KEY, permissionsOf } from './index.ts';
 import type { Identity } from './index.ts';
 
@@ -53,7 +53,7 @@ describe('authentication', () => {
 
   /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {
-    const store: DocumentStore = behind(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
+    const store: DocumentStore = delayResults(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
     return stage.replica(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;

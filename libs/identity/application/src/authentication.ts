@@ -9,11 +9,11 @@ import {
 } from '@tracking/contracts';
 import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
-import { apiKey, type ApiKeyDocument, hasEnded } from './api-keys.ts';
+import { toApiKey, type ApiKeyDocument, hasExpired } from './api-keys.ts';
 import { keyPermissionsOf, permissionsOf } from './principal.ts';
-import { hashOf, looksLikeKey, looksLikeToken } from './secrets.ts';
+import { hashKey, looksLikeKey, looksLikeToken } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
-import { isOfEpoch, type SessionDocument, type Sessions } from './sessions.ts';
+import { isValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -34,9 +34,9 @@ export async function credentialsHolder(
 ): Promise<CredentialsOwner | undefined> {
   const { workspace_id, environment } = principal;
   const [owner, workspace, credential] = await Promise.all([
-    ownerOf(parts, principal),
+    findOwner(parts, principal),
     parts.workspaces.get(workspace_id),
-    credentialOf(parts, principal),
+    findCredential(parts, principal),
   ]);
   if (!owner || !credential) return undefined;
   const { expires_at, max_role } = credential;
@@ -45,7 +45,7 @@ export async function credentialsHolder(
   return { ...owner, workspace: { id: workspace.id, name: workspace.name }, permissions, environment, expires_at };
 }
 
-async function ownerOf(
+async function findOwner(
   { users, accounts }: CredentialsHolderDependencies,
   principal: Principal,
 ): Promise<Owner | undefined> {
@@ -59,7 +59,7 @@ async function ownerOf(
 }
 
 /** Returns the end and the limit of the key or session; undefined if it no longer exists. */
-async function credentialOf(
+async function findCredential(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
 ): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
@@ -95,7 +95,7 @@ export class KeyAuthentication {
    */
   async authenticate(key: string): Promise<Principal | undefined> {
     if (!looksLikeKey(key)) return undefined;
-    const known = await this.#cache.find(hashOf(key), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.find(hashKey(key), (hash) => this.#lookUp(hash));
     return known?.principal;
   }
 
@@ -118,9 +118,9 @@ export class KeyAuthentication {
     if (!key || key.revoked_at !== null) return undefined;
     const owner = await this.options.owners.get(key.owner);
     if (owner?.status !== 'active') return undefined;
-    const { expires_at: ends_at } = apiKey(key, owner.role);
-    if (!hasEnded(ends_at, this.options.clock().toISOString())) this.#noteUse(key);
-    return { principal: principalOf(key, owner.role), owner_id: key.owner.id, ends_at };
+    const { expires_at: ends_at } = toApiKey(key, owner.role);
+    if (!hasExpired(ends_at, this.options.clock().toISOString())) this.#noteUse(key);
+    return { principal: createPrincipal(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 
   /**
@@ -135,7 +135,7 @@ export class KeyAuthentication {
   }
 }
 
-function principalOf(key: ApiKeyDocument, role: Role): Principal {
+function createPrincipal(key: ApiKeyDocument, role: Role): Principal {
   const { id, workspace_id, environment, owner, max_role = null } = key;
   const permissions = keyPermissionsOf(role, { environment, max_role });
   const access = { credential_id: id, workspace_id, environment, permissions };
@@ -173,7 +173,7 @@ export class SessionAuthentication {
    */
   async authenticate(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     if (!looksLikeToken(token)) return undefined;
-    const known = await this.#cache.find(hashOf(token), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.find(hashKey(token), (hash) => this.#lookUp(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
     const permissions = permissionsOf(role, environment);
@@ -200,7 +200,7 @@ export class SessionAuthentication {
     const now = this.options.clock().toISOString();
     if (!session || session.ends_at <= now) return undefined;
     const user = await this.options.users.get(session.user_id);
-    if (user?.status !== 'active' || !isOfEpoch(session, user)) return undefined;
+    if (user?.status !== 'active' || !isValidInEpoch(session, user)) return undefined;
     this.#noteUse(session, user, now);
     const { id, workspace_id, ends_at } = session;
     return { id, workspace_id, owner_id: user.id, role: user.role, ends_at };
@@ -212,7 +212,7 @@ export class SessionAuthentication {
       seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
     // An earlier version changed the password and ended before it stored the new epoch on the session.
-    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.keep(session, user.sessions_epoch));
+    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.moveToEpoch(session, user.sessions_epoch));
     if (isDue(session.last_seen_at)) write(this.options.sessions.noteUse(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;

@@ -3,22 +3,22 @@ import { DomainError } from '@tracking/contracts';
 import type { Actor, Timestamp, User } from '@tracking/contracts';
 import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
-import type { Changed, IdentityCommand } from './identity-command.ts';
+import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
-  hashOf,
-  idFor,
+  hashKey,
+  deriveId,
   type LinkCommand,
   type LinkDetails,
   type LinkHolder,
-  linkOf,
+  createLink,
   type LinkUse,
-  missing,
+  missingFieldError,
   type OneTimeLink,
-  unknownLink,
+  unknownLinkError,
 } from './secrets.ts';
-import { checkedName } from './records.ts';
+import { normalizeName } from './records.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { userOf, type UserStore } from './user-store.ts';
+import { toUser, type UserStore } from './user-store.ts';
 
 /** The stored link for creating the first admin of a workspace. */
 interface FirstAdminLinkDocument extends Document {
@@ -63,7 +63,7 @@ export class FirstAdmin {
 
   /** Returns true if the workspace has no admin yet. */
   async isMissing(): Promise<boolean> {
-    return !(await this.store.admins.exist(this.options.workspace_id));
+    return !(await this.store.admins.hasActiveAdmin(this.options.workspace_id));
   }
 
   /**
@@ -73,12 +73,12 @@ export class FirstAdmin {
   async link(): Promise<OneTimeLink | undefined> {
     const { workspace_id, secret, clock } = this.options;
     for (;;) {
-      if (await this.store.admins.exist(workspace_id)) return undefined;
+      if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
       const present = await this.links.get(workspace_id);
-      const link = present && linkOf(secret, 'first_admin', commandOf(present));
+      const link = present && createLink(secret, 'first_admin', restoreCommand(present));
       const now = clock();
       const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_VALIDITY_MS;
-      if (isGood && hashOf(link.token) === present.link_hash) return link;
+      if (isGood && hashKey(link.token) === present.link_hash) return link;
       await this.#replace(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
   }
@@ -90,7 +90,7 @@ export class FirstAdmin {
    */
   async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
     const { workspace_id, clock, auditLog } = this.options;
-    if (await this.store.admins.exist(workspace_id)) return undefined;
+    if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
     const command = { id: FIRST_START_COMMAND_ID, at: clock().toISOString() };
     const entry = await auditLog.begin({
       command_id: command.id,
@@ -127,40 +127,40 @@ export class FirstAdmin {
   }
 
   /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */
-  async use(command: LinkCommand, link_hash: string, { name, email, password }: LinkUse): Promise<Changed<User>> {
+  async use(command: LinkCommand, link_hash: string, { name, email, password }: LinkUse): Promise<ChangeResult<User>> {
     const made = await this.store.documents.get(this.#userId);
-    if (made?.changed_by === command.id) return { before: null, after: userOf(made) };
+    if (made?.changed_by === command.id) return { before: null, after: toUser(made) };
     await this.#usable(link_hash, command.at);
-    if (name === undefined) throw missing('name');
-    if (email === undefined) throw missing('email');
-    const user = await this.#make(command, { name: checkedName(name), email, password });
+    if (name === undefined) throw missingFieldError('name');
+    if (email === undefined) throw missingFieldError('email');
+    const user = await this.#make(command, { name: normalizeName(name), email, password });
     // Another request was faster.
-    if (user.made_by !== command.id) throw unknownLink();
+    if (user.made_by !== command.id) throw unknownLinkError();
     return user;
   }
 
   get #userId(): string {
-    return idFor('usr', `first admin of ${this.options.workspace_id}`);
+    return deriveId('usr', `first admin of ${this.options.workspace_id}`);
   }
 
   async #make(
     command: LinkCommand,
     { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
-  ): Promise<Changed<User> & { readonly made_by: string }> {
+  ): Promise<ChangeResult<User> & { readonly made_by: string }> {
     checkPassword(password, email);
     const password_hash = await this.options.passwords.hash(password);
     const actor: Actor = command.id === FIRST_START_COMMAND_ID ? SYSTEM : { type: 'user', id: this.#userId };
     const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };
     const user = { id: this.#userId, name, email, role: 'admin', status: 'active', password_hash } as const;
     const made = await this.store.make(making, user);
-    return { before: null, after: userOf(made), made_by: made.changed_by };
+    return { before: null, after: toUser(made), made_by: made.changed_by };
   }
 
   async #usable(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
-    if (!found) throw unknownLink();
-    const link = linkOf(this.options.secret, 'first_admin', commandOf(found));
-    if (link.expires_at <= at || (await this.store.admins.exist(found.id))) throw unknownLink();
+    if (!found) throw unknownLinkError();
+    const link = createLink(this.options.secret, 'first_admin', restoreCommand(found));
+    if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw unknownLinkError();
     return link;
   }
 
@@ -169,8 +169,8 @@ export class FirstAdmin {
     { id: made_by, at: made_at }: LinkCommand,
   ): Promise<void> {
     const { workspace_id: id, secret } = this.options;
-    const { token } = linkOf(secret, 'first_admin', { id: made_by, at: made_at });
-    const document = { id, made_by, made_at, link_hash: hashOf(token) };
+    const { token } = createLink(secret, 'first_admin', { id: made_by, at: made_at });
+    const document = { id, made_by, made_at, link_hash: hashKey(token) };
     if (!present) await this.links.insert(document);
     else await this.links.replace(document, { link_hash: present.link_hash });
   }
@@ -179,6 +179,6 @@ export class FirstAdmin {
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START_COMMAND_ID = 'first start';
 
-function commandOf({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
+function restoreCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
   return { id: made_by, at: made_at };
 }

@@ -17,7 +17,7 @@ export interface IdentityCommand {
 /**
  * The result of a change. `before` is null if the command created the document, and equals `after` if nothing changed.
  */
-export interface Changed<T> {
+export interface ChangeResult<T> {
   readonly before: T | null;
   readonly after: T;
 }
@@ -40,7 +40,7 @@ export interface VersionedDocument extends Document {
 }
 
 /** The documents of one kind. */
-export interface Kind<T extends VersionedDocument> {
+export interface DocumentKind<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** Name of the resource, as in "No such key in this workspace." */
   readonly name: string;
@@ -85,15 +85,15 @@ export async function insertOnce<T extends VersionedDocument>(
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
  */
 export function change<T extends VersionedDocument>(
-  { documents, name, forgotten = [], write }: Kind<T>,
+  { documents, name, forgotten = [], write }: DocumentKind<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,
-): Promise<Changed<T>> {
+): Promise<ChangeResult<T>> {
   return retryConflicts(documents, `${name} ${id}`, async () => {
     const present = await documents.get(id);
-    if (present?.workspace_id !== command.workspace_id) throw noSuch(name);
-    if (present.changed_by === command.id) return { before: formerDocument(present), after: present };
+    if (present?.workspace_id !== command.workspace_id) throw notFoundError(name);
+    if (present.changed_by === command.id) return { before: restoreFormerDocument(present), after: present };
     requireVersion(present, command);
     const fields = selectDiffering(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
@@ -102,15 +102,15 @@ export function change<T extends VersionedDocument>(
       ...fields,
       version: present.version + 1,
       changed_by: command.id,
-      changed_from: pick(present, recordFormerValues),
+      changed_from: pickFields(present, recordFormerValues),
     } as Partial<T>;
-    const after = await (write ? write(present, set) : documents.claim({ filter: unchangedVersion(present) }, set));
+    const after = await (write ? write(present, set) : documents.claim({ filter: createVersionGuard(present) }, set));
     return after && { before: present, after };
   });
 }
 
 /** Returns the same error for a resource that never existed and for one of another workspace. */
-export function noSuch(name: string): DomainError {
+export function notFoundError(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
 
@@ -120,11 +120,11 @@ export function requireVersion({ version }: { readonly version: number }, { if_m
   throw new PreconditionFailed(version);
 }
 
-function unchangedVersion<T extends VersionedDocument>({ id, version }: T) {
+function createVersionGuard<T extends VersionedDocument>({ id, version }: T) {
   return { id, version };
 }
 
-function formerDocument<T extends VersionedDocument>(present: T): T | null {
+function restoreFormerDocument<T extends VersionedDocument>(present: T): T | null {
   const { changed_from, version } = present;
   return changed_from === null ? null : { ...present, ...changed_from, version: version - 1 };
 }
@@ -137,6 +137,6 @@ function selectDiffering<T extends object>(present: T, fields: Partial<T>): Part
 }
 
 /** Null stands for an absent field: to readers they are equal. */
-function pick<T extends object>(from: T, fields: readonly string[]): object {
+function pickFields<T extends object>(from: T, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, from[field as keyof T] ?? null]));
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
-import { behind, openStorage } from '../test/storage.ts';
+import { delayResults, openStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
 import { EVERY_KEY, Identity, permissionsOf } from './index.ts';
 import type { IdentityCommand } from './index.ts';
@@ -173,7 +173,7 @@ describe('identity', () => {
       const list = await identity.keys.listAll(created.workspace_id);
       const revoked = await revoke(identity, created.workspace_id, created.id);
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
-      for (const text of [...shown, await storage.content()]) {
+      for (const text of [...shown, await storage.readStoredBytes()]) {
         expect(text).not.toContain(secret);
         // Not even parts of a key are stored, except those that the list shows.
         expect(text).not.toContain(secret.slice(4, 24));
@@ -242,7 +242,7 @@ describe('identity', () => {
 
     it('does not look a key up again within seconds', async () => {
       let reads = 0;
-      const counted = behind(async () => void (reads += 1), storage.documentStore);
+      const counted = delayResults(async () => void (reads += 1), storage.documentStore);
       const identity = await replica(counted);
       const { key } = await newKey(identity);
       const unknown = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -263,7 +263,7 @@ describe('identity', () => {
       let waiting: () => void = () => undefined;
       let gate = Promise.resolve();
       const waits = new Promise<void>((resolve) => (waiting = resolve));
-      const slow = behind(async () => {
+      const slow = delayResults(async () => {
         waiting();
         await gate;
       }, storage.documentStore);

@@ -10,7 +10,7 @@ import { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { OneTimeLinks } from './one-time-links.ts';
 import { Passwords } from './passwords.ts';
 import type { PasswordsOptions } from './passwords.ts';
-import { idFor } from './secrets.ts';
+import { deriveId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Sessions } from './sessions.ts';
 import type { BegunSession, SessionDocument } from './sessions.ts';
@@ -93,7 +93,7 @@ export class Identity {
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     };
     const auditLog = await AuditLog.open(documentStore, namesOf);
-    const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
+    const workspace_id = deriveId('wsp', DEFAULT_WORKSPACE);
     const firstAdmin = await FirstAdmin.open(documentStore, userStore, {
       passwords,
       auditLog,

@@ -7,9 +7,9 @@ export {
   identitySweeper,
   type IdentitySweeperDependencies,
 } from './audit-log.ts';
-export { MAX_EMAIL_LENGTH, emailFault } from './user-store.ts';
+export { MAX_EMAIL_LENGTH, describeEmailFault } from './user-store.ts';
 export type { FirstAdmin } from './first-admin.ts';
-export type { Changed, IdentityCommand } from './identity-command.ts';
+export type { ChangeResult, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach, permissionsOf } from './principal.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';

@@ -1,6 +1,6 @@
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Environment, Principal, Role } from '@tracking/contracts';
-import { keyReachOf, permissionsOf, reaches, requireHolder, requireReach } from './principal.ts';
+import { keyReachOf, permissionsOf, isWithinReach, requireHolder, requireReach } from './principal.ts';
 
 function principal(type: Principal['type'], role: Role, environment: Environment = 'live'): Principal {
   const access = {
@@ -22,20 +22,20 @@ const key = (owner: string, role: Role = 'viewer', environment: Environment = 'l
 describe('keys', () => {
   it.each(ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
     for (const type of ['session', 'user_key'] as const) {
-      expect(reaches(keyReachOf(principal(type, role)), key('usr_me', role))).toBe(true);
+      expect(isWithinReach(keyReachOf(principal(type, role)), key('usr_me', role))).toBe(true);
     }
   });
 
   it.each(ROLES)('of other users are within reach of admins only, not of %s', (role) => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
-      expect(reaches(keyReachOf(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
+      expect(isWithinReach(keyReachOf(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
     }
   });
 
   it('of service accounts are within reach of developers, except for admin accounts, and of admins', () => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
       for (const role of ROLES) {
-        const reached = ROLES.filter((owner) => reaches(keyReachOf(principal(type, role)), key('sva_1', owner)));
+        const reached = ROLES.filter((owner) => isWithinReach(keyReachOf(principal(type, role)), key('sva_1', owner)));
         const expected = role === 'admin' ? ROLES : ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
         expect([type, role, reached]).toEqual([type, role, expected]);
       }
@@ -45,7 +45,7 @@ describe('keys', () => {
   it('with live data are beyond the reach of a test key, but not of a session in the test environment', () => {
     const seen = (type: Principal['type'], environment: Environment) =>
       ENVIRONMENTS.filter((one) =>
-        reaches(keyReachOf(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
+        isWithinReach(keyReachOf(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
       );
     expect(seen('user_key', 'test')).toEqual(['test']);
     expect(seen('service_account_key', 'test')).toEqual(['test']);

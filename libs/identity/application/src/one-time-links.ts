@@ -1,22 +1,22 @@
 import type { Actor, User } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
-import type { Changed } from './identity-command.ts';
+import type { ChangeResult } from './identity-command.ts';
 import {
   looksLikeToken,
   type LinkCommand,
   type LinkDetails,
-  linkHashOf,
+  hashLinkToken,
   type LinkHolder,
   type LinkUse,
-  missing,
-  unknownLink,
+  missingFieldError,
+  unknownLinkError,
 } from './secrets.ts';
-import { checkedName } from './records.ts';
+import { normalizeName } from './records.ts';
 import type { PasswordPlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { clientOf } from './sign-in.ts';
-import { publicly, type UserDocument, type UserStore } from './user-store.ts';
+import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Finds and uses one-time links. All invalid links get the same error. */
 export class OneTimeLinks {
@@ -30,10 +30,10 @@ export class OneTimeLinks {
   /** @throws DomainError `not_found` */
   async find(token: string): Promise<LinkDetails> {
     const at = this.clock().toISOString();
-    const link_hash = linkHashOf(token);
+    const link_hash = hashLinkToken(token);
     const user = await this.#userWith(link_hash);
     if (!user) return this.firstAdmin.details(link_hash, at);
-    const { purpose, expires_at } = usable(user, { id: '', at });
+    const { purpose, expires_at } = requireUsableLink(user, { id: '', at });
     const { workspace_id, email, role } = user;
     return { purpose, workspace_id, email, role, expires_at };
   }
@@ -42,29 +42,29 @@ export class OneTimeLinks {
    * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
    * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
    */
-  async use(command: LinkCommand, token: string, use: LinkUse): Promise<Changed<User>> {
-    const link_hash = linkHashOf(token);
+  async use(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
+    const link_hash = hashLinkToken(token);
     const user = await this.#userWith(link_hash);
     if (!user) return this.firstAdmin.use(command, link_hash, use);
-    usable(user, command);
+    requireUsableLink(user, command);
     const set = await this.#settings(user, command, use);
     const actor: Actor = { type: 'user', id: user.id };
     const { workspace_id, id } = user;
     const changed = await this.store.change({ ...command, actor, workspace_id }, id, (present) => {
-      if (present.link_hash !== link_hash) throw unknownLink();
-      const link = usable(present, command);
+      if (present.link_hash !== link_hash) throw unknownLinkError();
+      const link = requireUsableLink(present, command);
       // A repeated command, and the user was changed in the meantime.
       if (link.used_by !== null) return {};
       const sessions_epoch = present.sessions_epoch + 1;
       return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
     });
-    return publicly(changed);
+    return toPublicChange(changed);
   }
 
   /** Returns the holder and purpose of a link; undefined for an unknown link. The link may be used or replaced. */
   async holder(token: string): Promise<LinkHolder | undefined> {
     if (!looksLikeToken(token)) return undefined;
-    const link_hash = linkHashOf(token);
+    const link_hash = hashLinkToken(token);
     const user = await this.#userWith(link_hash);
     if (!user) return this.firstAdmin.holder(link_hash);
     const { id: user_id, workspace_id, link } = user;
@@ -78,8 +78,8 @@ export class OneTimeLinks {
 
   async #settings(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
     if (user.link?.used_by === command.id) return {};
-    const named = name === undefined ? user.name : checkedName(name);
-    if (named === null && user.link?.purpose === 'invitation') throw missing('name');
+    const named = name === undefined ? user.name : normalizeName(name);
+    if (named === null && user.link?.purpose === 'invitation') throw missingFieldError('name');
     checkPassword(password, user.email);
     const hash = (place: PasswordPlace) => this.passwords.hash(password, place);
     return { name: named, password_hash: await this.passwords.queue(clientOf(user), hash) };
@@ -87,10 +87,10 @@ export class OneTimeLinks {
 }
 
 /** Returns the link of the user if the command may use it or has used it. @throws DomainError `not_found` */
-function usable({ link, status }: UserDocument, { id, at }: LinkCommand) {
-  if (link === null) throw unknownLink();
+function requireUsableLink({ link, status }: UserDocument, { id, at }: LinkCommand) {
+  if (link === null) throw unknownLinkError();
   if (link.used_by === id) return link;
   const isFor = link.purpose === 'invitation' ? 'invited' : 'active';
-  if (link.used_by !== null || link.expires_at <= at || status !== isFor) throw unknownLink();
+  if (link.used_by !== null || link.expires_at <= at || status !== isFor) throw unknownLinkError();
   return link;
 }

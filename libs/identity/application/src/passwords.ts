@@ -55,7 +55,7 @@ export class Passwords {
   async hash(password: string, place?: PasswordPlace): Promise<string> {
     const salt = newSalt();
     const digest = await this.#compute({ password, cost: this.#cost, salt }, place);
-    return phcOf({ cost: this.#cost, salt, digest });
+    return formatPhc({ cost: this.#cost, salt, digest });
   }
 
   /**
@@ -69,14 +69,14 @@ export class Passwords {
       await this.#compute({ password, cost: this.#cost, salt: newSalt() }, place);
       return false;
     }
-    const { cost, salt, digest } = readPhc(stored);
+    const { cost, salt, digest } = parsePhc(stored);
     const computed = await this.#compute({ password, cost, salt }, place);
-    return computed.length === digest.length && timingSafeEqual(computed, digest) && !isTooLong(password);
+    return computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxLength(password);
   }
 
   /** Returns true if the hash has another cost than new hashes. Hash the password again when it is available. */
   isOutdated(stored: string): boolean {
-    const { cost } = readPhc(stored);
+    const { cost } = parsePhc(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
   }
 
@@ -84,7 +84,7 @@ export class Passwords {
     if (!place) return this.queue(OPERATOR, (own) => this.#compute(input, own));
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
-    const text = isTooLong(password) ? '' : normalizePassword(password);
+    const text = exceedsMaxLength(password) ? '' : normalizePassword(password);
     return this.#queue.compute(place, () => this.#derive(text, cost, salt));
   }
 }
@@ -96,7 +96,7 @@ interface HashInput {
 }
 
 /** Compares code units, before normalisation. A character has at most two. */
-function isTooLong(password: string): boolean {
+function exceedsMaxLength(password: string): boolean {
   return password.length > 4 * MAX_PASSWORD_LENGTH;
 }
 
@@ -106,7 +106,7 @@ const MAX_PASSWORD_LENGTH = 200;
 /** Loads the list of common passwords when the first password is set: the package has half a megabyte. */
 const require = createRequire(import.meta.url);
 /** The most common passwords in lower case, except those that are too short. */
-let common: ReadonlySet<string> | undefined;
+let loadedCommonPasswords: ReadonlySet<string> | undefined;
 
 /**
  * Returns the normalised password, which is hashed: the same characters can be typed in several ways (NIST SP 800-63B,
@@ -141,7 +141,7 @@ export function checkPassword(password: string, email: string, param = 'password
 }
 
 function commonPasswords(): ReadonlySet<string> {
-  return (common ??= new Set(
+  return (loadedCommonPasswords ??= new Set(
     (require('@zxcvbn-ts/language-common') as CommonWords).dictionary['passwords-common'].filter(
       (each) => each.length >= MIN_PASSWORD_LENGTH,
     ),
@@ -185,13 +185,13 @@ function newSalt(): Uint8Array {
 }
 
 /** PHC string of an argon2id hash: `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`, the common format of all libraries. */
-function phcOf({ cost, salt, digest }: PasswordHash): string {
+function formatPhc({ cost, salt, digest }: PasswordHash): string {
   const { memory, passes, parallelism } = cost;
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(digest)}`;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encodeUnpadded(salt)}$${encodeUnpadded(digest)}`;
 }
 
 /** @throws Error if the text is not an argon2id hash, which means that the stored document is damaged */
-function readPhc(stored: string): PasswordHash {
+function parsePhc(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_PATTERN.exec(stored) ?? [];
   if (salt === undefined || digest === undefined) throw new Error('a stored password is not an argon2id hash');
   return {
@@ -201,6 +201,6 @@ function readPhc(stored: string): PasswordHash {
   };
 }
 
-function unpadded(bytes: Uint8Array): string {
+function encodeUnpadded(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64').replaceAll('=', '');
 }

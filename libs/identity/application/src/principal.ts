@@ -10,36 +10,39 @@ import {
   type Role,
 } from '@tracking/contracts';
 
-const VIEWER = ['shipments:read', 'documents:read'] as const;
-const OPERATOR = [
-  ...VIEWER,
+const VIEWER_PERMISSIONS = ['shipments:read', 'documents:read'] as const;
+const OPERATOR_PERMISSIONS = [
+  ...VIEWER_PERMISSIONS,
   'shipments:write',
   'milestones:write',
   'documents:write',
   'documents:approve',
   'exceptions:write',
 ] as const;
-const FEED = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'] as const;
-const DEVELOPER = [...VIEWER, 'webhooks:manage', 'keys:manage'] as const;
+const FEED_PERMISSIONS = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'] as const;
+const DEVELOPER_PERMISSIONS = [...VIEWER_PERMISSIONS, 'webhooks:manage', 'keys:manage'] as const;
 
 type ByRole = Readonly<Record<Role, ReadonlySet<Permission>>>;
 
-const LIVE: ByRole = {
-  viewer: new Set(VIEWER),
-  operator: new Set(OPERATOR),
-  feed: new Set(FEED),
-  developer: new Set(DEVELOPER),
+const LIVE_PERMISSIONS: ByRole = {
+  viewer: new Set(VIEWER_PERMISSIONS),
+  operator: new Set(OPERATOR_PERMISSIONS),
+  feed: new Set(FEED_PERMISSIONS),
+  developer: new Set(DEVELOPER_PERMISSIONS),
   admin: new Set(PERMISSIONS),
 };
-const BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
-  live: LIVE,
+const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
+  live: LIVE_PERMISSIONS,
   // Developers must be able to try a whole integration without touching real data.
-  test: { ...LIVE, developer: new Set([...DEVELOPER, ...OPERATOR, ...FEED]) },
+  test: {
+    ...LIVE_PERMISSIONS,
+    developer: new Set([...DEVELOPER_PERMISSIONS, ...OPERATOR_PERMISSIONS, ...FEED_PERMISSIONS]),
+  },
 };
 
 /** Returns the permissions of a role in an environment. */
 export function permissionsOf(role: Role, environment: Environment): ReadonlySet<Permission> {
-  return BY_ENVIRONMENT[environment][role];
+  return PERMISSIONS_BY_ENVIRONMENT[environment][role];
 }
 
 /** Returns the permissions of a key: those of its owner's present role, at most those of `max_role`. */
@@ -91,10 +94,10 @@ export function keyReachOf(principal: Principal): KeyReach {
 type ReachedKey = Pick<ApiKey, 'owner' | 'role' | 'environment'>;
 
 /** Returns true if the key is within reach. */
-export function reaches(reach: KeyReach, { owner, role, environment }: ReachedKey): boolean {
+export function isWithinReach(reach: KeyReach, { owner, role, environment }: ReachedKey): boolean {
   if (!reach.environments.includes(environment)) return false;
   if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
-  return reachesAccount(reach, role);
+  return reachesServiceAccount(reach, role);
 }
 
 /**
@@ -121,7 +124,7 @@ export function requireHolder(reach: KeyReach, key: ReachedKey): void {
 
 /** @throws DomainError `permission_denied` */
 export function requireReach(reach: KeyReach, key: ReachedKey): void {
-  if (!reaches(reach, key)) {
+  if (!isWithinReach(reach, key)) {
     throw new DomainError('permission_denied', describeMissing(reach, key.owner, key.environment));
   }
   requireRole(reach, key);
@@ -142,6 +145,6 @@ function describeMissing(reach: KeyReach, owner: KeyOwner, environment: Environm
   return 'Creating keys of a service account with the role admin needs the permission workspace:admin.';
 }
 
-function reachesAccount({ service_accounts }: KeyReach, role: Role): boolean {
+function reachesServiceAccount({ service_accounts }: KeyReach, role: Role): boolean {
   return service_accounts === 'all' || (service_accounts === 'all_but_admins' && role !== 'admin');
 }

@@ -21,19 +21,19 @@ export function hasHiddenCharacters(text: string): boolean {
  * hidden characters.
  * @throws DomainError `validation_failed` naming `name`
  */
-export function checkedName(text: string): string {
+export function normalizeName(text: string): string {
   const name = text.trim().normalize('NFC');
-  if (name === '') throw refusal('required', 'Must not be blank.');
-  if ([...name].length > MAX_LENGTH) throw refusal('too_long', `Must have at most ${MAX_LENGTH} characters.`);
-  if (hasHiddenCharacters(name)) throw refusal('invalid_value', HIDDEN_CHARACTERS_MESSAGE);
+  if (name === '') throw invalidNameError('required', 'Must not be blank.');
+  if ([...name].length > MAX_LENGTH) throw invalidNameError('too_long', `Must have at most ${MAX_LENGTH} characters.`);
+  if (hasHiddenCharacters(name)) throw invalidNameError('invalid_value', HIDDEN_CHARACTERS_MESSAGE);
   return name;
 }
 
-function refusal(code: FieldErrorCode, message: string): DomainError {
+function invalidNameError(code: FieldErrorCode, message: string): DomainError {
   return new DomainError('validation_failed', 'The name is not valid.', [{ param: 'name', code, message }]);
 }
 
-interface Dated extends Document {
+interface CreatedRecord extends Document {
   readonly created_at: string;
 }
 
@@ -41,7 +41,7 @@ interface Dated extends Document {
  * Returns a page of the matching documents, newest first. The index has the fields that the filter compares for
  * equality, then `created_at` and `id`.
  */
-export async function newestFirst<T extends Dated>(
+export async function readNewestPage<T extends CreatedRecord>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -49,17 +49,17 @@ export async function newestFirst<T extends Dated>(
   const sort = { fields: ['created_at', 'id'], descending: true };
   const found = await collection.find({ filter, sort, limit: limit + 1, ...(after && { after }) });
   const items = found.slice(0, limit);
-  return { items, next: found.length > limit ? placeOf(items.at(-1)) : null };
+  return { items, next: found.length > limit ? toCursor(items.at(-1)) : null };
 }
 
-/** Number of documents read at once by `newestFirstOf`. */
+/** Number of documents read at once by `readNewestPageOfWanted`. */
 const SCAN_BATCH_SIZE = 200;
 
 /**
- * Like `newestFirst`, but lists what `wanted` returns for the documents that it accepts, for conditions that no filter
+ * Like `readNewestPage`, but lists what `wanted` returns for the documents that it accepts, for conditions that no filter
  * can express. For small collections that people fill by hand.
  */
-export async function newestFirstOf<T extends Dated, R extends Dated>(
+export async function readNewestPageOfWanted<T extends CreatedRecord, R extends CreatedRecord>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -68,15 +68,15 @@ export async function newestFirstOf<T extends Dated, R extends Dated>(
   const items: R[] = [];
   let place = after;
   for (;;) {
-    const page = await newestFirst(collection, filter, { limit: SCAN_BATCH_SIZE, ...(place && { after: place }) });
+    const page = await readNewestPage(collection, filter, { limit: SCAN_BATCH_SIZE, ...(place && { after: place }) });
     items.push(...(await wanted(page.items)));
-    if (items.length > limit) return { items: items.slice(0, limit), next: placeOf(items[limit - 1]) };
+    if (items.length > limit) return { items: items.slice(0, limit), next: toCursor(items[limit - 1]) };
     if (page.next === null) return { items, next: null };
     place = page.next;
   }
 }
 
-function placeOf(last: Dated | undefined): readonly string[] | null {
+function toCursor(last: CreatedRecord | undefined): readonly string[] | null {
   return last ? [last.created_at, last.id] : null;
 }
 

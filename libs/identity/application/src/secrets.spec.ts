@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { derivedBytes, hashOf, looksLikeKey, idFor, keyOf, newId } from './secrets.ts';
+import { deriveBytes, hashKey, looksLikeKey, deriveId, encodeKey, createId } from './secrets.ts';
 
 describe('keys', () => {
   it('contain their environment and 256 bits as letters and digits', () => {
-    expect(keyOf('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
-    expect(keyOf('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
-    const all = keyOf('live', Buffer.alloc(32, 0xff));
-    const none = keyOf('live', Buffer.alloc(32, 0));
-    const one = keyOf('live', Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
+    expect(encodeKey('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
+    expect(encodeKey('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+    const all = encodeKey('live', Buffer.alloc(32, 0xff));
+    const none = encodeKey('live', Buffer.alloc(32, 0));
+    const one = encodeKey('live', Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
     expect(new Set([all, none, one]).size).toBe(3);
     expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
     expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
@@ -15,7 +15,7 @@ describe('keys', () => {
   });
 
   it('are unique', () => {
-    expect(new Set(Array.from({ length: 1_000 }, () => keyOf('live', randomBytes(32)))).size).toBe(1_000);
+    expect(new Set(Array.from({ length: 1_000 }, () => encodeKey('live', randomBytes(32)))).size).toBe(1_000);
   });
 
   it.each([
@@ -32,7 +32,7 @@ describe('keys', () => {
   });
 
   it('are stored as SHA-256', () => {
-    expect(hashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });
 
@@ -40,13 +40,13 @@ describe('derived secrets', () => {
   const secret = randomBytes(32);
 
   it('are the same for a repeated command only', () => {
-    const first = derivedBytes(secret, 'api key', 'command 1');
-    expect(derivedBytes(secret, 'api key', 'command 1')).toEqual(first);
+    const first = deriveBytes(secret, 'api key', 'command 1');
+    expect(deriveBytes(secret, 'api key', 'command 1')).toEqual(first);
     expect(first).toHaveLength(32);
     for (const other of [
-      derivedBytes(secret, 'api key', 'command 2'),
-      derivedBytes(secret, 'link', 'command 1'),
-      derivedBytes(randomBytes(32), 'api key', 'command 1'),
+      deriveBytes(secret, 'api key', 'command 2'),
+      deriveBytes(secret, 'link', 'command 1'),
+      deriveBytes(randomBytes(32), 'api key', 'command 1'),
     ]) {
       expect(other).not.toEqual(first);
     }
@@ -55,13 +55,13 @@ describe('derived secrets', () => {
 
 describe('ids', () => {
   it('have a prefix and 128 random bits', () => {
-    expect(newId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
-    expect(newId('key', randomBytes)).not.toBe(newId('key', randomBytes));
+    expect(createId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
+    expect(createId('key', randomBytes)).not.toBe(createId('key', randomBytes));
   });
 
   it('can be derived, the same on every replica', () => {
-    expect(idFor('wsp', 'default')).toBe(idFor('wsp', 'default'));
-    expect(idFor('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
-    expect(idFor('wsp', 'default')).not.toBe(idFor('wsp', 'other'));
+    expect(deriveId('wsp', 'default')).toBe(deriveId('wsp', 'default'));
+    expect(deriveId('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
+    expect(deriveId('wsp', 'default')).not.toBe(deriveId('wsp', 'other'));
   });
 });

@@ -16,18 +16,18 @@ const KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
  * whenever the command is repeated: a repeat after a crash returns the credential that was lost.
  * @param purpose for example `api key`: two credentials of one command reveal nothing about each other
  */
-export function derivedBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
+export function deriveBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
   return createHmac('sha256', secret).update(`${purpose}\0${commandId}`).digest();
 }
 
 /** Encodes 256 bits as letters and digits. */
-export function tokenOf(bytes: Uint8Array): string {
+export function encodeToken(bytes: Uint8Array): string {
   return encode(bytes, BASE62, KEY_LENGTH);
 }
 
 /** Encodes 256 bits as a key, `sk_live_…` or `sk_test_…`. */
-export function keyOf(environment: Environment, bytes: Uint8Array): string {
-  return `sk_${environment}_${tokenOf(bytes)}`;
+export function encodeKey(environment: Environment, bytes: Uint8Array): string {
+  return `sk_${environment}_${encodeToken(bytes)}`;
 }
 
 /** Returns true if the text has the form of a key: other texts need no look-up. */
@@ -35,7 +35,7 @@ export function looksLikeKey(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
-/** Returns true if the text has the form of a token of {@link tokenOf}. */
+/** Returns true if the text has the form of a token of {@link encodeToken}. */
 export function looksLikeToken(text: string): boolean {
   return TOKEN_PATTERN.test(text);
 }
@@ -45,17 +45,17 @@ export function looksLikeToken(text: string): boolean {
  * can be guessed, but 256 random bits cannot be guessed, and a slow hash at every request would only help to exhaust
  * the service. Keys are looked up by this digest, so the duration of a look-up reveals nothing about a key.
  */
-export function hashOf(key: string): string {
+export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
 /** Creates an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
-export function newId(prefix: string, randomBytes: RandomBytes): string {
+export function createId(prefix: string, randomBytes: RandomBytes): string {
   return `${prefix}_${encode(randomBytes(16), BASE32, 26)}`;
 }
 
 /** Derives an id from a fixed name or from the id of a command: every replica derives the same one. */
-export function idFor(prefix: string, name: string): string {
+export function deriveId(prefix: string, name: string): string {
   return `${prefix}_${encode(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }
 
@@ -124,24 +124,24 @@ export interface OneTimeLink {
 }
 
 /** Returns the link that a command creates; repeats of the command return the same one. */
-export function linkOf(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
+export function createLink(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
-  return { purpose, token: tokenOf(derivedBytes(secret, 'one-time link', command.id)), expires_at };
+  return { purpose, token: encodeToken(deriveBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
 /** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
-export function linkHashOf(token: string): string {
-  if (!looksLikeToken(token)) throw unknownLink();
-  return hashOf(token);
+export function hashLinkToken(token: string): string {
+  if (!looksLikeToken(token)) throw unknownLinkError();
+  return hashKey(token);
 }
 
 /** The error for every invalid link: unknown, used, replaced, expired, or of a deactivated user. */
-export function unknownLink(): DomainError {
+export function unknownLinkError(): DomainError {
   return new DomainError('not_found', 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 }
 
 /** The error for a request that lacks a field. */
-export function missing(param: string): DomainError {
+export function missingFieldError(param: string): DomainError {
   return new DomainError('validation_failed', `The ${param} is missing.`, [
     { param, code: 'required', message: 'Is required.' },
   ]);

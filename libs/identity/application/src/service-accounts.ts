@@ -9,14 +9,14 @@ import {
 import type { Collection, DocumentStore } from '@tracking/ports';
 import {
   change,
-  type Changed,
+  type ChangeResult,
   type IdentityCommand,
   make,
-  noSuch,
+  notFoundError,
   type VersionedDocument,
 } from './identity-command.ts';
-import { checkedName, newestFirst } from './records.ts';
-import { idFor } from './secrets.ts';
+import { normalizeName, readNewestPage } from './records.ts';
+import { deriveId } from './secrets.ts';
 
 /** A stored service account. */
 type ServiceAccountDocument = ServiceAccount & VersionedDocument;
@@ -40,35 +40,35 @@ export class ServiceAccounts {
   }
 
   /** @throws DomainError `validation_failed` */
-  async create(command: IdentityCommand, fields: { name: string; role: Role }): Promise<Changed<ServiceAccount>> {
+  async create(command: IdentityCommand, fields: { name: string; role: Role }): Promise<ChangeResult<ServiceAccount>> {
     const document = await make(this.documents, command, {
-      id: idFor('sva', command.id),
+      id: deriveId('sva', command.id),
       workspace_id: command.workspace_id,
-      name: checkedName(fields.name),
+      name: normalizeName(fields.name),
       role: fields.role,
       status: 'active' as const,
       created_by: command.actor,
       created_at: command.at,
     });
-    return { before: null, after: serviceAccount(document) };
+    return { before: null, after: toServiceAccount(document) };
   }
 
   /** Returns the service accounts of the workspace, newest first. */
   async list(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
-    const { items, next } = await newestFirst(this.documents, { workspace_id: workspaceId }, request);
-    return { items: items.map(serviceAccount), next };
+    const { items, next } = await readNewestPage(this.documents, { workspace_id: workspaceId }, request);
+    return { items: items.map(toServiceAccount), next };
   }
 
   /** @throws DomainError `not_found`, also in another workspace */
   async get(workspaceId: string, id: string): Promise<ServiceAccount> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspaceId) throw noSuch(KIND);
-    return serviceAccount(document);
+    if (document?.workspace_id !== workspaceId) throw notFoundError(KIND);
+    return toServiceAccount(document);
   }
 
   /** Returns the service accounts with these ids, in any workspace; unknown ids are omitted. */
   async getMany(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
-    return (await this.documents.getMany(ids)).map(serviceAccount);
+    return (await this.documents.getMany(ids)).map(toServiceAccount);
   }
 
   /**
@@ -79,8 +79,8 @@ export class ServiceAccounts {
     command: IdentityCommand,
     id: string,
     { name, role }: { readonly name?: string; readonly role?: Role },
-  ): Promise<Changed<ServiceAccount>> {
-    const fields = { ...(name !== undefined && { name: checkedName(name) }), ...(role !== undefined && { role }) };
+  ): Promise<ChangeResult<ServiceAccount>> {
+    const fields = { ...(name !== undefined && { name: normalizeName(name) }), ...(role !== undefined && { role }) };
     return this.set(command, id, fields);
   }
 
@@ -88,12 +88,12 @@ export class ServiceAccounts {
    * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay so.
    * @throws DomainError `not_found`, `precondition_failed`
    */
-  async deactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
+  async deactivate(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
     return this.set(command, id, { status: 'deactivated' });
   }
 
   /** @throws DomainError `not_found`, `precondition_failed` */
-  async reactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
+  async reactivate(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
     return this.set(command, id, { status: 'active' });
   }
 
@@ -101,17 +101,17 @@ export class ServiceAccounts {
     command: IdentityCommand,
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
-  ): Promise<Changed<ServiceAccount>> {
+  ): Promise<ChangeResult<ServiceAccount>> {
     const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, (present) =>
-      fields.status === serviceAccount(present).status ? {} : fields,
+      fields.status === toServiceAccount(present).status ? {} : fields,
     );
     this.onChanged(id);
-    return { before: before && serviceAccount(before), after: serviceAccount(after) };
+    return { before: before && toServiceAccount(before), after: toServiceAccount(after) };
   }
 }
 
 /** Returns the account as the API shows it. */
-function serviceAccount(document: ServiceAccountDocument): ServiceAccount {
+function toServiceAccount(document: ServiceAccountDocument): ServiceAccount {
   const { id, workspace_id, name, role, status, created_by, created_at, version } = document;
   return { id, workspace_id, name, role, status, created_by, created_at, version };
 }
@@ -156,10 +156,10 @@ export class KeyOwners {
   }
 
   /** Returns an owner who may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
-  async active(workspaceId: string, owner: KeyOwner): Promise<Owner> {
+  async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<Owner> {
     const found = await this.get(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';
-    if (found?.workspace_id !== workspaceId) throw noSuch(name);
+    if (found?.workspace_id !== workspaceId) throw notFoundError(name);
     if (found.status === 'active') return found;
     throw new DomainError('user_not_active', `The ${name} is not active, so it has no valid keys.`);
   }

@@ -1,4 +1,4 @@
-import { deviceOf } from './sessions.ts';
+import { describeDevice } from './sessions.ts';
 
 const MOZILLA = 'Mozilla/5.0';
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
@@ -24,6 +24,6 @@ describe('the device of a session', () => {
     ['', 'unknown'],
     [undefined, 'unknown'],
   ])('is described from %j as %s', (userAgent, device) => {
-    expect(deviceOf(userAgent)).toBe(device);
+    expect(describeDevice(userAgent)).toBe(device);
   });
 });

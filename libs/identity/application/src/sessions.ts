@@ -1,7 +1,7 @@
 import { DomainError, type ItemPage, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import { newestFirstOf } from './records.ts';
-import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
+import { readNewestPageOfWanted } from './records.ts';
+import { deriveBytes, hashKey, deriveId, encodeToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -80,19 +80,19 @@ export class Sessions {
     { address, user_agent }: SignInOrigin,
   ): Promise<BegunSession> {
     const token = this.#tokenOf(command);
-    const expires_at = later(command.at, MAX_AGE_MS);
+    const expires_at = addMs(command.at, MAX_AGE_MS);
     const session: SessionDocument = {
-      id: idFor('ses', command.id),
+      id: deriveId('ses', command.id),
       workspace_id: owner.workspace_id,
       user_id: owner.id,
-      device: deviceOf(user_agent),
+      device: describeDevice(user_agent),
       address,
       created_at: command.at,
       last_seen_at: command.at,
       expires_at,
-      hash: hashOf(token),
+      hash: hashKey(token),
       epoch: owner.sessions_epoch,
-      ends_at: endOf(command.at, expires_at),
+      ends_at: computeEnd(command.at, expires_at),
     };
     await this.documents.insert(session);
     return { session, token };
@@ -105,10 +105,10 @@ export class Sessions {
     const epoch = user.sessions_epoch;
     const now = this.options.clock().toISOString();
     // Ended sessions are stored until they are deleted.
-    const { items, next } = await newestFirstOf(this.documents, { user_id, epoch }, request, async (found) =>
+    const { items, next } = await readNewestPageOfWanted(this.documents, { user_id, epoch }, request, async (found) =>
       found.filter(({ ends_at }) => ends_at > now),
     );
-    return { items: items.map(session), next };
+    return { items: items.map(toSession), next };
   }
 
   /** Ends a session of the user. @throws DomainError `not_found`, also for a session of another user */
@@ -120,11 +120,11 @@ export class Sessions {
       (await this.documents.claim(unchangedToken(present), {
         hash: `ended ${id}`,
         epoch: ENDED_EPOCH,
-        ends_at: later(present.created_at, ENDED_RETENTION_MS),
+        ends_at: addMs(present.created_at, ENDED_RETENTION_MS),
       }));
     if (!ended) throw new DomainError('not_found', 'You have no such session.');
     this.options.onEnded(present);
-    return session(present);
+    return toSession(present);
   }
 
   /**
@@ -139,17 +139,20 @@ export class Sessions {
     const present = await this.documents.get(id);
     if (!present || present.epoch === ENDED_EPOCH) return undefined;
     const token = this.#tokenOf(command);
-    const renewed = await this.documents.claim(unchangedToken(present), { hash: hashOf(token), epoch });
+    const renewed = await this.documents.claim(unchangedToken(present), { hash: hashKey(token), epoch });
     return renewed && { session: renewed, token };
   }
 
   /** Stores the time of a use. If several replicas see the same old time, one of them writes. */
   async noteUse({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
-    await this.documents.claim({ filter: { id, last_seen_at } }, { last_seen_at: at, ends_at: endOf(at, expires_at) });
+    await this.documents.claim(
+      { filter: { id, last_seen_at } },
+      { last_seen_at: at, ends_at: computeEnd(at, expires_at) },
+    );
   }
 
   /** Stores that a session is valid in a new epoch of its user. */
-  async keep(kept: SessionDocument, epoch: number): Promise<void> {
+  async moveToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
     await this.documents.claim(unchangedToken(kept), { epoch });
   }
 
@@ -167,7 +170,7 @@ export class Sessions {
   }
 
   #tokenOf({ id }: { readonly id: string }): string {
-    return tokenOf(derivedBytes(this.options.secret, 'session', id));
+    return encodeToken(deriveBytes(this.options.secret, 'session', id));
   }
 }
 
@@ -177,26 +180,29 @@ function unchangedToken({ id, hash }: SessionDocument) {
 }
 
 /** Returns true unless a new password, a password reset or a deactivation of the user ended the session. */
-export function isOfEpoch({ id, epoch }: SessionDocument, { sessions_epoch, kept_session }: SessionOwner): boolean {
+export function isValidInEpoch(
+  { id, epoch }: SessionDocument,
+  { sessions_epoch, kept_session }: SessionOwner,
+): boolean {
   return epoch === sessions_epoch || (kept_session?.id === id && kept_session.epoch === sessions_epoch);
 }
 
-function endOf(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
-  const idle = later(lastUse, MAX_IDLE_MS);
+function computeEnd(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
+  const idle = addMs(lastUse, MAX_IDLE_MS);
   return idle < expires_at ? idle : expires_at;
 }
 
-function later(time: Timestamp, ms: number): Timestamp {
+function addMs(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
 /** Returns the session as its user sees it. */
-function session({ id, device, address, created_at, last_seen_at, expires_at }: SessionDocument): Session {
+function toSession({ id, device, address, created_at, last_seen_at, expires_at }: SessionDocument): Session {
   return { id, device, address, created_at, last_seen_at, expires_at };
 }
 
 /** Patterns in order of precedence, because most browsers also name the ones that they descend from. */
-const BROWSERS: readonly (readonly [RegExp, string])[] = [
+const BROWSER_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgi?A?(?:OS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
   [/\bSamsungBrowser\//, 'Samsung Internet'],
@@ -204,7 +210,7 @@ const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
 ];
-const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+const SYSTEM_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
   [/\bAndroid\b/, 'Android'],
   [/\bWindows\b/, 'Windows'],
@@ -218,9 +224,11 @@ const MAX_LENGTH = 50;
  * Describes the client of a session by its `User-Agent`, for people only: for example `Firefox on Windows`, or the first word
  * for a program.
  */
-export function deviceOf(userAgent: string | undefined): string {
+export function describeDevice(userAgent: string | undefined): string {
   if (!userAgent) return 'unknown';
-  const [browser, system] = [BROWSERS, SYSTEMS].map((known) => known.find(([form]) => form.test(userAgent))?.[1]);
+  const [browser, system] = [BROWSER_PATTERNS, SYSTEM_PATTERNS].map(
+    (known) => known.find(([form]) => form.test(userAgent))?.[1],
+  );
   if (browser && system) return `${browser} on ${system}`;
   return browser ?? system ?? firstWord(userAgent);
 }

@@ -2,11 +2,11 @@ import { DomainError, type Timestamp, type User } from '@tracking/contracts';
 import type { Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
-import { type Changed, type IdentityCommand, noSuch } from './identity-command.ts';
+import { type ChangeResult, type IdentityCommand, notFoundError } from './identity-command.ts';
 import type { PasswordClient, PasswordPlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { type BegunSession, deviceOf, type Sessions, type SignInOrigin } from './sessions.ts';
-import { publicly, type UserDocument, type UserStore } from './user-store.ts';
+import { type BegunSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
+import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -102,7 +102,7 @@ export class SignIn {
     const refused = { ...auditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
     const entry = await auditLog.begin(refused);
     if (entry.isRepeated) return;
-    await auditLog.complete(entry, null, { device: { from: null, to: deviceOf(request.user_agent) } });
+    await auditLog.complete(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
   }
 
   async #candidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
@@ -156,9 +156,9 @@ export class UserPasswords {
     command: IdentityCommand,
     user_id: string,
     { current_password, new_password }: PasswordChange,
-  ): Promise<Changed<User> & { readonly sessions_epoch: number }> {
+  ): Promise<ChangeResult<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
-    if (user?.workspace_id !== command.workspace_id) throw noSuch('user');
+    if (user?.workspace_id !== command.workspace_id) throw notFoundError('user');
     // A repeated command carries the former password as the current one.
     const password_hash =
       user.changed_by === command.id ? user.password_hash : await this.#newHash(user, current_password, new_password);
@@ -167,7 +167,7 @@ export class UserPasswords {
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
       return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
     });
-    return { ...publicly(changed), sessions_epoch: changed.after.sessions_epoch };
+    return { ...toPublicChange(changed), sessions_epoch: changed.after.sessions_epoch };
   }
 
   /** Hashes a correct password again if its stored hash has another cost than new ones. */

@@ -4,15 +4,15 @@ import { retryConflicts } from '@tracking/resilience';
 import { isEmail } from 'class-validator';
 import {
   change,
-  type Changed,
+  type ChangeResult,
   type IdentityCommand,
-  type Kind,
+  type DocumentKind,
   make,
   type VersionedDocument,
   type Versionless,
 } from './identity-command.ts';
 import { HIDDEN_CHARACTERS_MESSAGE, hasHiddenCharacters } from './records.ts';
-import { idFor, type StoredLink } from './secrets.ts';
+import { deriveId, type StoredLink } from './secrets.ts';
 
 /** A stored user. */
 export interface UserDocument extends User, VersionedDocument {
@@ -37,7 +37,7 @@ export interface UserDocument extends User, VersionedDocument {
 }
 
 /** Returns the user as the API shows it. */
-export function userOf(document: UserDocument): User {
+export function toUser(document: UserDocument): User {
   const { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version } = document;
   return { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version };
 }
@@ -48,8 +48,8 @@ function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean
 }
 
 /** Returns a change as the API shows it. */
-export function publicly({ before, after }: Changed<UserDocument>): Changed<User> {
-  return { before: before && userOf(before), after: userOf(after) };
+export function toPublicChange({ before, after }: ChangeResult<UserDocument>): ChangeResult<User> {
+  return { before: before && toUser(before), after: toUser(after) };
 }
 
 /** The fields of a new user. By default the user is invited, without a name, password and link. */
@@ -58,14 +58,14 @@ type UserToCreate = Pick<UserDocument, 'email' | 'role'> &
 
 /** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
 export class UserStore {
-  readonly #kind: Kind<UserDocument>;
+  readonly #kind: DocumentKind<UserDocument>;
 
   private constructor(
     readonly documents: Collection<UserDocument>,
     readonly admins: Admins,
     private readonly onChanged: (user: UserDocument) => void,
   ) {
-    const write: Kind<UserDocument>['write'] = async (present, set) => admins.write(present, set);
+    const write: DocumentKind<UserDocument>['write'] = async (present, set) => admins.write(present, set);
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
 
@@ -89,10 +89,10 @@ export class UserStore {
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async make(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
-    const email = checkedEmail(user.email);
+    const email = normalizeEmail(user.email);
     try {
       return await make(this.documents, command, {
-        id: idFor('usr', command.id),
+        id: deriveId('usr', command.id),
         workspace_id: command.workspace_id,
         name: null,
         status: 'invited',
@@ -105,7 +105,7 @@ export class UserStore {
         link_hash: null,
         ...user,
         email,
-        email_key: emailKey(email),
+        email_key: foldEmail(email),
       });
     } catch (error) {
       if (!(error instanceof DuplicateKey)) throw error;
@@ -118,9 +118,9 @@ export class UserStore {
     command: IdentityCommand,
     id: string,
     decide: (user: UserDocument) => Partial<Versionless<UserDocument>>,
-  ): Promise<Changed<UserDocument>> {
+  ): Promise<ChangeResult<UserDocument>> {
     // A demotion that was interrupted is completed first.
-    await this.admins.settle(command.workspace_id);
+    await this.admins.completeChange(command.workspace_id);
     const changed = await change(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
@@ -128,7 +128,7 @@ export class UserStore {
 
   /** Returns the user of the workspace with this e-mail address, in any status. */
   async find(workspace_id: string, email: string): Promise<UserDocument | undefined> {
-    const [user] = await this.documents.find({ filter: { workspace_id, email_key: emailKey(email) }, limit: 1 });
+    const [user] = await this.documents.find({ filter: { workspace_id, email_key: foldEmail(email) }, limit: 1 });
     return user;
   }
 }
@@ -176,7 +176,7 @@ class Admins {
   }
 
   /** Returns true if the workspace has an active admin, other than the given one. */
-  async exist(workspace_id: string, otherThan?: string): Promise<boolean> {
+  async hasActiveAdmin(workspace_id: string, otherThan?: string): Promise<boolean> {
     const filter = { workspace_id, role: 'admin', status: 'active' };
     const found = await this.users.find({ filter, limit: 2 });
     return found.some(({ id }) => id !== otherThan);
@@ -194,7 +194,7 @@ class Admins {
     const change = await retryConflicts(this.changes, `the admins of ${workspace_id}`, async () => {
       const record = await this.#settleOnce(workspace_id);
       if (!record) return undefined;
-      if (!(await this.exist(workspace_id, id))) {
+      if (!(await this.hasActiveAdmin(workspace_id, id))) {
         throw new DomainError(
           'last_admin',
           'The user is the only active admin of the workspace. Give another user the role admin first.',
@@ -215,7 +215,7 @@ class Admins {
    * Completes the change in progress. Call it before each change of a user, because a demotion may have been
    * interrupted.
    */
-  settle(workspace_id: string): Promise<AdminChangeDocument> {
+  completeChange(workspace_id: string): Promise<AdminChangeDocument> {
     return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#settleOnce(workspace_id));
   }
 
@@ -252,7 +252,9 @@ class Admins {
 export const MAX_EMAIL_LENGTH = 254;
 
 /** Returns the fault of an e-mail address; undefined if it is valid. */
-export function emailFault(text: string): { readonly code: FieldErrorCode; readonly message: string } | undefined {
+export function describeEmailFault(
+  text: string,
+): { readonly code: FieldErrorCode; readonly message: string } | undefined {
   if (text.length > MAX_EMAIL_LENGTH) {
     return { code: 'too_long', message: `Must have at most ${MAX_EMAIL_LENGTH} characters.` };
   }
@@ -267,15 +269,15 @@ export function emailFault(text: string): { readonly code: FieldErrorCode; reado
  * Returns the e-mail address in its stored form.
  * @throws DomainError `validation_failed` naming `email`
  */
-function checkedEmail(text: string): string {
+function normalizeEmail(text: string): string {
   const email = text.trim().normalize('NFC');
-  const fault = emailFault(email);
+  const fault = describeEmailFault(email);
   if (fault)
     throw new DomainError('validation_failed', 'The e-mail address is not valid.', [{ param: 'email', ...fault }]);
   return email;
 }
 
 /** Returns the e-mail address in normalised form, for comparison; case does not matter. */
-export function emailKey(email: string): string {
+export function foldEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

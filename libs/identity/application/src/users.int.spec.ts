@@ -1,5 +1,5 @@
 import type { User } from '@tracking/contracts';
-import { CHEAP, openReplicas, refusal } from '../test/replicas.ts';
+import { CHEAP_HASH_COST, openReplicas, refusal } from '../test/replicas.ts';
 import type { Identity, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
@@ -247,7 +247,7 @@ describe('users', () => {
       if (!user) throw new Error('no user');
       await identity.userPasswords.renew(user, PASSWORD);
       expect((await stored('jo@example.com'))?.password_hash).toBe(user.password_hash);
-      const later = await world.open({ cost: { ...CHEAP, passes: 2 } });
+      const later = await world.open({ cost: { ...CHEAP_HASH_COST, passes: 2 } });
       await later.userPasswords.renew(user, PASSWORD);
       const renewed = await stored('jo@example.com');
       expect(renewed?.password_hash).toContain('m=8,t=2,');
@@ -287,7 +287,7 @@ describe('users', () => {
         identity.users.deactivate(foreign, id),
         identity.users.reactivate(foreign, id),
         identity.users.resetPassword(foreign, id),
-        identity.users.named(foreign.workspace_id, 'jo@example.com'),
+        identity.users.findByAddress(foreign.workspace_id, 'jo@example.com'),
       ]) {
         expect((await refusal(change)).code).toBe('not_found');
       }

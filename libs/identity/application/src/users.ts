@@ -1,10 +1,10 @@
 import { DomainError } from '@tracking/contracts';
 import type { ItemPage, PageRequest, Role, User } from '@tracking/contracts';
-import { emailKey, publicly, type UserDocument, userOf, type UserStore } from './user-store.ts';
-import { checkedName, findAll, newestFirst } from './records.ts';
-import { noSuch } from './identity-command.ts';
-import type { Changed, IdentityCommand } from './identity-command.ts';
-import { hashOf, linkOf, type OneTimeLink } from './secrets.ts';
+import { foldEmail, toPublicChange, type UserDocument, toUser, type UserStore } from './user-store.ts';
+import { normalizeName, findAll, readNewestPage } from './records.ts';
+import { notFoundError } from './identity-command.ts';
+import type { ChangeResult, IdentityCommand } from './identity-command.ts';
+import { hashKey, createLink, type OneTimeLink } from './secrets.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 
 export interface NewUser {
@@ -17,12 +17,12 @@ export interface UserChanges {
   readonly role?: Role | undefined;
 }
 /** A change that created a one-time link. */
-export interface ChangedWithLink extends Changed<User> {
+export interface ChangedWithLink extends ChangeResult<User> {
   readonly link: OneTimeLink;
 }
 
 /** A reactivation. The link is null if the user has a password, or was not deactivated. */
-interface Reactivated extends Changed<User> {
+interface Reactivated extends ChangeResult<User> {
   readonly link: OneTimeLink | null;
 }
 
@@ -40,10 +40,10 @@ export class Users {
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async invite(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
-    const made = linkOf(this.secret, 'invitation', command);
+    const made = createLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
-    const after = await this.store.make(command, { email, role, link, link_hash: hashOf(made.token) });
-    return { before: null, after: userOf(after), link: made };
+    const after = await this.store.make(command, { email, role, link, link_hash: hashKey(made.token) });
+    return { before: null, after: toUser(after), link: made };
   }
 
   /**
@@ -53,41 +53,41 @@ export class Users {
   async create(
     command: IdentityCommand,
     { email, role, password }: NewUser & { readonly password: string },
-  ): Promise<Changed<User>> {
+  ): Promise<ChangeResult<User>> {
     checkPassword(password, email);
     const password_hash = await this.passwords.hash(password);
     return {
       before: null,
-      after: userOf(await this.store.make(command, { email, role, password_hash, status: 'active' })),
+      after: toUser(await this.store.make(command, { email, role, password_hash, status: 'active' })),
     };
   }
 
   /** Returns a page of the users of a workspace, newest first. */
   async list(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
-    const { items, next } = await newestFirst(this.store.documents, { workspace_id }, request);
-    return { items: items.map(userOf), next };
+    const { items, next } = await readNewestPage(this.store.documents, { workspace_id }, request);
+    return { items: items.map(toUser), next };
   }
 
   /** Returns all users of a workspace, oldest first. */
   async listAll(workspace_id: string): Promise<readonly User[]> {
-    return (await findAll(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(userOf);
+    return (await findAll(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toUser);
   }
 
   /** @throws DomainError `not_found`, also for a user of another workspace */
   async get(workspace_id: string, id: string): Promise<User> {
     const user = await this.store.documents.get(id);
-    if (user?.workspace_id !== workspace_id) throw noSuch('user');
-    return userOf(user);
+    if (user?.workspace_id !== workspace_id) throw notFoundError('user');
+    return toUser(user);
   }
 
   /**
    * Returns the user of a workspace with this e-mail address, in any status. @throws DomainError `not_found` naming the
    * address
    */
-  async named(workspace_id: string, email: string): Promise<User> {
+  async findByAddress(workspace_id: string, email: string): Promise<User> {
     const user = await this.store.find(workspace_id, email);
     if (!user) throw new DomainError('not_found', `This workspace has no user ${email}.`);
-    return userOf(user);
+    return toUser(user);
   }
 
   /** Returns the active users with an e-mail address, in all workspaces or in one, oldest first; at most 100. */
@@ -96,30 +96,30 @@ export class Users {
       const user = await this.store.find(workspace_id, email);
       return user?.status === 'active' ? [user] : [];
     }
-    const filter = { email_key: emailKey(email), status: 'active' };
+    const filter = { email_key: foldEmail(email), status: 'active' };
     return this.store.documents.find({ filter, sort: { fields: ['created_at', 'id'] }, limit: 100 });
   }
 
   /** @throws DomainError `not_found`, `precondition_failed`, `validation_failed`, `last_admin` */
-  async change(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<Changed<User>> {
+  async change(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<ChangeResult<User>> {
     const changes = {
-      ...(name !== undefined && { name: checkedName(name) }),
+      ...(name !== undefined && { name: normalizeName(name) }),
       ...(role !== undefined && { role }),
     };
-    return publicly(await this.store.change(command, id, () => changes));
+    return toPublicChange(await this.store.change(command, id, () => changes));
   }
 
   /**
    * Deactivates a user: ends every session and the link; requests with the user's keys are refused with 401.
    * @throws DomainError `not_found`, `precondition_failed`, `last_admin`
    */
-  async deactivate(command: IdentityCommand, id: string): Promise<Changed<User>> {
+  async deactivate(command: IdentityCommand, id: string): Promise<ChangeResult<User>> {
     const changed = await this.store.change(command, id, ({ status, sessions_epoch }) =>
       status === 'deactivated'
         ? {}
         : { status: 'deactivated', sessions_epoch: sessions_epoch + 1, link: null, link_hash: null },
     );
-    return publicly(changed);
+    return toPublicChange(changed);
   }
 
   /**
@@ -127,14 +127,14 @@ export class Users {
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async reactivate(command: IdentityCommand, id: string): Promise<Reactivated> {
-    const made = linkOf(this.secret, 'invitation', command);
-    const link_hash = hashOf(made.token);
+    const made = createLink(this.secret, 'invitation', command);
+    const link_hash = hashKey(made.token);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const changed = await this.store.change(command, id, ({ status, password_hash }) => {
       if (status !== 'deactivated') return {};
       return password_hash === null ? { status: 'invited', link, link_hash } : { status: 'active' };
     });
-    return { ...publicly(changed), link: changed.after.link_hash === link_hash ? made : null };
+    return { ...toPublicChange(changed), link: changed.after.link_hash === link_hash ? made : null };
   }
 
   /**
@@ -143,16 +143,16 @@ export class Users {
    * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
    */
   async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
-    const { token, expires_at } = linkOf(this.secret, 'password_reset', command);
+    const { token, expires_at } = createLink(this.secret, 'password_reset', command);
     const changed = await this.store.change(command, id, ({ status, sessions_epoch }) => {
       if (status === 'deactivated') {
         throw new DomainError('user_not_active', 'The user is deactivated. Reactivate the user first.');
       }
       const purpose = status === 'invited' ? 'invitation' : 'password_reset';
       const link = { purpose, expires_at, used_by: null } as const;
-      return { link, link_hash: hashOf(token), sessions_epoch: sessions_epoch + 1 };
+      return { link, link_hash: hashKey(token), sessions_epoch: sessions_epoch + 1 };
     });
     const purpose = changed.after.link?.purpose ?? 'password_reset';
-    return { ...publicly(changed), link: { purpose, token, expires_at } };
+    return { ...toPublicChange(changed), link: { purpose, token, expires_at } };
   }
 }

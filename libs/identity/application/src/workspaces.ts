@@ -2,8 +2,8 @@ import { DomainError } from '@tracking/contracts';
 import type { Workspace } from '@tracking/contracts';
 import { DuplicateKey } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import { checkedName, findAll } from './records.ts';
-import { idFor, newId } from './secrets.ts';
+import { normalizeName, findAll } from './records.ts';
+import { deriveId, createId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
 interface WorkspaceDocument extends Workspace {
@@ -30,7 +30,7 @@ export class Workspaces {
       ],
     });
     const workspaces = new Workspaces(documents, clock, randomBytes);
-    await workspaces.insert(idFor('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
+    await workspaces.insert(deriveId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
     return workspaces;
   }
 
@@ -39,38 +39,38 @@ export class Workspaces {
    * @throws DomainError `validation_failed`, `workspace_exists`
    */
   async create(name: string, commandId?: string): Promise<Workspace> {
-    return this.make(commandId === undefined ? newId('wsp', this.randomBytes) : idFor('wsp', commandId), name);
+    return this.make(commandId === undefined ? createId('wsp', this.randomBytes) : deriveId('wsp', commandId), name);
   }
 
   /**
    * Creates a workspace with the id that it has in another system. Does nothing if it exists.
    * @throws DomainError `validation_failed`; `workspace_exists` if another workspace has the name
    */
-  async adopt(id: string, name: string): Promise<Workspace> {
+  async importWorkspace(id: string, name: string): Promise<Workspace> {
     const known = await this.documents.get(id);
-    return known ? workspace(known) : this.make(id, name);
+    return known ? toWorkspace(known) : this.make(id, name);
   }
 
   /** Returns all workspaces, oldest first. */
   async list(): Promise<readonly Workspace[]> {
-    return (await findAll(this.documents, {}, ['created_at', 'id'])).map(workspace);
+    return (await findAll(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
   }
 
   /** @throws DomainError `not_found` */
   async get(id: string): Promise<Workspace> {
     const found = await this.documents.get(id);
     if (!found) throw new DomainError('not_found', 'No such workspace.');
-    return workspace(found);
+    return toWorkspace(found);
   }
 
   /** Returns the workspace with a name, regardless of case. */
   async find(name: string): Promise<Workspace | undefined> {
-    const [found] = await this.documents.find({ filter: { name_key: nameKey(name.trim()) }, limit: 1 });
-    return found && workspace(found);
+    const [found] = await this.documents.find({ filter: { name_key: foldName(name.trim()) }, limit: 1 });
+    return found && toWorkspace(found);
   }
 
   private async make(id: string, name: string): Promise<Workspace> {
-    const checked = checkedName(name);
+    const checked = normalizeName(name);
     try {
       return await this.insert(id, checked);
     } catch (error) {
@@ -81,16 +81,16 @@ export class Workspaces {
   }
 
   private async insert(id: string, name: string): Promise<Workspace> {
-    const document = { id, name, name_key: nameKey(name), created_at: this.clock().toISOString() };
-    if (await this.documents.insert(document)) return workspace(document);
-    return workspace((await this.documents.get(id)) ?? document);
+    const document = { id, name, name_key: foldName(name), created_at: this.clock().toISOString() };
+    if (await this.documents.insert(document)) return toWorkspace(document);
+    return toWorkspace((await this.documents.get(id)) ?? document);
   }
 }
 
-function nameKey(name: string): string {
+function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-function workspace({ id, name, created_at }: WorkspaceDocument): Workspace {
+function toWorkspace({ id, name, created_at }: WorkspaceDocument): Workspace {
   return { id, name, created_at };
 }

@@ -8,14 +8,14 @@ import type { IdentityCommand } from '../src/index.ts';
 import { argon2id } from '../src/passwords.ts';
 import { openStorage } from './storage.ts';
 
-const CLI: Actor = { type: 'system', id: 'administration' };
+const CLI_ACTOR: Actor = { type: 'system', id: 'administration' };
 /** The lowest cost that argon2 accepts. */
-export const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
+export const CHEAP_HASH_COST = { memory: 8, passes: 1, parallelism: 1 };
 
 interface ReplicaOptions {
   readonly documentStore?: DocumentStore;
   /** Cost of password hashes. */
-  readonly cost?: typeof CHEAP;
+  readonly cost?: typeof CHEAP_HASH_COST;
 }
 
 /** Any number of processes over one store, with a clock that tests set. */
@@ -32,7 +32,10 @@ export async function openReplicas() {
     return (await identity.workspaces.find(name)) ?? (await identity.workspaces.create(name));
   };
 
-  async function open({ documentStore = storage.documentStore, cost = CHEAP }: ReplicaOptions = {}): Promise<Identity> {
+  async function open({
+    documentStore = storage.documentStore,
+    cost = CHEAP_HASH_COST,
+  }: ReplicaOptions = {}): Promise<Identity> {
     const identity = await Identity.open({
       documentStore,
       secret,
@@ -56,12 +59,18 @@ export async function openReplicas() {
     time,
     work,
     documentStore: storage.documentStore,
-    content: storage.content,
+    content: storage.readStoredBytes,
     /** A command in the workspace, by an operator by default. */
     async command(of: Partial<IdentityCommand> & { readonly workspace?: string } = {}): Promise<IdentityCommand> {
       const { workspace: name = 'default', ...rest } = of;
       commands += 1;
-      return { id: `command ${commands}`, at: at(), actor: CLI, workspace_id: (await workspace(name)).id, ...rest };
+      return {
+        id: `command ${commands}`,
+        at: at(),
+        actor: CLI_ACTOR,
+        workspace_id: (await workspace(name)).id,
+        ...rest,
+      };
     },
     async close() {
       await Promise.all(opened.map((identity) => identity.close()));

@@ -4,7 +4,7 @@ import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import { EVERY_KEY, Identity } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
-import { CHEAP } from './replicas.ts';
+import { CHEAP_HASH_COST } from './replicas.ts';
 import { openStorage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
@@ -40,7 +40,7 @@ export class Stage {
   async replica(documentStore: DocumentStore = this.storage.documentStore): Promise<Identity> {
     const clock = () => new Date(this.now);
     const elapsed = () => this.now;
-    const passwords = { cost: CHEAP };
+    const passwords = { cost: CHEAP_HASH_COST };
     const logger = silentLogger;
     const replica = await Identity.open({ documentStore, clock, elapsed, logger, secret: SECRET, passwords });
     this.replicas.push(replica);

@@ -24,7 +24,7 @@ export function steppingStore(store: DocumentStore, step: (operation: string) =>
 }
 
 /** Returns delays of a few turns of the event loop, determined by the seed. */
-export function shuffled(seed: number): () => Promise<void> {
+export function createRandomDelays(seed: number): () => Promise<void> {
   let state = seed * 2_654_435_761 + 1;
   return async () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;

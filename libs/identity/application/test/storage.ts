@@ -8,7 +8,7 @@ import { createTempFolder } from '@tracking/testing';
 export interface Storage {
   readonly documentStore: DocumentStore;
   /** Returns every byte stored on disk. */
-  content(): Promise<string>;
+  readStoredBytes(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export async function openStorage(): Promise<Storage> {
   const engine = await openTestEngine(folder.path);
   return {
     documentStore: engine.documentStore,
-    async content() {
+    async readStoredBytes() {
       const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
       const contents = files
         .filter((file) => file.isFile())
@@ -32,7 +32,7 @@ export async function openStorage(): Promise<Storage> {
 }
 
 /** Wraps the store so that results of these collection methods arrive only after `gate` opens. */
-export function behind(
+export function delayResults(
   gate: () => Promise<void>,
   store: DocumentStore,
   methods: readonly (keyof Collection<Document>)[] = ['find'],

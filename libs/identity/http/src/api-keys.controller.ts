@@ -36,9 +36,9 @@ import type { IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import { IDENTITY } from './dependencies.ts';
 
-const Unknown = () => refusal(404, 'The workspace has no such key, or you have no access to it.');
-const FIELDS = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
-const ROTATION = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
+const MayBeMissing = () => refusal(404, 'The workspace has no such key, or you have no access to it.');
+const API_KEY_BODY = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
+const ROTATION_BODY = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
@@ -65,7 +65,7 @@ export class ApiKeysController {
   @refusal(404, 'No such service account in this workspace.')
   @refusal(409, 'The service account is deactivated, or the owner has too many keys.')
   async create(
-    @SentBody(FIELDS) { value, warnings }: ReadBody<ApiKeyDto>,
+    @SentBody(API_KEY_BODY) { value, warnings }: ReadBody<ApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
@@ -99,7 +99,7 @@ export class ApiKeysController {
   @Get(':id')
   @Operation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
-  @Unknown()
+  @MayBeMissing()
   async get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
     const key = await this.identity.keys.get(principal.workspace_id, keyReachOf(principal), id);
@@ -123,14 +123,14 @@ export class ApiKeysController {
     description: 'The new key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @Unknown()
+  @MayBeMissing()
   @refusal(
     409,
     'The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.',
   )
   async rotate(
     @Param('id') id: string,
-    @SentBody(ROTATION) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
+    @SentBody(ROTATION_BODY) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
@@ -151,7 +151,7 @@ export class ApiKeysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyWrittenResource })
-  @Unknown()
+  @MayBeMissing()
   async revoke(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],

@@ -2,7 +2,7 @@ import { DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
 import { entry, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of users, keys and sessions. */
-const ERRORS = {
+const IDENTITY_ERRORS = {
   invalid_credentials: entry(
     'No active user has this e-mail address and password.',
     'POST /v1/session {"email": "ann@example.com", "password": "…"}',
@@ -48,7 +48,7 @@ const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
-const REFUSALS = {
+const OPERATION_ERRORS = {
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
   createApiKey: ['user_not_active', 'too_many_keys'],
   rotateApiKey: ['key_not_active', 'user_not_active', 'too_many_keys'],
@@ -60,7 +60,7 @@ const REFUSALS = {
 } as const satisfies FeatureDocs['refusals'];
 
 /** Examples of schemas, by name. */
-const SAMPLES = {
+const EXAMPLE_RESOURCES = {
   ExceptionSettingsByType: DEFAULT_EXCEPTION_SETTINGS,
   SignIn: { email: 'jo@example.com', password: 'correct horse battery' },
   CredentialsHolder: { service_account: null },
@@ -71,7 +71,7 @@ const SAMPLES = {
 };
 
 /** Example values of fields, by name. */
-const VALUES = {
+const EXAMPLE_VALUES = {
   address: '203.0.113.7',
   current_password: 'correct horse battery',
   email: 'jo@example.com',
@@ -82,7 +82,7 @@ const VALUES = {
 };
 
 /** Noun and example id of a single resource, by the collection in its path. */
-const RESOURCES = {
+const RESOURCE_NOUNS = {
   service_accounts: ['service account', 'sva_5f3c2k7qv3n5xw6yz2aabbccdd'],
   api_keys: ['API key', 'key_5f3c2k7qv3n5xw6yz2aabbccdd'],
   users: ['user', 'usr_5f3c2k7qv3n5xw6yz2aabbccdd'],
@@ -94,11 +94,11 @@ const PATH_PARAMETERS = {
 } as const satisfies FeatureDocs['pathParameters'];
 
 /** Documentation of users, keys, sessions and settings. */
-export const DOCS: FeatureDocs = {
-  errors: ERRORS,
-  refusals: REFUSALS,
-  resources: RESOURCES,
+export const IDENTITY_DOCS: FeatureDocs = {
+  errors: IDENTITY_ERRORS,
+  refusals: OPERATION_ERRORS,
+  resources: RESOURCE_NOUNS,
   pathParameters: PATH_PARAMETERS,
-  samples: SAMPLES,
-  values: VALUES,
+  samples: EXAMPLE_RESOURCES,
+  values: EXAMPLE_VALUES,
 };

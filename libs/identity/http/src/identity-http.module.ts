@@ -4,7 +4,7 @@ import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
 import { IDENTITY, type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
-import { DOCS } from './identity-docs.ts';
+import { IDENTITY_DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
@@ -18,7 +18,7 @@ import { UsersController } from './users.controller.ts';
  */
 @Module({})
 export class IdentityHttpModule {
-  static readonly docs = DOCS;
+  static readonly docs = IDENTITY_DOCS;
 
   static with({
     identity,

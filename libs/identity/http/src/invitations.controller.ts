@@ -71,8 +71,9 @@ class LinkUseDto {
   email?: string | null;
 }
 
-const NotGood = () => refusal(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
-const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
+const MayBeInvalidLink = () =>
+  refusal(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
+const LINK_USE_BODY = new BodyPipe(LinkUseDto, UserWrittenResource);
 
 /** One-time links of invitations, of the first admin and of password resets. They need no credentials. */
 @ApiTags('One-time links')
@@ -86,7 +87,7 @@ export class InvitationsController {
   @Get(':token')
   @Operation('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
-  @NotGood()
+  @MayBeInvalidLink()
   @MayBeUnavailable()
   async get(@Param('token') token: string): Promise<InvitationResource> {
     const { workspace_id, ...link } = await this.identity.links.find(token);
@@ -105,13 +106,13 @@ export class InvitationsController {
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @NotGood()
+  @MayBeInvalidLink()
   @MayBeUnavailable()
   @refusal(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
   @refusal(409, 'For the first admin: a user with this e-mail address exists already.')
   async use(
     @Param('token') token: string,
-    @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
+    @SentBody(LINK_USE_BODY) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {

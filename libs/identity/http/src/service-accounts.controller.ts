@@ -29,9 +29,9 @@ import {
 } from './service-account.resource.ts';
 import { IDENTITY } from './dependencies.ts';
 
-const Unknown = () => refusal(404, 'No such service account in this workspace.');
-const FIELDS = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
-const CHANGES = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
+const MayBeMissing = () => refusal(404, 'No such service account in this workspace.');
+const ACCOUNT_BODY = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
+const ACCOUNT_CHANGES_BODY = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
 
 @ApiTags('Service accounts')
 @Controller('v1/service_accounts')
@@ -51,7 +51,7 @@ export class ServiceAccountsController {
     type: ServiceAccountWrittenResource,
   })
   async create(
-    @SentBody(FIELDS) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
+    @SentBody(ACCOUNT_BODY) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -72,7 +72,7 @@ export class ServiceAccountsController {
   @Get(':id')
   @Operation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
-  @Unknown()
+  @MayBeMissing()
   async get(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
@@ -92,10 +92,10 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @Unknown()
+  @MayBeMissing()
   async change(
     @Param('id') id: string,
-    @SentBody(CHANGES) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
+    @SentBody(ACCOUNT_CHANGES_BODY) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -111,7 +111,7 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @Unknown()
+  @MayBeMissing()
   async deactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
@@ -130,7 +130,7 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @Unknown()
+  @MayBeMissing()
   async reactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],

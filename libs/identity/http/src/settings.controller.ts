@@ -75,7 +75,11 @@ export class SettingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
     const { before, after } = await this.settings.change({ ...command, patch });
-    reportChange(reply.request, { before: byPath(before), after: byPath(after) }, command.workspace_id);
+    reportChange(
+      reply.request,
+      { before: flattenSettings(before), after: flattenSettings(after) },
+      command.workspace_id,
+    );
     const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
     return this.responder.respond(reply, warnings, { body, version: after.version });
   }
@@ -104,12 +108,12 @@ export class SettingsController {
 }
 
 /** Returns each setting by its path, such as `exceptions.eta_slip.by_mode.air`, for the audit log. */
-function byPath({ exceptions, required_documents }: RuleSettings): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(leavesOf({ exceptions, required_documents }, []));
+function flattenSettings({ exceptions, required_documents }: RuleSettings): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(listLeaves({ exceptions, required_documents }, []));
 }
 
-function leavesOf(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
+function listLeaves(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
-    isObject(inner) ? leavesOf(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
+    isObject(inner) ? listLeaves(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
   );
 }

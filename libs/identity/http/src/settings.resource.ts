@@ -24,7 +24,7 @@ import {
   WithWarnings,
 } from '@tracking/http';
 
-const HOURS = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
+const HOURS_SCHEMA = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
 
 /**
  * Declares a field that the settings library checks, so that all faults are reported together. Null restores the
@@ -37,14 +37,17 @@ const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: F
 class ExceptionSettingsResource extends Resource implements ExceptionSettings {
   @Settable({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
   readonly enabled!: boolean;
-  @Settable(HOURS, {
+  @Settable(HOURS_SCHEMA, {
     description: 'Hours after which the exception opens; null if the type has no such time.',
     example: 24,
     nullable: true,
   })
   readonly after_hours!: number | null;
   @Settable(
-    { type: 'object', additionalProperties: { ...HOURS, type: ['number', 'null'] } } as unknown as ApiPropertyOptions,
+    {
+      type: 'object',
+      additionalProperties: { ...HOURS_SCHEMA, type: ['number', 'null'] },
+    } as unknown as ApiPropertyOptions,
     {
       description: `Hours that replace \`after_hours\` for a transport mode: ${MODES.join(', ')}.`,
       example: { air: 4, road: 4 },
@@ -52,7 +55,7 @@ class ExceptionSettingsResource extends Resource implements ExceptionSettings {
     { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
   )
   readonly by_mode!: ExceptionSettings['by_mode'];
-  @Settable(HOURS, {
+  @Settable(HOURS_SCHEMA, {
     description: 'Hours before a given day or time at which the exception opens; null if the type has no such time.',
     nullable: true,
   })

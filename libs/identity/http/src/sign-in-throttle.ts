@@ -116,7 +116,7 @@ export class KnownOrigins {
     const [oldest] = this.addresses;
     if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
-    const text = `${digestOf(id)} ${expires.toISOString()}`;
+    const text = `${computeDigest(id)} ${expires.toISOString()}`;
     return this.cookie.issue(this.sealer.close(text, sealOf(email)), expires);
   }
 
@@ -136,9 +136,9 @@ function sealOf(email: string) {
 
 /** Returns a digest of an e-mail address, so that neither the quota nor a cookie contains the address. */
 function accountOf(email: string): string {
-  return digestOf(email.trim().normalize('NFKC').toLowerCase());
+  return computeDigest(email.trim().normalize('NFKC').toLowerCase());
 }
 
-function digestOf(text: string): string {
+function computeDigest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -14,18 +14,18 @@ import {
   TIME,
   WithWarnings,
 } from '@tracking/http';
-import { emailFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
+import { describeEmailFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
 
-const email: FieldCheck = (value, param) => {
+const checkEmail: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  const wrong = emailFault(value.trim());
+  const wrong = describeEmailFault(value.trim());
   return wrong ? fault(param, wrong.code, wrong.message) : [];
 };
 
 /** The e-mail address of a person. */
 export const Email = (options: FieldOptions): PropertyDecorator =>
   field(
-    email,
+    checkEmail,
     options,
     { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH },
     { answer: { format: undefined } as unknown as ApiPropertyOptions },

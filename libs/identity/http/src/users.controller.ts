@@ -37,9 +37,9 @@ import {
 } from './user.resource.ts';
 import { PasswordResetDto, PasswordResetResource, resetPassword } from './password-reset.ts';
 
-const Unknown = () => refusal(404, 'No such user in this workspace.');
-const LastAdmin = () => refusal(409, 'The user is the only active admin of the workspace.');
-const FIELDS = new BodyPipe(UserDto, UserInvitedResource);
+const MayBeMissing = () => refusal(404, 'No such user in this workspace.');
+const MayBeLastAdmin = () => refusal(409, 'The user is the only active admin of the workspace.');
+const USER_BODY = new BodyPipe(UserDto, UserInvitedResource);
 const RESET = new OptionalBodyPipe(PasswordResetDto, PasswordResetResource);
 const CHANGES = new BodyPipe(UserChangesDto, UserWrittenResource);
 
@@ -68,7 +68,7 @@ export class UsersController {
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
   async invite(
-    @SentBody(FIELDS) { value: { email, role }, warnings }: ReadBody<UserDto>,
+    @SentBody(USER_BODY) { value: { email, role }, warnings }: ReadBody<UserDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
@@ -95,7 +95,7 @@ export class UsersController {
   @Get(':id')
   @Operation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
-  @Unknown()
+  @MayBeMissing()
   async get(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
@@ -115,8 +115,8 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @Unknown()
-  @LastAdmin()
+  @MayBeMissing()
+  @MayBeLastAdmin()
   async change(
     @Param('id') id: string,
     @SentBody(CHANGES) { value: changes, warnings }: ReadBody<UserChangesDto>,
@@ -132,8 +132,8 @@ export class UsersController {
   @Audited('user.deactivated')
   @Operation('deactivateUser', { summary: 'Deactivate a user: end all sessions, keys and links', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @Unknown()
-  @LastAdmin()
+  @MayBeMissing()
+  @MayBeLastAdmin()
   async deactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
@@ -154,7 +154,7 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
-  @Unknown()
+  @MayBeMissing()
   async reactivate(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
@@ -185,7 +185,7 @@ export class UsersController {
     description: 'The link. The response is the only one that contains it.',
     type: PasswordResetResource,
   })
-  @Unknown()
+  @MayBeMissing()
   @refusal(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,

@@ -3,15 +3,15 @@ import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'y
 import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 
-const END_OF_ARCHIVE = 'PK\x05\x06';
-const DIRECTORY_ENTRY = 0x02014b50;
-const END_BYTES = 22;
+const END_RECORD_SIGNATURE = 'PK\x05\x06';
+const DIRECTORY_ENTRY_SIGNATURE = 0x02014b50;
+const END_RECORD_BYTES = 22;
 /** Size of an archive's end record, with the longest comment. */
-const MAX_END_RECORD_BYTES = END_BYTES + 0xffff;
+const MAX_END_RECORD_BYTES = END_RECORD_BYTES + 0xffff;
 
 /** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
 export class BinaryJudge {
-  private readonly tail = new Tail(MAX_END_RECORD_BYTES);
+  private readonly tail = new StreamTail(MAX_END_RECORD_BYTES);
 
   constructor(private readonly contentType: DocumentContentType) {}
 
@@ -21,7 +21,7 @@ export class BinaryJudge {
 
   /** @throws UnsupportedDocumentType */
   end(): DocumentContentType {
-    if (endsAsArchive(this.tail.bytes())) throw new UnsupportedDocumentType('it has an archive at its end');
+    if (endsWithArchiveRecord(this.tail.bytes())) throw new UnsupportedDocumentType('it has an archive at its end');
     return this.contentType;
   }
 }
@@ -30,20 +30,20 @@ export class BinaryJudge {
  * Returns true if an end record stands exactly at the end of the file, or is preceded by a directory at the offset that
  * it declares.
  */
-function endsAsArchive(tail: Buffer): boolean {
-  for (let at = tail.lastIndexOf(END_OF_ARCHIVE, undefined, 'latin1'); at >= 0;) {
+function endsWithArchiveRecord(tail: Buffer): boolean {
+  for (let at = tail.lastIndexOf(END_RECORD_SIGNATURE, undefined, 'latin1'); at >= 0;) {
     if (isLastRecord(tail, at)) return true;
     if (at === 0) return false;
-    at = tail.lastIndexOf(END_OF_ARCHIVE, at - 1, 'latin1');
+    at = tail.lastIndexOf(END_RECORD_SIGNATURE, at - 1, 'latin1');
   }
   return false;
 }
 
 function isLastRecord(tail: Buffer, at: number): boolean {
-  if (at + END_BYTES > tail.length) return false;
-  if (at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length) return true;
+  if (at + END_RECORD_BYTES > tail.length) return false;
+  if (at + END_RECORD_BYTES + tail.readUInt16LE(at + 20) === tail.length) return true;
   const directory = at - tail.readUInt32LE(at + 12);
-  return directory >= 0 && directory < at && tail.readUInt32LE(directory) === DIRECTORY_ENTRY;
+  return directory >= 0 && directory < at && tail.readUInt32LE(directory) === DIRECTORY_ENTRY_SIGNATURE;
 }
 
 /** Maximum size of an archive's directory: room for about 5,000 parts. */
@@ -52,12 +52,12 @@ const MAX_DIRECTORY_BYTES = 512 * 1_024;
 const MAX_INFLATION_RATIO = 100;
 const MAX_INFLATED_BYTES = 512 * 2 ** 20;
 
-const MAIN_PARTS: readonly (readonly [RegExp, OfficeType])[] = [
+const MAIN_PART_PATTERNS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^word\/document[^/]*\.xml$/, DOCX],
   [/^xl\/workbook[^/]*\.xml$/, XLSX],
 ];
 /** Names of macros and of files that make an archive a program. */
-const PROGRAM_NAME =
+const PROGRAM_NAME_PATTERN =
   /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:bat|class|cmd|com|dex|dll|exe|hta|jar|js|jse|lnk|msi|pif|ps1|reg|scr|url|vbe|vbs|wsf)$/;
 
 /**
@@ -68,7 +68,7 @@ export class ArchiveJudge {
   /** The parts in the directory; known after the end. */
   parts: readonly ArchivePart[] = [];
 
-  private readonly tail = new Tail(MAX_DIRECTORY_BYTES);
+  private readonly tail = new StreamTail(MAX_DIRECTORY_BYTES);
 
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
@@ -79,7 +79,7 @@ export class ArchiveJudge {
 
   /** @throws UnsupportedDocumentType */
   async end(): Promise<OfficeType> {
-    const directory = new Directory(this.tail.total);
+    const directory = new ArchiveDirectory(this.tail.total);
     for await (const entry of this.entries()) directory.add(entry);
     const contentType = directory.contentType();
     this.parts = directory.parts;
@@ -99,7 +99,7 @@ export class ArchiveJudge {
 }
 
 /** Collects the entries of an archive's directory. */
-class Directory {
+class ArchiveDirectory {
   readonly parts: ArchivePart[] = [];
   private readonly names = new Set<string>();
   private beginsFile = false;
@@ -112,7 +112,7 @@ class Directory {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
     if (this.names.has(name)) throw new UnsupportedDocumentType('it is an archive with two parts of the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentType('it is encrypted');
-    if (PROGRAM_NAME.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
+    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.parts.push({
@@ -130,7 +130,7 @@ class Directory {
   }
 
   contentType(): OfficeType {
-    const found = MAIN_PARTS.filter(([part]) => [...this.names].some((name) => part.test(name)));
+    const found = MAIN_PART_PATTERNS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
     if (only === undefined || !isOffice)
@@ -144,7 +144,7 @@ class TailReader extends RandomAccessReader {
   private readonly bytes: Buffer;
   private readonly start: number;
 
-  constructor(tail: Tail) {
+  constructor(tail: StreamTail) {
     super();
     this.bytes = tail.bytes();
     this.start = tail.start;
@@ -160,7 +160,7 @@ class TailReader extends RandomAccessReader {
 }
 
 /** The last bytes of a stream, in memory of a fixed size. */
-export class Tail {
+export class StreamTail {
   private readonly ring: Buffer;
   /** Number of bytes that have passed. */
   total = 0;

@@ -6,7 +6,7 @@ import {
   DOCX,
   DOCX_PARTS,
   docx,
-  inPieces,
+  splitBytes,
   jpeg,
   pdf,
   png,
@@ -18,7 +18,7 @@ import {
 } from '../../test/files.ts';
 import { zip } from '../../test/zip.ts';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { DETECTION_BYTES, Judgement } from './judgement.ts';
+import { DETECTION_BYTES, FileTypeJudge } from './judgement.ts';
 import type { ContentHint } from './text-judge.ts';
 
 type Content = Buffer | string;
@@ -26,7 +26,7 @@ const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from
 
 /** Returns the type, or the reason for the refusal. */
 async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
-  const judgement = new Judgement(hint);
+  const judgement = new FileTypeJudge(hint);
   try {
     for await (const piece of pieces) await judgement.take(piece);
     return await judgement.end();
@@ -35,7 +35,7 @@ async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, 
     throw error;
   }
 }
-const judge = (content: Content, hint?: ContentHint) => judged(inPieces(bytesOf(content)), hint);
+const judge = (content: Content, hint?: ContentHint) => judged(splitBytes(bytesOf(content)), hint);
 const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
@@ -369,7 +369,7 @@ describe('type detection', () => {
     await fc.assert(
       fc.asyncProperty(places, async ([before, pieceBytes]) => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
-        expect(await judged(inPieces(bytes, pieceBytes))).toContain('it contains HTML markup');
+        expect(await judged(splitBytes(bytes, pieceBytes))).toContain('it contains HTML markup');
       }),
       { numRuns: choosePropertyRounds(200) },
     );

@@ -5,7 +5,7 @@ import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
 import { type ContentHint, PAGE_BEGINNING, TextJudge } from './text-judge.ts';
 
-interface Judge {
+interface ContentJudge {
   take(bytes: Buffer): void;
   end(): DocumentContentType | Promise<DocumentContentType>;
 }
@@ -14,10 +14,10 @@ interface Judge {
  * Determines the type of a file from its bytes as they pass, however they are split: from its beginning, and then from
  * all of it or its end, depending on the type. Memory does not grow with the file.
  */
-export class Judgement {
+export class FileTypeJudge {
   private head: Buffer[] = [];
   private headBytes = 0;
-  private judge: Judge | undefined;
+  private judge: ContentJudge | undefined;
 
   constructor(private readonly hint: ContentHint) {}
 
@@ -30,13 +30,13 @@ export class Judgement {
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
     if (this.headBytes < DETECTION_BYTES) return;
-    const judge = await this.begin();
+    const judge = await this.detectType();
     judge.take(piece.subarray(missing));
   }
 
   /** Call after the last byte, if there was at least one. @throws UnsupportedDocumentType */
   async end(): Promise<DocumentContentType> {
-    return (this.judge ?? (await this.begin())).end();
+    return (this.judge ?? (await this.detectType())).end();
   }
 
   /** The parts of an archive, which must be checked after the end. Empty for other types. */
@@ -44,15 +44,15 @@ export class Judgement {
     return this.judge instanceof ArchiveJudge ? this.judge.parts : [];
   }
 
-  private async begin(): Promise<Judge> {
+  private async detectType(): Promise<ContentJudge> {
     const head = Buffer.concat(this.head);
     this.head = [];
-    this.judge = this.judgeOf(await beginningOf(head), head);
+    this.judge = this.createJudge(await detectBeginning(head), head);
     this.judge.take(head);
     return this.judge;
   }
 
-  private judgeOf(beginning: Beginning, head: Buffer): Judge {
+  private createJudge(beginning: Beginning, head: Buffer): ContentJudge {
     switch (beginning.kind) {
       case 'binary':
         return new BinaryJudge(beginning.contentType);
@@ -77,7 +77,7 @@ type Beginning =
   | { readonly kind: 'archive'; readonly contentType: OfficeType | undefined }
   | { readonly kind: 'text' };
 
-const MAGIC: readonly (readonly [string, BinaryType | 'archive'])[] = [
+const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive'])[] = [
   ['%PDF-', 'application/pdf'],
   ['\x89PNG\r\n\x1a\n', 'image/png'],
   ['\xff\xd8\xff', 'image/jpeg'],
@@ -89,7 +89,7 @@ const MAGIC: readonly (readonly [string, BinaryType | 'archive'])[] = [
 ];
 
 /** Types as named by the library, which also recognizes other types that begin alike, such as raw photos. */
-const TYPES_OF_LIBRARY: Readonly<Record<string, BinaryType>> = {
+const LIBRARY_TYPES: Readonly<Record<string, BinaryType>> = {
   'application/pdf': 'application/pdf',
   'image/png': 'image/png',
   // An animated PNG is a PNG as well.
@@ -104,26 +104,26 @@ const TYPES_OF_LIBRARY: Readonly<Record<string, BinaryType>> = {
  * @param head the first `HEAD_BYTES` of the file, or all of it
  * @throws UnsupportedDocumentType
  */
-async function beginningOf(head: Buffer): Promise<Beginning> {
+async function detectBeginning(head: Buffer): Promise<Beginning> {
   const start = head.toString('latin1', 0, SNIFFED_BYTES);
-  const magic = MAGIC.find(([bytes]) => start.startsWith(bytes))?.[1];
+  const magic = TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1];
   if (magic === undefined) return { kind: 'text' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (magic === 'archive') return { kind: 'archive', contentType: officeType(detected?.mime) };
+  if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
   // The library follows the offset of a TIFF's directory, which may lie beyond the first bytes.
-  const contentType = detected === undefined && magic === 'image/tiff' ? magic : TYPES_OF_LIBRARY[detected?.mime ?? ''];
-  if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${named(detected?.mime)}`);
+  const contentType = detected === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[detected?.mime ?? ''];
+  if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${describeType(detected?.mime)}`);
   if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
-function officeType(mime: string | undefined): OfficeType | undefined {
+function toOfficeType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX || mime === XLSX) return mime;
   // The decisive entry may follow later.
   if (mime === undefined || mime === 'application/zip') return undefined;
-  throw new UnsupportedDocumentType(`it is ${named(mime)}`);
+  throw new UnsupportedDocumentType(`it is ${describeType(mime)}`);
 }
 
-function named(mime: string | undefined): string {
+function describeType(mime: string | undefined): string {
   return mime ?? 'damaged or of an unknown type';
 }

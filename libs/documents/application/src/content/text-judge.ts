@@ -14,13 +14,13 @@ export interface ContentHint {
 }
 
 /** Control characters that no text has. */
-const BINARY = /[\0-\x08\x0b\x0e-\x1f]/;
-const BLANK = /^[\t\n\f\r ]*/;
+const BINARY_CHARACTERS = /[\0-\x08\x0b\x0e-\x1f]/;
+const LEADING_BLANKS = /^[\t\n\f\r ]*/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const XML_DECLARATION = /^<\?xml[\t\n\r ][^>]*\?>/;
 const XML_ELEMENT = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
 const DECLARED_ENCODING = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
-const ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
+const ACCEPTED_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
 /**
  * Judges a text as it passes, in memory for one chunk. UTF-8 and Latin-1 are both read byte by byte, because only ASCII
@@ -38,17 +38,19 @@ export class TextJudge {
   constructor(head: Buffer, hint: ContentHint) {
     const start = head.toString('latin1');
     refuseOtherBeginnings(start);
-    const opening = start.slice(start.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0).replace(BLANK, '');
+    const opening = start
+      .slice(start.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0)
+      .replace(LEADING_BLANKS, '');
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
-    this.contentType = isMarkup ? 'application/xml' : isCsv(hint) ? 'text/csv' : 'text/plain';
+    this.contentType = isMarkup ? 'application/xml' : isDeclaredCsv(hint) ? 'text/csv' : 'text/plain';
     this.markup = isMarkup ? new XmlScanner() : new PageScanner();
   }
 
   /** @throws UnsupportedDocumentType */
   take(bytes: Buffer): void {
     const text = bytes.toString('latin1');
-    if (BINARY.test(text)) throw new UnsupportedDocumentType('it is neither of an accepted type nor text');
+    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType('it is neither of an accepted type nor text');
     this.markup.take(text);
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
@@ -80,29 +82,29 @@ function refuseUnlessXml(opening: string): void {
 /** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentType */
 export function refuseOtherEncodings(declaration: string): void {
   const encoding = DECLARED_ENCODING.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
-  if (!ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
+  if (!ACCEPTED_ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
 }
 
 /** Returns the declared type if it is a text type; otherwise the type by the file name's ending. */
-function isCsv({ contentType, fileName }: ContentHint): boolean {
+function isDeclaredCsv({ contentType, fileName }: ContentHint): boolean {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase();
   if (declared === 'text/csv') return true;
   return declared !== 'text/plain' && /\.csv$/i.test(fileName ?? '');
 }
 
-const TAG_ENDS = '[\\t\\n\\f\\r />]';
+const TAG_END_CHARACTERS = '[\\t\\n\\f\\r />]';
 
 /**
  * Matches the beginning of HTML in otherwise binary content. Closing tags are excluded: PDF has names after a slash, as
  * in `<</Title`.
  */
 export const PAGE_BEGINNING = new RegExp(
-  `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_ENDS})`,
+  `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_END_CHARACTERS})`,
   'i',
 );
 
 /** Matches beginnings by which a reader treats a text without a declared type as HTML (WHATWG MIME Sniffing, 7.1). */
 const HTML_BEGINNING = new RegExp(
-  `^<(?:!--|!doctype|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|svg|math)(?:${TAG_ENDS}|$))`,
+  `^<(?:!--|!doctype|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|svg|math)(?:${TAG_END_CHARACTERS}|$))`,
   'i',
 );
