@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { jest } from '@jest/globals';
+import { ERROR_CODES } from '@tracking/contracts';
 import {
   ConfigReader,
   type Program,
@@ -47,17 +48,39 @@ it('every default is a valid value', () => {
   }
 });
 
-it('the reference documents every setting as declared', async () => {
-  const page = await readFile(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
+/** Returns the cells of the table rows of a page of the reference. */
+async function readRows(page: string): Promise<readonly (readonly string[])[]> {
+  const text = await readFile(new URL(`../../../docs/reference/${page}`, import.meta.url), 'utf8');
   const cells = (line: string) => line.split(/(?<!\\)\|/).map((cell) => cell.trim());
-  const rows = page
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => cells(line).slice(1, -1));
+  const lines = text.split('\n').filter((line) => line.startsWith('| '));
+  return lines.map((line) => cells(line).slice(1, -1));
+}
+
+it('the reference documents every setting as declared', async () => {
+  const rows = (await readRows('settings.md')).filter(([name]) => name?.startsWith('`'));
   expect(rows).toEqual(
     SETTING_NAMES.map((name) => {
       const { programs, default: usual, otherwise, for: purpose } = setting(name);
       return [`\`${name}\``, programs.join(', '), otherwise ?? (usual ? `\`${usual}\`` : 'none'), purpose];
     }),
   );
+});
+
+describe('the table of limits', () => {
+  const LIMIT_NAME = /^(MAX|RATE_LIMIT)_|QUOTA|RESERVE/;
+
+  it.each(SETTING_NAMES.filter((name) => LIMIT_NAME.test(name)))('states %s with its default', async (name) => {
+    const row = (await readRows('limits.md')).find(([, , cell]) => cell === `\`${name}\``);
+    const usual = Number(setting(name).default);
+    expect(row?.[1]?.split(' ')[0]).toBe(usual.toLocaleString('en'));
+  });
+
+  it('states only settings and error codes that exist', async () => {
+    const [, , ...rows] = await readRows('limits.md');
+    for (const [, , name = '', beyond = ''] of rows) {
+      if (name !== '') expect(SETTING_NAMES).toContain(name.replaceAll('`', ''));
+      const [, code] = /^\d{3} `(\w+)`/.exec(beyond) ?? [];
+      if (code !== undefined) expect(Object.keys(ERROR_CODES)).toContain(code);
+    }
+  });
 });
