@@ -39,7 +39,7 @@ import { WorkspacesController } from './workspaces.controller.ts';
 
 @Controller('administration')
 class StatusController {
-  /** Controller of the status: a response shows that the service runs. */
+  /** Returns the status of the service. Any response shows that the service runs. */
   @Get()
   @AcceptsInput()
   status(): AdministrationStatus {

@@ -100,7 +100,7 @@ export class DeadLettersController {
     const refused: DeadLetterJobs['refused'][number][] = [];
     let isFound = false;
     for (const { scope, filter: part } of await this.createScopeFilters(principal, filter)) {
-      // An endpoint in the filter exists in only one of the scopes.
+      // Ignore a missing endpoint in other scopes: an endpoint exists in only one scope.
       const settled = await ignoreNotFound(
         principal.runAudited(request, scope, { type, target: null }, (command) =>
           replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),

@@ -41,7 +41,7 @@ export class DeliveriesController {
     return addScope(found, scope);
   }
 
-  /** Responds before the attempt. */
+  /** Requests an attempt. The response does not wait for it. */
   @Post(':id/retry')
   @AcceptsInput()
   @HttpCode(202)

@@ -96,11 +96,13 @@ export class KeysController {
       throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'));
     }
     if (user) return { type: 'user', id: (await this.identity.users.findByAddress(command.workspace_id, user)).id };
-    // Created before its key: a crash in between leaves an account without a key, never a key without an owner.
+    // Create the account before its key, so that a crash never leaves a key without an owner.
     return { type: 'service_account', id: await this.createAccount({ name, role: role as Role }, command, request) };
   }
 
-  /** Has its own audit entry, because the account stays if its key fails. */
+  /**
+   * Creates a service account with an audit entry of its own, because the account stays even if creating the key fails.
+   */
   private createAccount(
     fields: { readonly name: string; readonly role: Role },
     command: IdentityCommand,

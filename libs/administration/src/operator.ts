@@ -11,12 +11,12 @@ import type { AdministrationDependencies } from './dependencies.ts';
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
 
 /**
- * Actor of every change by operators. Operators are not distinguished, because every user who can open the socket owns
+ * Actor of every change by operators. All operators share this actor, because everybody who can open the socket owns
  * the data.
  */
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 
-/** The workspace and environment of a request; all of them if the request names none. */
+/** Workspace and environment of a request. If absent, the request covers all workspaces or both environments. */
 export interface ScopeFilter {
   readonly workspace?: string | undefined;
   readonly environment?: Environment | undefined;
@@ -74,7 +74,10 @@ export class Operators {
   }
 }
 
-/** An operator: a principal in several workspaces and environments. It uses the same queries and commands as clients. */
+/**
+ * An operator: a principal in several workspaces and environments. An operator uses the same queries and commands as
+ * clients.
+ */
 export class OperatorPrincipal {
   constructor(
     readonly scopes: readonly NamedScope[],
@@ -86,7 +89,7 @@ export class OperatorPrincipal {
     return [...new Set(this.scopes.map(({ workspace }) => workspace))];
   }
 
-  /** The workspaces, for messages. */
+  /** Returns the names of the principal's workspaces, for messages. */
   get place(): string {
     const names = this.workspaces;
     return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
@@ -165,7 +168,7 @@ export function toScope({ workspace_id, environment }: NamedScope): Scope {
   return { workspace_id, environment };
 }
 
-/** Undefined if the resource is not in that scope. */
+/** Returns undefined instead of a `not_found` error, for a resource of another scope. */
 export async function ignoreNotFound<T>(requestedScope: Promise<T>): Promise<T | undefined> {
   try {
     return await requestedScope;

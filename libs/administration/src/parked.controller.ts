@@ -24,7 +24,7 @@ export class ParkedController {
     return createListAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
-  /** Waits a few seconds for the outcome. */
+  /** Requests a retry of a parked shipment and waits a few seconds for the outcome. */
   @Post(':id/retry')
   @AcceptsInput()
   @HttpCode(200)

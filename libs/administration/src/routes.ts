@@ -58,7 +58,7 @@ export class WhereDto {
   environment?: Environment;
 }
 
-/** A short list, which is returned completely. */
+/** Response with a complete, short list. */
 export interface ListAnswer<T> {
   readonly data: readonly T[];
 }

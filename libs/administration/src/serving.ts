@@ -24,7 +24,9 @@ export async function listenOnSocket(app: NestFastifyApplication, dataDir: strin
   return path;
 }
 
-/** In another user's folder, that user could answer in place of this service. */
+/**
+ * Creates a private folder for the socket. Refuses a folder of another user, who could answer in place of this service.
+ */
 async function makeFolderPrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await stat(folder);
@@ -46,7 +48,7 @@ export async function requireToken(
   const expected = digestOf(`Bearer ${token}`);
   return (request, response) => {
     if (!/^\/administration(?:[/?]|$)/.test(request.url ?? '')) return false;
-    // Digests have one length, so the time of the comparison reveals nothing about the token.
+    // Compare digests: they have equal lengths, so that the duration reveals nothing about the token.
     if (timingSafeEqual(digestOf(request.headers.authorization ?? ''), expected)) {
       fastify.routing(request, response);
     } else {

@@ -98,7 +98,7 @@ export class DeletedDocuments {
   }
 
   private async destroy(objectId: string): Promise<void> {
-    // The object is nearly always gone, and a read costs less than a durable deletion.
+    // Check if the object exists first: it rarely does, and a read costs less than a durable deletion.
     if ((await this.parts.objects.get(objectId)) === undefined) return;
     await this.parts.objects.delete(objectId);
     this.destroyed.add();

@@ -84,7 +84,7 @@ export class DocumentBytes {
   }
 }
 
-/** A source on its way to the store, which keeps nothing if this stream throws. */
+/** Checks a source on its way to the object store. If a check throws, the store keeps no object. */
 class SourceCheck {
   private contentType: DocumentContentType | undefined;
 

@@ -1,9 +1,12 @@
 import { type Collection, type Document, type DocumentStore, Unavailable } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 
-/** Share of the time that a job may work; the rest is for requests. */
+/** Maximum share of time in which a job may work. The remaining time is for requests. */
 export const MAX_WORK_SHARE = 0.25;
-/** How long a call to an engine is retried before the round ends. The next round continues from the job's cursor. */
+/**
+ * Milliseconds for which a call to an engine is retried before the job's round ends. The next round continues from the
+ * job's cursor.
+ */
 export const RETRY_TIMEOUT_MS = 10_000;
 
 /** @throws Unavailable if the engine does not respond within `patienceMs`; any other error of the action immediately */

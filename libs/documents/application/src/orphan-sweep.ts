@@ -16,7 +16,7 @@ import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } fr
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Age after which no upload of an object is in progress, and no document waits for one. */
+/** Age in milliseconds from which an object without a document is an orphan: no upload can still be in progress. */
 const ORPHAN_AGE_MS = 2 * DAY_MS;
 /**
  * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
@@ -95,7 +95,7 @@ export class OrphanSweep {
     const old = this.currentTimeMs() - ORPHAN_AGE_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
-    // A clock that was once ahead must not prevent the check of objects.
+    // Ignore a cursor in the future, so that a clock that was ahead does not prevent the check.
     const from = stored > old + MIN_STEP_MS ? old - MIN_STEP_MS : stored;
     if (old - from < MIN_STEP_MS) return undefined;
     return { from: new Date(from), before: new Date(Math.min(old, from + MAX_STEP_MS)) };

@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 
-/** The file is larger than allowed. None of it is stored. */
+/** The file is larger than allowed. No byte of the file is stored. */
 export class DocumentTooLarge extends Error {
   override readonly name = 'DocumentTooLarge';
   constructor(readonly limitBytes: number) {
@@ -17,8 +17,8 @@ export class EmptyDocument extends Error {
 }
 
 /**
- * The type of the file, determined from its content, is not accepted. None of it is stored. The message is for the
- * sender.
+ * The type of the file, determined from its content, is not accepted. No byte of the file is stored. The message is for
+ * the sender.
  */
 export class UnsupportedDocumentType extends Error {
   override readonly name = 'UnsupportedDocumentType';

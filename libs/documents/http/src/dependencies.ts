@@ -9,7 +9,7 @@ export interface DocumentsHttpDependencies extends HttpDependencies {
    * commands and queries are those of shipments.
    */
   readonly shipments: ShipmentsHttpDependencies['shipments'];
-  /** The queries of the list and their progress. */
+  /** Read models for the list of documents, with their progress. */
   readonly readModels: ShipmentsHttpDependencies['readModels'];
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;

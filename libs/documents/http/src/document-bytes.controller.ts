@@ -102,7 +102,7 @@ export class DocumentBytesController {
     const range = readRange(request, etag, document.size_bytes);
     const headers = createHeaders(document, range);
     if (request.method === 'HEAD') {
-      // The framework would measure another payload and change the length.
+      // Send an empty stream for HEAD: with another payload, the framework would change `Content-Length`.
       reply.headers(headers).send(Readable.from([]));
       return;
     }
@@ -140,7 +140,7 @@ export class DocumentBytesController {
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
     requirePending(found);
     const former = found.received_object_id;
-    // Equal bytes change nothing, but only if the former object still exists.
+    // Ignore an upload with the same bytes, if the stored object still exists.
     const kept_object_id = former !== null && (await this.storage.hasObject(former)) ? former : null;
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
@@ -183,7 +183,7 @@ function clientHasVersion({ headers }: FastifyRequest, etag: string): boolean {
 /** @throws RequestError `range_not_satisfiable` */
 function readRange({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
   const { range, 'if-range': ifRange } = headers;
-  // A weak tag or a date does not identify content.
+  // Ignore a range whose condition is a weak tag or a date, because neither identifies the content.
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange !== etag)) return undefined;
   const found = parseByteRange(range, size);
   if (found !== null) return found;
@@ -214,7 +214,7 @@ function createHeaders(document: DocumentRecord, range: ByteRange | undefined): 
   };
 }
 
-/** The file name for clients without `filename*`. */
+/** Returns an ASCII file name for clients that do not support `filename*`. */
 function toAsciiName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
@@ -248,7 +248,10 @@ function requireGrant({ upload }: FastifyRequest): UploadGrant {
   return upload;
 }
 
-/** Called before any byte is stored. @throws RequestError `document_not_pending` */
+/**
+ * Checks that the document waits for a file. Called before any byte is stored. @throws RequestError
+ * `document_not_pending`
+ */
 function requirePending(found: FoundDocument | undefined): asserts found is FoundDocument {
   if (found === undefined) throw notFound('document');
   const { status } = found.document;

@@ -40,7 +40,7 @@ const MAX_KNOWN_DAMAGED = 10_000;
 export class DocumentStorage {
   private readonly bytes: DocumentBytes;
   private readonly damagedFiles: Counter;
-  /** Ids of objects that were found damaged, oldest first. */
+  /** Ids of objects known to be damaged, in order of detection. */
   private readonly damaged = new Set<string>();
 
   constructor(private readonly parts: StorageDependencies) {
@@ -96,7 +96,7 @@ export class DocumentStorage {
     let missing = end - start;
     let last: Uint8Array | undefined;
     for await (const bytes of source) {
-      // An empty chunk at the end would release the last bytes unverified.
+      // Skip empty chunks: an empty last chunk would release the last bytes unverified.
       if (bytes.length === 0) continue;
       missing -= bytes.length;
       if (missing < 0) throw this.damagedError(request, stored, 'size');
@@ -152,7 +152,7 @@ export class DocumentStorage {
     this.parts.logger.error(fields, 'file of a document is missing in the object store');
   }
 
-  /** Destroys an object. If that fails, it is swept later. */
+  /** Destroys an object. If that fails, the sweep of orphans deletes the object later. */
   async destroy(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };

@@ -29,7 +29,7 @@ const DocumentIdParameters = (): MethodDecorator =>
     refusal(404, 'No such document in this workspace and environment.'),
   );
 
-/** One document: reads, uploads, verdicts and deletion. */
+/** Routes of one document: read, upload, approve or reject, and delete. */
 @ApiTags('Documents')
 @Controller('v1/documents/:id')
 export class DocumentController {

@@ -38,7 +38,7 @@ const checkChecksum: FieldCheck = (value, param) => {
     : fault(param, 'invalid_value', 'Must be a SHA-256 digest of 64 hexadecimal digits.');
 };
 
-/** A size above the limit is refused later, with 413. */
+/** Checks the size of a file. A size above the limit is refused later, with status 413. */
 const checkSize: FieldCheck = (value, param) => {
   if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
   return Number.isSafeInteger(value) && value >= 1

@@ -83,7 +83,7 @@ const DOCUMENT_ERRORS = {
   ),
 } as const satisfies FeatureDocs['errors'];
 
-/** Codes of single faulty fields, in `details`. */
+/** Codes of single invalid fields, in `details` of an error. */
 const FIELD_ERRORS = {
   unknown_document: entry(
     'The shipment has no such document, or the document has no file and cannot be replaced.',

@@ -76,7 +76,7 @@ export class ShipmentDocumentsController {
     const written = await this.storage.destroyIfRefused(request, object.id, () =>
       this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),
     );
-    // In a repeat, the document has the bytes of the first attempt.
+    // Destroy the new bytes of a repeated request: the document keeps the bytes of the first attempt.
     if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
     return this.responder.respond(reply, sent.warnings, { ...this.documents.toWrittenResource(written), location });
@@ -106,7 +106,7 @@ export class ShipmentDocumentsController {
       ...this.documents.toWrittenResource(written),
       location,
     });
-    // A repeat gets the same document with a newly signed URL.
+    // Do not store the response: a repeated request gets the same document with a newly signed URL.
     reply.request.storesResponse = false;
     return { ...body, upload: this.uploads.issue(written.answer.document, command) };
   }

@@ -16,7 +16,7 @@ export interface UploadGrant extends Scope {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The grant in the token of the upload URL; null on other routes. */
+    /** Grant from the token of the upload URL; null on routes without such a token. */
     upload: UploadGrant | null;
   }
 }
@@ -46,7 +46,7 @@ export class UploadUrls {
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
 
-  /** Checks the token before any other part of the request. */
+  /** Adds the check of the upload token, which runs before all other checks of a request. */
   addTokenCheck(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {

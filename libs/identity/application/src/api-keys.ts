@@ -38,7 +38,7 @@ interface ApiKeysOptions {
   readonly secret: Uint8Array;
   /** Maximum number of valid keys of one owner. */
   readonly maxPerOwner: number;
-  /** Called in this process as soon as a change is stored that may invalidate a key. */
+  /** Callback for every stored change that may invalidate a key. Runs only in the process that made the change. */
   readonly onChanged: (key: ApiKeyDocument) => void;
 }
 
@@ -50,7 +50,7 @@ export interface RotatedKey {
 
 const KEY_NOUN = 'key';
 
-/** Creates, lists, rotates and revokes API keys within the reach of the caller. */
+/** Creates, lists, rotates and revokes API keys that the caller may manage. */
 export class ApiKeys {
   private constructor(
     readonly documents: Collection<ApiKeyDocument>,
@@ -89,7 +89,7 @@ export class ApiKeys {
     return { before: null, after: await this.createKey(command, fields, role, 'Revoke one first.') };
   }
 
-  /** Returns the keys within reach, newest first, including ended ones. */
+  /** Returns the keys that the caller may manage, newest first, including expired and revoked keys. */
   async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
@@ -98,7 +98,7 @@ export class ApiKeys {
     );
   }
 
-  /** Returns all keys of the workspace, oldest first, including ended ones. */
+  /** Returns all keys of the workspace, oldest first, including expired and revoked keys. */
   async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
     return this.toKeysWithRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
   }
@@ -169,7 +169,7 @@ export class ApiKeys {
       });
       return { old: changed, made };
     } catch (error) {
-      // Every repeat is refused too, so the new key is never returned to a client.
+      // Delete the new key: repeated commands are refused too, so no client ever receives it.
       if (error instanceof DomainError) await this.documents.delete(rotated_to);
       throw error;
     }
@@ -204,7 +204,7 @@ export class ApiKeys {
       max_role,
       hash: hashKey(key),
     };
-    // One after another, so that of keys created at the same time only those above the maximum are refused.
+    // Check one key at a time, so that only keys above the maximum are refused if several are created at once.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
       const stored = await insertOnce(this.documents, command, content);
       if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
@@ -218,8 +218,8 @@ export class ApiKeys {
   }
 
   /**
-   * Deletes the new key again if its owner now has too many. The check follows the insert: of keys that are created at
-   * the same time, the last one inserted finds all others, so the maximum is never exceeded.
+   * Deletes the new key again if its owner now has too many. The check follows the insert. If several keys are created
+   * concurrently, the check of the last one finds all others, so the maximum is never exceeded.
    * @throws DomainError `too_many_keys`
    */
   private async requireBelowKeyLimit(
@@ -278,9 +278,9 @@ function immediateExpiryError(): DomainError {
   ]);
 }
 
-/** A stored key. It has the permissions of its owner, looked up at each use: a changed role changes all keys of the owner. */
+/** A stored key. A key has the current permissions of its owner, so a changed role applies to all keys of the owner. */
 export interface ApiKeyDocument extends Omit<ApiKey, 'role' | 'max_role'>, VersionedDocument {
-  /** Absent on keys of earlier versions, which have no limit. */
+  /** Role that limits the key's permissions. Absent on keys of earlier versions, which have no limit. */
   readonly max_role?: Role | null;
   /** SHA-256 of the key, in hex. */
   readonly hash: string;

@@ -12,7 +12,7 @@ import { LeaderElectedJob } from '@tracking/resilience';
 import { deriveId } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Time for which entries are kept. */
+/** Milliseconds for which audit log entries are kept. */
 const RETENTION_MS = 400 * 24 * 60 * 60 * 1_000;
 /** Number of entries deleted at once. */
 const DELETION_BATCH_SIZE = 500;
@@ -34,7 +34,7 @@ export interface AuditedCommand {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
-  /** True if an earlier attempt of the same command began the entry, and may have made the change. */
+  /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
   readonly isRepeated: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface AuditFilter {
   /** Id of a user or service account, or `administration`. */
   readonly actor?: string;
   readonly type?: AuditType;
-  /** Inclusive bounds of the time. */
+  /** Earliest and latest time of the entries, both inclusive. */
   readonly from?: Timestamp;
   readonly to?: Timestamp;
 }
@@ -58,13 +58,13 @@ interface AuditDocument extends Omit<AuditEntry, 'actor'> {
   readonly workspace_id: string;
   readonly actor: Actor;
   /**
-   * Names of the lists that contain the entry: all entries, by actor, by type, and by both. One index then serves every
-   * filter.
+   * Names of the lists that contain the entry: of all entries, by actor, by type, and by actor and type. One index on
+   * these names serves every filter.
    */
   readonly lists: readonly string[];
 }
 
-/** Returns the present names of actors, by their ids. */
+/** Returns the current names of actors, by actor id. */
 export type NamesOf = (actors: readonly Actor[]) => Promise<ReadonlyMap<string, string | null>>;
 
 /**
@@ -108,10 +108,7 @@ export class AuditLog {
     return { id, isRepeated: !isNew };
   }
 
-  /**
-   * Completes the entry after the change. An entry that an earlier attempt completed stays as it is. @throws
-   * Unavailable
-   */
+  /** Completes the entry after the change. An entry that is already complete stays unchanged. @throws Unavailable */
   async complete({ id }: OpenAuditEntry, target_id: string | null, changes: AuditedChanges): Promise<void> {
     const begun = await this.documents.get(id);
     if (begun?.outcome !== 'unknown') return;
@@ -120,8 +117,8 @@ export class AuditLog {
   }
 
   /**
-   * Deletes the entry when it is certain that nothing changed. An entry of an earlier attempt stays, because that
-   * attempt may have changed something. @throws Unavailable
+   * Deletes the entry if the change certainly did not happen. Keeps the entry of an earlier attempt, because that
+   * attempt may have made the change. @throws Unavailable
    */
   async withdraw({ id, isRepeated }: OpenAuditEntry): Promise<void> {
     if (!isRepeated) await this.documents.delete(id, { outcome: 'unknown' });

@@ -27,7 +27,10 @@ interface CredentialsHolderDependencies {
 
 type Owner = Pick<CredentialsOwner, 'user' | 'service_account' | 'role'>;
 
-/** Returns the holder of the credentials as seen by the holder; undefined if the key or session no longer exists. */
+/**
+ * Returns the user or service account of a key or session, as shown to this user or account. Undefined if the key or
+ * session no longer exists.
+ */
 export async function credentialsHolder(
   parts: CredentialsHolderDependencies,
   principal: Principal,
@@ -58,7 +61,7 @@ async function findOwner(
   return user && { user: { id, name: user.name, email: user.email }, service_account: null, role: user.role };
 }
 
-/** Returns the end and the limit of the key or session; undefined if it no longer exists. */
+/** Returns the expiry and the role limit of the key or session; undefined if the key or session no longer exists. */
 async function findCredential(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
@@ -103,7 +106,7 @@ export class KeyAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Forgets cached keys of an owner. Call it when a service account or user changed. */
+  /** Removes the keys of an owner from the cache. Call this method when the owner changed. */
   forgetOwner(ownerId: string): void {
     this.#cache.forgetOwner(ownerId);
   }
@@ -125,7 +128,7 @@ export class KeyAuthentication {
 
   /**
    * Sets `last_used_at` in the background, at most once a minute. Only look-ups record a use, because a key in use is
-   * looked up every few seconds. If several replicas see the same old value, one of them writes.
+   * looked up every few seconds. If several replicas record the same use, one of them writes.
    */
   #noteUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
@@ -168,7 +171,7 @@ export class SessionAuthentication {
 
   /**
    * Returns the principal of a session that has not ended.
-   * @param environment of the request; a session has access to both
+   * @param environment environment of the request. A session has access to both environments
    * @throws Unavailable
    */
   async authenticate(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
@@ -185,7 +188,7 @@ export class SessionAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Forgets cached sessions of a user. Call it when a user changed. */
+  /** Removes the sessions of a user from the cache. Call this method when the user changed. */
   forgetOwner(userId: string): void {
     this.#cache.forgetOwner(userId);
   }
@@ -211,7 +214,7 @@ export class SessionAuthentication {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
-    // An earlier version changed the password and ended before it stored the new epoch on the session.
+    // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
     if (session.epoch !== user.sessions_epoch) write(this.options.sessions.moveToEpoch(session, user.sessions_epoch));
     if (isDue(session.last_seen_at)) write(this.options.sessions.noteUse(session, now));
     if (!isDue(user.last_seen_at)) return;
@@ -220,7 +223,7 @@ export class SessionAuthentication {
   }
 }
 
-/** Writes that no request waits for. A failure is logged and has no other effect. */
+/** Runs writes for which no request waits. A failed write is only logged. */
 export class BackgroundWrites {
   readonly #underWay = new Set<Promise<void>>();
 
@@ -271,7 +274,7 @@ export class CredentialCache<T extends KnownCredential> {
    */
   async find(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
     const found = await this.#recent.find(hash, lookUp);
-    // The credential can end while it is cached.
+    // Check the expiry again, because a credential can expire while it is cached.
     return found && this.#hasEnded(found) ? undefined : found;
   }
 
@@ -279,7 +282,7 @@ export class CredentialCache<T extends KnownCredential> {
     this.#recent.forget(hash);
   }
 
-  /** Forgets every credential of a user or service account, and all hashes that were not found. */
+  /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */
   forgetOwner(ownerId: string): void {
     this.#recent.removeMatching(({ owner_id }) => owner_id === ownerId);
   }

@@ -40,14 +40,13 @@ interface FirstAdminOptions {
   readonly clock: Clock;
   /** Secret from which the token of the link derives. */
   readonly secret: Uint8Array;
-  /** Id of the workspace `default`, which gets an admin. */
+  /** Id of the workspace `default`, which gets its first admin. */
   readonly workspace_id: string;
 }
 
 /**
- * Creates the first admin of the workspace `default`, once: a workspace that has an admin keeps one, and then this
- * class does nothing. The user's id derives from the workspace, so that only one admin is created, however many
- * replicas and links there are.
+ * Creates the first admin of the workspace `default`. Does nothing if the workspace has an admin. The user's id derives
+ * from the workspace, so that only one admin is created, however many replicas and links there are.
  */
 export class FirstAdmin {
   private constructor(
@@ -68,7 +67,8 @@ export class FirstAdmin {
 
   /**
    * Returns the one-time link for creating the first admin, to be shown on the console. Every replica returns the same
-   * link while it is valid for at least a day, then a new one that replaces it. Undefined if there is an admin.
+   * link while it is valid for at least a day, then a new one that replaces it. Undefined if the workspace has an
+   * admin.
    */
   async link(): Promise<OneTimeLink | undefined> {
     const { workspace_id, secret, clock } = this.options;
@@ -85,7 +85,7 @@ export class FirstAdmin {
 
   /**
    * Creates the first admin without a link and outside of any request, with an audit log entry. Returns undefined if
-   * there is an admin.
+   * the workspace has an admin.
    * @throws DomainError `validation_failed`, `user_exists` if another user has the e-mail address
    */
   async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
@@ -134,7 +134,7 @@ export class FirstAdmin {
     if (name === undefined) throw missingFieldError('name');
     if (email === undefined) throw missingFieldError('email');
     const user = await this.#make(command, { name: normalizeName(name), email, password });
-    // Another request was faster.
+    // Return the same error as for a used link: another request used the link first.
     if (user.made_by !== command.id) throw unknownLinkError();
     return user;
   }

@@ -3,14 +3,14 @@ import type { Actor, Timestamp } from '@tracking/contracts';
 import type { Collection, Document } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 
-/** Fields of every command about identity. A repeat with the same id changes nothing a second time. */
+/** Fields of every command about identity. A repeated command with the same id changes nothing. */
 export interface IdentityCommand {
   readonly id: string;
   /** Time at which the command was accepted, used for all its changes. */
   readonly at: Timestamp;
   readonly actor: Actor;
   readonly workspace_id: string;
-  /** Versions that the document may have; any if absent. */
+  /** Versions of the document that the command may change; any version if absent. */
   readonly if_match?: readonly number[];
 }
 
@@ -28,18 +28,18 @@ export interface ChangeResult<T> {
  */
 export interface VersionedDocument extends Document {
   readonly workspace_id: string;
-  /** 1 after creation, plus one with each change. */
+  /** Version of the document, from 1. Every change increases the version by one. */
   readonly version: number;
   /** Id of the command that created or last changed the document. */
   readonly changed_by: string;
   /**
-   * Former values that the command replaced, by field; null if the command created the document. A repeat returns the
-   * same result from them.
+   * Values that the command replaced, by field; null if the command created the document. A repeated command returns
+   * the same result with the help of these values.
    */
   readonly changed_from: object | null;
 }
 
-/** The documents of one kind. */
+/** Collection of one kind of document, with the kind's properties. */
 export interface DocumentKind<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** Name of the resource, as in "No such key in this workspace." */
@@ -67,7 +67,7 @@ export async function make<T extends VersionedDocument>(
   return (await insertOnce(documents, command, content)).document;
 }
 
-/** Does the same as {@link make}, and returns whether this call stored the document. @throws DuplicateKey */
+/** Does the same as {@link make}, and also returns true if this call stored the document. @throws DuplicateKey */
 export async function insertOnce<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
@@ -80,8 +80,8 @@ export async function insertOnce<T extends VersionedDocument>(
 
 /**
  * Changes one document of the command's workspace. `decide` returns the new values of fields, none if nothing changes;
- * it may run again on a later version. Other fields, such as the time of the last use, keep their value, even if they
- * change at the same time.
+ * `decide` may run again on a later version. Fields that `decide` does not return keep their value, even if another
+ * write changes them concurrently.
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
  */
 export function change<T extends VersionedDocument>(
@@ -109,7 +109,7 @@ export function change<T extends VersionedDocument>(
   });
 }
 
-/** Returns the same error for a resource that never existed and for one of another workspace. */
+/** Creates the error for an unknown resource. A resource of another workspace gets the same error. */
 export function notFoundError(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
@@ -136,7 +136,7 @@ function selectDiffering<T extends object>(present: T, fields: Partial<T>): Part
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Null stands for an absent field: to readers they are equal. */
+/** Copies fields of an object. An absent field becomes null, because readers treat both alike. */
 function pickFields<T extends object>(from: T, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, from[field as keyof T] ?? null]));
 }

@@ -46,8 +46,8 @@ type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 
   };
 
 /**
- * Workspaces, their users, service accounts, and the API keys of both. They are primary records in the document store:
- * backed up, never derived from events.
+ * Workspaces, their users, service accounts, and the API keys of both. The document store is the only place of these
+ * records, so back it up. They are not derived from events.
  */
 export class Identity {
   readonly workspaces: Workspaces;
@@ -169,7 +169,7 @@ export class Identity {
     return this.#parts.namesOf;
   }
 
-  /** Waits for writes in progress. Call it before the document store is closed. */
+  /** Waits for writes in progress. Call this method before closing the document store. */
   async close(): Promise<void> {
     const { keyAuthentication, sessionAuthentication, signIn } = this.#parts;
     await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.close()]);

@@ -53,7 +53,7 @@ export class OneTimeLinks {
     const changed = await this.store.change({ ...command, actor, workspace_id }, id, (present) => {
       if (present.link_hash !== link_hash) throw unknownLinkError();
       const link = requireUsableLink(present, command);
-      // A repeated command, and the user was changed in the meantime.
+      // Change nothing: the command is a repeat, and the user was changed later.
       if (link.used_by !== null) return {};
       const sessions_epoch = present.sessions_epoch + 1;
       return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
@@ -61,7 +61,10 @@ export class OneTimeLinks {
     return toPublicChange(changed);
   }
 
-  /** Returns the holder and purpose of a link; undefined for an unknown link. The link may be used or replaced. */
+  /**
+   * Returns the holder and purpose of a link; undefined for an unknown link. Also returns the holder of a used or
+   * replaced link.
+   */
   async holder(token: string): Promise<LinkHolder | undefined> {
     if (!looksLikeToken(token)) return undefined;
     const link_hash = hashLinkToken(token);

@@ -6,7 +6,7 @@ import { Busy } from '@tracking/ports';
 import { type PasswordClient, type PasswordPlace, PASSWORDS_ENGINE, PasswordQueue } from './password-queue.ts';
 
 export interface PasswordsOptions {
-  /** Cost of new hashes; OWASP's by default. An older hash keeps its cost until the next successful sign-in. */
+  /** Cost of new hashes; OWASP's by default. A stored hash keeps its cost until the user's next successful sign-in. */
   readonly cost?: HashCost;
   /** Maximum number of clients whose passwords wait or are hashed; 100 by default, with about 3 s for one hash each. */
   readonly maxWaiting?: number;
@@ -14,7 +14,10 @@ export interface PasswordsOptions {
   readonly derive?: typeof argon2id;
 }
 
-/** Returns true if a password was refused because too many waited. Nothing was written: hashes are computed before writes. */
+/**
+ * Returns true if an error means that too many password hashes were waiting. Such a request has written nothing,
+ * because hashes are computed before writes.
+ */
 export function isPasswordsBusy(error: unknown): boolean {
   return error instanceof Busy && error.engine === PASSWORDS_ENGINE;
 }
@@ -59,8 +62,8 @@ export class Passwords {
   }
 
   /**
-   * Returns true if it is the stored password. Without a stored one (no user has the e-mail, or the user has no password
-   * yet) it does the same work and returns false.
+   * Returns true if the password matches the stored hash. Without a stored hash, does the same work and returns false,
+   * so that the duration reveals nothing.
    * @param place the place of the client; without one, that of an operator
    * @throws Busy if no place is given and too many wait
    */
@@ -74,7 +77,7 @@ export class Passwords {
     return computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxLength(password);
   }
 
-  /** Returns true if the hash has another cost than new hashes. Hash the password again when it is available. */
+  /** Returns true if the hash has another cost than new hashes. Such a password is hashed again at the next sign-in. */
   isOutdated(stored: string): boolean {
     const { cost } = parsePhc(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
@@ -95,7 +98,10 @@ interface HashInput {
   readonly salt: Uint8Array;
 }
 
-/** Compares code units, before normalisation. A character has at most two. */
+/**
+ * Returns true if the text is certainly longer than the maximum. Counts UTF-16 units, because normalization of long
+ * texts is slow.
+ */
 function exceedsMaxLength(password: string): boolean {
   return password.length > 4 * MAX_PASSWORD_LENGTH;
 }
@@ -103,7 +109,7 @@ function exceedsMaxLength(password: string): boolean {
 const MIN_PASSWORD_LENGTH = 10;
 const MAX_PASSWORD_LENGTH = 200;
 
-/** Loads the list of common passwords when the first password is set: the package has half a megabyte. */
+/** Loads the list of common passwords. Called when the first password is set, because the list has half a megabyte. */
 const require = createRequire(import.meta.url);
 /** The most common passwords in lower case, except those that are too short. */
 let loadedCommonPasswords: ReadonlySet<string> | undefined;

@@ -33,7 +33,7 @@ const LIVE_PERMISSIONS: ByRole = {
 };
 const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
   live: LIVE_PERMISSIONS,
-  // Developers must be able to try a whole integration without touching real data.
+  // Grant developers all permissions for test data, so that they can try an integration without real data.
   test: {
     ...LIVE_PERMISSIONS,
     developer: new Set([...DEVELOPER_PERMISSIONS, ...OPERATOR_PERMISSIONS, ...FEED_PERMISSIONS]),
@@ -56,7 +56,7 @@ export function keyPermissionsOf(
   return new Set([...allowed].filter((permission) => most.has(permission)));
 }
 
-/** The keys of a workspace that a caller can see and manage. Every other key is `not_found` for this caller. */
+/** The keys of a workspace that a caller can see and manage. All other keys are `not_found` for the caller. */
 export interface KeyReach {
   /** Id of the calling user; null for a service account. */
   readonly user_id: string | null;
@@ -75,8 +75,9 @@ export const EVERY_KEY: KeyReach = {
 };
 
 /**
- * The keys within reach of a principal. A session reaches keys of both environments, whichever its request is for. A test key
- * reaches test keys only: it is stored in more places than a live key, and must not give access to real data.
+ * The keys within reach of a principal. A session can manage keys of both environments, whatever the environment of the
+ * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
+ * data.
  */
 export function keyReachOf(principal: Principal): KeyReach {
   const { permissions, actor, type, environment } = principal;
@@ -111,8 +112,8 @@ export function maxRoleOf({ service_accounts }: KeyReach, owner: KeyOwner): Role
 }
 
 /**
- * Only the user of a key may rotate it, and a key of a service account only a caller who may create one. Others may
- * revoke it, but must not get a new key.
+ * Checks that the caller may rotate the key. A user's key is rotated only by the user; a service account's key only by
+ * a caller who may create such a key. Other callers may revoke the key.
  * @throws DomainError `permission_denied`
  */
 export function requireHolder(reach: KeyReach, key: ReachedKey): void {

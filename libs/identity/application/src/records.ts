@@ -56,8 +56,8 @@ export async function readNewestPage<T extends CreatedRecord>(
 const SCAN_BATCH_SIZE = 200;
 
 /**
- * Like `readNewestPage`, but lists what `wanted` returns for the documents that it accepts, for conditions that no filter
- * can express. For small collections that people fill by hand.
+ * Like `readNewestPage`, but for conditions that no filter can express: lists the results of `wanted` that are not
+ * undefined. Only for small collections that people fill by hand.
  */
 export async function readNewestPageOfWanted<T extends CreatedRecord, R extends CreatedRecord>(
   collection: Collection<T>,

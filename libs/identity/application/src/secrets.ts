@@ -12,8 +12,8 @@ const TOKEN_PATTERN = /^[0-9A-Za-z]{43}$/;
 const KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
 
 /**
- * Derives 256 bits for a credential that is shown once and not stored. They are random without `secret`, and the same
- * whenever the command is repeated: a repeat after a crash returns the credential that was lost.
+ * Derives 256 bits for a credential that is shown once and not stored. Without the `secret`, the bytes cannot be
+ * predicted. A repeated command derives the same bytes, so that it returns the credential that was lost in a crash.
  * @param purpose for example `api key`: two credentials of one command reveal nothing about each other
  */
 export function deriveBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
@@ -30,7 +30,7 @@ export function encodeKey(environment: Environment, bytes: Uint8Array): string {
   return `sk_${environment}_${encodeToken(bytes)}`;
 }
 
-/** Returns true if the text has the form of a key: other texts need no look-up. */
+/** Returns true if the text has the form of a key. Other texts are refused without a look-up. */
 export function looksLikeKey(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
@@ -73,8 +73,8 @@ function encode(bytes: Uint8Array, alphabet: string, length: number): string {
 const LINK_VALIDITY_MS = 7 * 86_400_000;
 
 /**
- * A one-time link as stored in the document of its user. Using it is one guarded write of one document: either the link
- * is used, the password set and the user active, or nothing changes. If several clients use it at once, one succeeds.
+ * A one-time link as stored in the document of its user. One guarded write uses the link, sets the password and
+ * activates the user. If several clients use the link concurrently, one of them succeeds.
  */
 export interface StoredLink {
   readonly purpose: Exclude<LinkPurpose, 'first_admin'>;
@@ -87,7 +87,7 @@ export interface StoredLink {
 export interface LinkDetails {
   readonly purpose: LinkPurpose;
   readonly workspace_id: string;
-  /** E-mail address; null for the first admin, who enters one. */
+  /** E-mail address of the holder. Null for the first admin, who enters an address. */
   readonly email: string | null;
   readonly role: Role;
   readonly expires_at: Timestamp;
@@ -115,7 +115,7 @@ export interface LinkCommand {
   readonly at: Timestamp;
 }
 
-/** A link, as shown once. */
+/** A one-time link with its token, which is shown only once. */
 export interface OneTimeLink {
   readonly purpose: LinkPurpose;
   /** Token of 256 bits in letters and digits; only its SHA-256 is stored. */

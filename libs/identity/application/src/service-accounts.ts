@@ -30,7 +30,9 @@ export class ServiceAccounts {
     private readonly onChanged: (accountId: string) => void,
   ) {}
 
-  /** @param onChanged called in this process as soon as a change is stored that affects keys */
+  /**
+   * @param onChanged callback for every stored change that affects keys. Runs only in the process that made the change
+   */
   static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
     const documents = await documentStore.collection<ServiceAccountDocument>({
       name: 'service_accounts',
@@ -72,7 +74,7 @@ export class ServiceAccounts {
   }
 
   /**
-   * Changes name and role. A new role applies to all its keys at once.
+   * Changes name and role. A new role applies to all keys of the account immediately.
    * @throws DomainError `not_found`, `precondition_failed`, `validation_failed`
    */
   async change(
@@ -85,7 +87,7 @@ export class ServiceAccounts {
   }
 
   /**
-   * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay so.
+   * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay invalid.
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async deactivate(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {

@@ -10,11 +10,11 @@ const MAX_IDLE_MS = 12 * HOUR_MS;
 /** Time after which a session ends even if it is used. */
 const MAX_AGE_MS = 30 * 24 * HOUR_MS;
 const DELETION_BATCH_SIZE = 200;
-/** Epoch of a session that was ended, which no user has: the epochs of users begin with 1. */
+/** Epoch of an ended session. No user has this epoch, because the epochs of users begin with 1. */
 const ENDED_EPOCH = 0;
 /**
- * Time after its start for which an ended session stays stored. A sign-in can be repeated with its `Idempotency-Key` for
- * 24 hours, and would begin a session that is not stored again.
+ * Milliseconds after its start for which an ended session stays stored. A sign-in can be repeated for 24 hours, and a
+ * repeat must not begin an ended session again.
  */
 const ENDED_RETENTION_MS = 24 * HOUR_MS;
 
@@ -50,7 +50,7 @@ interface SessionsOptions {
   readonly clock: Clock;
   /** Secret from which tokens derive. */
   readonly secret: Uint8Array;
-  /** Called in this process as soon as the end of a session is stored. */
+  /** Callback for every session end that is stored. Runs only in the process that ended the session. */
   readonly onEnded: (session: Pick<SessionDocument, 'hash'>) => void;
 }
 
@@ -73,7 +73,7 @@ export class Sessions {
     return new Sessions(documents, options);
   }
 
-  /** Begins a session; a repeat of the command returns the same one, but does not begin it again after its end. */
+  /** Begins a session. A repeated command returns the same session, but does not restart a session that has ended. */
   async begin(
     command: { readonly id: string; readonly at: Timestamp },
     owner: SessionOwner,
@@ -143,7 +143,7 @@ export class Sessions {
     return renewed && { session: renewed, token };
   }
 
-  /** Stores the time of a use. If several replicas see the same old time, one of them writes. */
+  /** Stores the time of a use. If several replicas record the same use, one of them writes. */
   async noteUse({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
     await this.documents.claim(
       { filter: { id, last_seen_at } },
@@ -201,7 +201,7 @@ function toSession({ id, device, address, created_at, last_seen_at, expires_at }
   return { id, device, address, created_at, last_seen_at, expires_at };
 }
 
-/** Patterns in order of precedence, because most browsers also name the ones that they descend from. */
+/** Patterns of browsers in order of precedence, because most browsers also send the names of their predecessors. */
 const BROWSER_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgi?A?(?:OS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],

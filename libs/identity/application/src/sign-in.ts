@@ -63,7 +63,7 @@ export class SignIn {
   }
 
   /**
-   * Begins a session; a repeat of the command returns the same one. A refusal takes the same work and has the same
+   * Begins a session. A repeated command returns the same session. A refusal takes the same work and has the same
    * message whether or not a user has the e-mail address, in any number of workspaces.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
@@ -80,7 +80,7 @@ export class SignIn {
     });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
     const begun = await this.#begin(command, user, request);
-    // Runs in the background; if it fails, the old hash stays valid.
+    // Update the hash in the background. If the update fails, the old hash stays valid.
     void this.parts.userPasswords.renew(user, password).catch(() => undefined);
     return begun;
   }
@@ -159,11 +159,11 @@ export class UserPasswords {
   ): Promise<ChangeResult<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
     if (user?.workspace_id !== command.workspace_id) throw notFoundError('user');
-    // A repeated command carries the former password as the current one.
+    // Accept a repeated command, whose current password is now the former one.
     const password_hash =
       user.changed_by === command.id ? user.password_hash : await this.#newHash(user, current_password, new_password);
     const changed = await this.store.change(command, user_id, (present) => {
-      // Another command has changed the password since it was checked.
+      // Refuse the change: another command has changed the password since it was checked.
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
       return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
     });

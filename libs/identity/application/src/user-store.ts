@@ -42,7 +42,7 @@ export function toUser(document: UserDocument): User {
   return { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version };
 }
 
-/** Returns true for an admin who counts when a workspace must keep one. An invited admin does not count. */
+/** Returns true for an admin who counts when a workspace must keep one. Invited admins do not count. */
 function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean {
   return role === 'admin' && status === 'active';
 }
@@ -69,7 +69,7 @@ export class UserStore {
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
 
-  /** @param onChanged called in this process as soon as a change is stored */
+  /** @param onChanged callback for every stored change. Runs only in the process that made the change */
   static async open(documentStore: DocumentStore, onChanged: (user: UserDocument) => void): Promise<UserStore> {
     const documents = await documentStore.collection<UserDocument>({
       name: 'users',
@@ -119,7 +119,7 @@ export class UserStore {
     id: string,
     decide: (user: UserDocument) => Partial<Versionless<UserDocument>>,
   ): Promise<ChangeResult<UserDocument>> {
-    // A demotion that was interrupted is completed first.
+    // Complete a demotion that was interrupted before reading the user.
     await this.admins.completeChange(command.workspace_id);
     const changed = await change(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
@@ -150,14 +150,13 @@ interface AdminChangeDocument extends Document {
 }
 
 /**
- * Ensures that a workspace with an active admin keeps one, without a transaction over two users.
- * A change that removes an admin is first written as a whole to the workspace's one record, guarded by the record's
- * version. Between reading that version and writing the change, the process checks that there is another active admin.
- * The record has room for one change: a process that finds one completes it, then starts again. So while the record is
- * at a version without a change, no admin can be demoted: the other admin is still there when the change is written,
- * and no further change can follow before this one is completed. Completing is guarded by the user's version, so it
- * takes effect once. After a crash, the next command or the next start completes the change. New admins need no record,
- * because they do no harm.
+ * Ensures that a workspace with an active admin keeps one, without a transaction over two users. A change that removes
+ * an admin is first written as a whole to the workspace's one record, guarded by the record's version. Between reading
+ * that version and writing the change, the process checks that there is another active admin. The record holds at most
+ * one change. A process that finds a pending change completes it, then starts again. So while the record is at a
+ * version without a change, no admin can be demoted: the other admin is still there when the change is written, and no
+ * further change can follow before this one is completed. Completing is guarded by the user's version, so it takes
+ * effect once. After a crash, the next command or the next start completes the change. Adding an admin needs no record.
  */
 class Admins {
   private constructor(
@@ -212,8 +211,8 @@ class Admins {
   }
 
   /**
-   * Completes the change in progress. Call it before each change of a user, because a demotion may have been
-   * interrupted.
+   * Completes the pending change of a workspace. Call this method before each change of a user, because a demotion may
+   * have been interrupted.
    */
   completeChange(workspace_id: string): Promise<AdminChangeDocument> {
     return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#settleOnce(workspace_id));
@@ -234,7 +233,7 @@ class Admins {
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);
     await this.changes.replace({ id, version: version + 1, is_pending: false, pending: null }, { version });
     if (written) return written;
-    // Another process completed the change, or the user had changed before.
+    // If nothing was written, another process completed the change, or the user was changed before.
     const user = await this.users.get(user_id);
     return user?.changed_by === set.changed_by ? user : undefined;
   }

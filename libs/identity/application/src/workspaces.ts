@@ -20,7 +20,10 @@ export class Workspaces {
     private readonly randomBytes: RandomBytes,
   ) {}
 
-  /** Creates the workspace `default` if it is missing. Its id is derived, so that two replicas create one. */
+  /**
+   * Creates the workspace `default` if it is missing. The id is derived, so that two replicas create only one
+   * workspace.
+   */
   static async open(documentStore: DocumentStore, clock: Clock, randomBytes: RandomBytes): Promise<Workspaces> {
     const documents = await documentStore.collection<WorkspaceDocument>({
       name: 'workspaces',
@@ -35,7 +38,7 @@ export class Workspaces {
   }
 
   /**
-   * Creates a workspace. A repeat with the same command id returns the workspace that the first one created.
+   * Creates a workspace. A repeated command returns the workspace that it created.
    * @throws DomainError `validation_failed`, `workspace_exists`
    */
   async create(name: string, commandId?: string): Promise<Workspace> {

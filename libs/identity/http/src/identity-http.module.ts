@@ -13,8 +13,8 @@ import { KnownOrigins, SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
 /**
- * Users, service accounts, keys, sessions, the audit log and the settings of a workspace. Exports the audit trail, with
- * which `@Audited` handlers of all features write to that log.
+ * Users, service accounts, keys, sessions, the audit log and the settings of a workspace. Exports the audit trail,
+ * which the `@Audited` handlers of all features use.
  */
 @Module({})
 export class IdentityHttpModule {

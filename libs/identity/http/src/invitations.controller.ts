@@ -75,7 +75,7 @@ const MayBeInvalidLink = () =>
   refusal(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 const LINK_USE_BODY = new BodyPipe(LinkUseDto, UserWrittenResource);
 
-/** One-time links of invitations, of the first admin and of password resets. They need no credentials. */
+/** One-time links of invitations, of the first admin and of password resets. The routes need no credentials. */
 @ApiTags('One-time links')
 @Controller('v1/invitations')
 export class InvitationsController {

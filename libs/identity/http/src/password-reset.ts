@@ -51,8 +51,8 @@ interface RequestedReset {
 }
 
 /**
- * Resets the password of a user. The sessions end before the keys are listed, so that none of them creates another key.
- * Each revoked key has its own audit entry.
+ * Resets the password of a user. The sessions end before the keys are listed, so that no session can create another
+ * key. Each revoked key has its own audit entry.
  */
 export async function resetPassword(
   { identity, trail, appUrl }: PasswordResetParts,

@@ -110,7 +110,7 @@ export class SessionController {
       ...from,
     });
     const principal = await this.identity.authenticateSession(begun.token, environment);
-    // The request is a repeat and the session was ended, or the user was deactivated in the meantime.
+    // Refuse a repeated sign-in whose session was ended or whose user was deactivated.
     if (!principal) throw new DomainError('invalid_credentials', SESSION_ENDED);
     request.principal = principal;
     const holder = await this.holder(principal, reply);
@@ -240,7 +240,7 @@ export class SessionController {
     reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
   }
 
-  /** The response combines several resources, so the ETag is computed from the content. */
+  /** Compute the ETag from the content, because the response combines several resources. */
   private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
@@ -249,7 +249,7 @@ export class SessionController {
   }
 }
 
-/** The caller is signed in, so a wrong current password is a fault of the body, not of the credentials. */
+/** Report a wrong current password as an invalid field, because the caller is already signed in. */
 function throwAsFieldError(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
   throw invalidRequest([

@@ -42,7 +42,7 @@ export class SettingsController {
 
   @Get('settings')
   @ApiTags('Settings')
-  // No 304, because `recheck` changes without the version and the ETag.
+  // Never respond with 304, because `recheck` can change without a new version.
   @Operation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
   @ApiResponse({
     status: 200,
@@ -84,7 +84,7 @@ export class SettingsController {
     return this.responder.respond(reply, warnings, { body, version: after.version });
   }
 
-  /** Also for callers who may not read the other settings. */
+  /** Open to callers who may not read the other settings. */
   @Get('required_documents')
   @ApiTags('Documents')
   @Operation('getRequiredDocuments', {

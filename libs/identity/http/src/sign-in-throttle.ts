@@ -36,8 +36,8 @@ export class SignInThrottle {
   constructor(private readonly quota: Quota) {}
 
   /**
-   * Counts an attempt against the allowance of its known device. Without one, or if that allowance is used up, counts the
-   * attempt against the limits that all clients share.
+   * Counts an attempt against the allowance of its known device. An attempt without a known device, or above the
+   * device's allowance, counts against the limits that all clients share.
    * @throws RequestError `rate_limited`
    */
   async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
@@ -48,8 +48,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Limits guesses of the password in an open session. Counted separately from sign-ins, so that others cannot prevent a
-   * user from changing the password.
+   * Limits guesses of the password in an open session. These guesses are counted separately from sign-ins, so that
+   * nobody can prevent a user from changing the password.
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
@@ -66,7 +66,7 @@ export class SignInThrottle {
   }
 }
 
-/** Time for which a device is known after a sign-in. */
+/** Milliseconds for which a device stays known after a sign-in. */
 const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
 /** Maximum number of known addresses of this process, of which each takes about 200 bytes. */
 const MAX_KNOWN_ADDRESSES = 10_000;

@@ -46,7 +46,7 @@ function isLastRecord(tail: Buffer, at: number): boolean {
   return directory >= 0 && directory < at && tail.readUInt32LE(directory) === DIRECTORY_ENTRY_SIGNATURE;
 }
 
-/** Maximum size of an archive's directory: room for about 5,000 parts. */
+/** Maximum bytes of an archive's directory, enough for about 5,000 parts. */
 const MAX_DIRECTORY_BYTES = 512 * 1_024;
 /** Maximum size of all parts together, as a multiple of the size of the file and in bytes. */
 const MAX_INFLATION_RATIO = 100;
@@ -124,7 +124,7 @@ class ArchiveDirectory {
     });
     this.compressed += entry.compressedSize;
     this.inflated += entry.uncompressedSize;
-    // Parts that share bytes let small files inflate the most.
+    // Refuse parts that share bytes, because they let small files inflate the most.
     const isBomb = this.inflated > Math.min(MAX_INFLATED_BYTES, MAX_INFLATION_RATIO * this.fileBytes);
     if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('it inflates too much');
   }
@@ -162,7 +162,7 @@ class TailReader extends RandomAccessReader {
 /** The last bytes of a stream, in memory of a fixed size. */
 export class StreamTail {
   private readonly ring: Buffer;
-  /** Number of bytes that have passed. */
+  /** Number of bytes of the stream so far. */
   total = 0;
 
   constructor(size: number) {

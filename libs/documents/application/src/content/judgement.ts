@@ -25,7 +25,7 @@ export class FileTypeJudge {
   async take(bytes: Uint8Array): Promise<void> {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (this.judge !== undefined) return this.judge.take(piece);
-    // Copied, because the source may reuse the memory.
+    // Copy the bytes, because the source may reuse the memory.
     const missing = DETECTION_BYTES - this.headBytes;
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
@@ -34,7 +34,10 @@ export class FileTypeJudge {
     judge.take(piece.subarray(missing));
   }
 
-  /** Call after the last byte, if there was at least one. @throws UnsupportedDocumentType */
+  /**
+   * Returns the type of the file. Call this method after the last byte of a file that is not empty. @throws
+   * UnsupportedDocumentType
+   */
   async end(): Promise<DocumentContentType> {
     return (this.judge ?? (await this.detectType())).end();
   }
@@ -92,7 +95,7 @@ const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive'])[] = 
 const LIBRARY_TYPES: Readonly<Record<string, BinaryType>> = {
   'application/pdf': 'application/pdf',
   'image/png': 'image/png',
-  // An animated PNG is a PNG as well.
+  // Accept animated PNGs as PNG.
   'image/apng': 'image/png',
   'image/jpeg': 'image/jpeg',
   'image/tiff': 'image/tiff',
@@ -110,7 +113,7 @@ async function detectBeginning(head: Buffer): Promise<Beginning> {
   if (magic === undefined) return { kind: 'text' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
-  // The library follows the offset of a TIFF's directory, which may lie beyond the first bytes.
+  // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
   const contentType = detected === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[detected?.mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${describeType(detected?.mime)}`);
   if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with HTML markup');
@@ -119,7 +122,7 @@ async function detectBeginning(head: Buffer): Promise<Beginning> {
 
 function toOfficeType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX || mime === XLSX) return mime;
-  // The decisive entry may follow later.
+  // Keep the result open, because a later entry of the archive may decide.
   if (mime === undefined || mime === 'application/zip') return undefined;
   throw new UnsupportedDocumentType(`it is ${describeType(mime)}`);
 }

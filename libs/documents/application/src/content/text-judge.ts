@@ -5,8 +5,8 @@ import { PageScanner, XmlScanner } from './markup-scanner.ts';
 type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml'>;
 
 /**
- * Declared type and name of a file. They only distinguish CSV from other text; all other types are determined from the
- * bytes.
+ * Declared type and name of a file. The hint only distinguishes CSV from other text. All other types are determined
+ * from the bytes.
  */
 export interface ContentHint {
   readonly contentType?: string | null;
