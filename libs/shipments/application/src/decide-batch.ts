@@ -24,7 +24,10 @@ import {
   toNewEvent,
 } from './shipment-cache.ts';
 
-/** The outcome of one command of a batch, if its events are appended at the revision of the decision. */
+/**
+ * The outcome of one command of a batch. It is valid if the batch's events are appended at the revision of the
+ * decision.
+ */
 type CommandOutcome =
   | { readonly kind: 'answered'; readonly answer: ShipmentAnswer }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -32,22 +35,20 @@ type CommandOutcome =
   | { readonly kind: 'repeated' };
 
 export interface BatchDecision {
-  /**
-   * Outcomes in the order of the commands. There are fewer outcomes than commands if one append would become too large.
-   */
+  /** Outcomes in the order of the commands. If one append would become too large, the last commands have no outcome. */
   readonly outcomes: readonly CommandOutcome[];
   readonly events: readonly NewEvent[];
-  /** The shipment after all commands, except its position in the store; undefined if there is none. */
+  /** The shipment after all commands, without its position in the store; undefined if the shipment does not exist. */
   readonly after: Pick<LoadedShipment, 'state' | 'characters'> | undefined;
   /**
-   * True if every command appends events, so that a successful append proves that each was decided on the current
+   * True if every command appends events. A successful append then proves that the commands were decided on the current
    * stream.
    */
   readonly proven: boolean;
 }
 
 /**
- * Maximum bytes of data and metadata that one command stores. An append has room for more, because an import adds
+ * Maximum bytes of data and metadata that one command stores. An append allows more bytes, because an import adds
  * metadata.
  */
 export const MAX_COMMAND_BYTES = 1_000_000;
@@ -55,8 +56,7 @@ export const MAX_COMMAND_BYTES = 1_000_000;
 const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
 
 /**
- * Returns the error for a command whose events are too large. Events contain the change and, for an update, the former
- * values.
+ * Returns the error for a command whose events are too large. The events of an update contain the former values too.
  */
 export function createCommandTooLargeError(): DomainError {
   return new DomainError(
@@ -69,15 +69,16 @@ export function createCommandTooLargeError(): DomainError {
 export type DecisionBasis = Pick<DecideContext, 'places' | 'settings'>;
 
 /**
- * Returns the context of a decision. New ids are derived from the command, so that a repetition creates the same ids.
+ * Returns the context for deciding a command. Ids of new resources are derived from the command, so that a repeated
+ * command creates the same ids.
  */
 export function createDecideContext(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
   return { ...basis, newId: (kind, n) => createPartId(kind, command.shipment_id, command.id, n) };
 }
 
 /**
- * Decides commands of one shipment one after another, each on the state after the previous one. A refused command has
- * no effect, also not on the others.
+ * Decides commands of one shipment one after another, each on the state after the previous command. A refused command
+ * does not affect the state or other commands.
  */
 export function decideBatch(
   commands: readonly ShipmentCommand[],
@@ -91,7 +92,7 @@ export function decideBatch(
   return batch.toBatchDecision();
 }
 
-/** A batch of decisions on one shipment. */
+/** Decisions on several commands of one shipment. */
 class DecidedBatch {
   private readonly events: NewEvent[] = [];
   private readonly outcomes: CommandOutcome[] = [];
@@ -105,7 +106,7 @@ class DecidedBatch {
     this.revision = loaded?.revision ?? -1;
   }
 
-  /** Adds a command. Returns false if its events do not fit into the append. */
+  /** Decides one more command. Returns false if its events do not fit into the append. */
   add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isInScope(this.state, command)) throw createShipmentNotFoundError();
@@ -147,13 +148,15 @@ class DecidedBatch {
 /** The answer to a command, and the position from which readers see its change. */
 export interface WrittenAnswer<Answer> {
   readonly answer: Answer;
-  /** Position of the command's last event. For a command that changed nothing, that of the shipment's last event. */
+  /**
+   * Position of the command's last event. If the command changed nothing, the position of the shipment's last event.
+   */
   readonly position: Position;
 }
 
 export type ShipmentAnswer = AnswerOf<CommandType>;
 
-/** Builds the answer to a command from its result and the shipment right after it. */
+/** Builds the answer to a command from its result and the shipment directly after the command. */
 function buildAnswer(
   { type }: ShipmentCommand,
   result: CommandResult,
@@ -163,7 +166,7 @@ function buildAnswer(
   return { ...getHandler(type).answer(result, after), warnings };
 }
 
-/** The events of one command in a stream, and the shipment before them. */
+/** The stored events of one command, and the shipment before them. */
 interface StoredOutcome {
   readonly before: ShipmentState | undefined;
   readonly events: readonly StoredEvent[];
@@ -186,8 +189,8 @@ export async function findOutcome(store: EventStore, stream: string, command: Sh
 }
 
 /**
- * Rebuilds the first answer to a stored command from its events and the shipment right after them, ignoring later
- * events. Warnings are not stored; they are decided again on the shipment before the command.
+ * Rebuilds the first answer to a stored command from its events and the shipment directly after them. Later events are
+ * ignored. Warnings are not stored, so they are decided again on the shipment before the command.
  */
 export function rebuildAnswer(
   command: ShipmentCommand,
@@ -214,23 +217,23 @@ function decideWarnings(
   try {
     return decide(command, before, context).warnings;
   } catch {
-    // The command was accepted before. Newer rules must not refuse it now, and had no warning then.
+    // The command was accepted before, so newer rules that refuse it now are ignored; it had no warning then.
     return [];
   }
 }
 
-/** Rule settings of each workspace. */
+/** Reads the rule settings of workspaces. */
 export interface RuleSettingsReader {
   /** Returns settings that are at most 5 seconds old. @throws Unavailable */
   of(workspaceId: string): Promise<RuleSettings>;
 }
 
-/** Maximum number of workspaces whose settings are cached. The least recently used are dropped first. */
+/** Maximum number of workspaces whose settings are cached. The least recently used settings are dropped first. */
 const MAX_CACHED_SETTINGS = 10_000;
 
 /**
- * Returns the last known settings if the settings cannot be read, so that shipments can be written while the settings'
- * store is unavailable.
+ * Caches rule settings. If the settings cannot be read, returns the last known settings, so that shipments can be
+ * written while the settings' store is unavailable.
  */
 export function cacheRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
   // Limited by size, because with `max` the cache would allocate memory for all entries at once.

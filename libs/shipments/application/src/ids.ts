@@ -3,7 +3,7 @@ import type { Environment } from '@tracking/contracts';
 import { toShipmentId, toShipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
-/** Alphabet of RFC 4648, in lower case, without padding. */
+/** Encodes bytes in base32: the alphabet of RFC 4648 in lower case, without padding. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 function encodeBase32(bytes: Uint8Array): string {
@@ -23,8 +23,8 @@ function encodeBase32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the first `bits` (whole bytes) of the SHA-256 of the parts, each preceded by its length, so that different
- * lists never have the same input.
+ * Returns the first `bits` (whole bytes) of a SHA-256 hash. The input contains each text after its length, so that
+ * different lists of texts never have the same input.
  */
 function digest(bits: number, ...parts: readonly string[]): string {
   const prefixed = parts.flatMap((part) => {
@@ -37,8 +37,8 @@ function digest(bits: number, ...parts: readonly string[]): string {
 }
 
 /**
- * Returns the id of a shipment, `shp_` and 26 characters. All upserts with the same `external_id` get the same id, in
- * every process, so concurrent upserts use the same stream. Without an `external_id`, each command creates its own
+ * Returns the id of a shipment: `shp_` and 26 characters. All upserts with the same `external_id` get the same id in
+ * every process, so concurrent upserts use the same stream. Without an `external_id`, each command creates a new
  * shipment.
  */
 export function createShipmentId(
@@ -54,7 +54,7 @@ export function createShipmentId(
 }
 
 /**
- * Returns the id of the n-th part of a kind that a command creates in a shipment. The id begins with the shipment's
+ * Returns the id of the n-th resource of a kind that a command creates in a shipment. The id contains the shipment's
  * token, so that a later command finds the stream from the id alone.
  */
 export function createPartId(kind: string, shipmentId: string, commandId: string, n: number): string {
@@ -62,7 +62,7 @@ export function createPartId(kind: string, shipmentId: string, commandId: string
 }
 
 /**
- * Returns the id of an event. A repetition of the command has the same ids, so that the store recognises repeated
+ * Returns the id of an event. A repeated command gets the same event ids, so that the store recognizes repeated
  * appends.
  */
 export function createEventId(commandId: string, index: number): string {
@@ -70,8 +70,8 @@ export function createEventId(commandId: string, index: number): string {
 }
 
 /**
- * Returns the id of an item's command, derived from the id of the whole request's command, so that repetitions have the
- * same id.
+ * Returns the command id for one item of a bulk request. It is derived from the request's command id, so that a
+ * repeated request has the same ids.
  */
 export function createItemCommandId(commandId: string, index: number): string {
   return v5(`item ${index}`, commandId);

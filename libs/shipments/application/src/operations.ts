@@ -30,8 +30,8 @@ import { createEventMaker } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 /**
- * Operations of shipments for other processes. Each has one request and one answer, JSON by their types, and an rpc in
- * shipments.proto.
+ * Operations of the shipments feature for other processes. Each operation has one request and one answer, both JSON,
+ * and an rpc in shipments.proto.
  */
 export interface ShipmentOperations {
   readonly shipments: ShipmentsService;
@@ -54,7 +54,7 @@ export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'ma
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
-/** @param addresses the same as the publisher's */
+/** @param addresses base addresses of links, the same as the publisher's */
 export function createEventOperations(eventStore: EventStore, addresses: PublicAddresses): EventOperations {
   const makeEvents = createEventMaker({ eventStore, addresses });
   return {
@@ -64,11 +64,11 @@ export function createEventOperations(eventStore: EventStore, addresses: PublicA
   };
 }
 
-/** Maximum bytes of one page as JSON, so that it fits every channel. */
+/** Maximum size of a page in bytes of JSON. A page of this size fits every channel. */
 const MAX_PAGE_BYTES = 4_000_000;
 const MAX_CONCURRENT_STREAMS = 16;
 
-/** Exports the events of shipments from one store and imports them into another, unchanged. */
+/** Exports the events of shipments from one store, and imports them unchanged into another store. */
 export interface EventTransfer {
   /**
    * Returns the events after the position, in the order in which they were stored. @throws DomainError
@@ -76,12 +76,12 @@ export interface EventTransfer {
    */
   exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
   /**
-   * Appends events that are not stored yet. The events of a stream must be in order. May be repeated.
-   * @param request with `skip_conflicts`, a shipment with other events in the store is skipped and reported. Do not send
-   *   later events of that shipment: they could be appended to its other events
+   * Appends the events that are not stored yet. Events of one stream must be in order. The import can be repeated.
+   * @param request with `skip_conflicts`, a shipment that the store has with other events is skipped and reported. Do
+   * not send later events of that shipment, because they could be appended to its other events
    * @returns the number of given events that are stored now: all of them without `skip_conflicts`
-   * @throws DomainError `validation_failed` if an event is not one of a shipment, or without `skip_conflicts` if the
-   *   store has other events of the shipment; Unavailable
+   * @throws DomainError `validation_failed` if an event does not belong to a shipment, or without `skip_conflicts` if
+   * the store has other events of the shipment; Unavailable
    */
   importEvents(request: {
     readonly events: readonly ExportedEvent[];
@@ -146,7 +146,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
   };
 }
 
-/** Returns as many events as fit into one response, at least one. */
+/** Returns as many leading events as fit into one response, at least one. */
 function limitPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
@@ -160,12 +160,12 @@ function toExportedEvent({ position: _, ...event }: StoredEvent): ExportedEvent 
   return event;
 }
 
-/** The marker counts towards the size of an append, so it is set before events are distributed over appends. */
+/** The import marker increases the size of an append, so it is set before events are split into appends. */
 function toImportedEvent(event: ExportedEvent): ExportedEvent {
   return { ...event, metadata: { ...event.metadata, imported: true } };
 }
 
-/** Distributes the events of one stream over as many appends as their size requires. */
+/** Splits the events of one stream into as many appends as their size requires. */
 function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
   const pieces: ExportedEvent[][] = [];
   let room = 0;
@@ -214,7 +214,7 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
     upcast(type, data);
   } catch (error) {
     const isUnknown = error instanceof UnknownEventTypeError;
-    // An event of an earlier version may lack data that its upcast needs.
+    // An event of an earlier version may lack data that its conversion to the newest version needs.
     const reason = isUnknown
       ? `The event type ${type} is unknown.`
       : `The data of event ${id} does not match its type ${type}.`;
@@ -245,25 +245,25 @@ function createEventTooLargeError({ stream, revision }: ExportedEvent): DomainEr
   );
 }
 
-/** A refusal to import events of a shipment that has other events in the store. */
+/** Error for an import of a shipment that the store already has with other events. */
 class DifferentHistoryError extends DomainError {
   constructor(
     readonly stream: string,
-    /** Revision of the first event that differs. */
+    /** Revision of the first event that differs from the stored event. */
     readonly revision: number,
   ) {
     super('validation_failed', `${stream} already exists with different events from revision ${revision} on.`);
   }
 }
 
-/** Fields of a shipment's first event, its creation. */
+/** Data of the event that creates a shipment. */
 interface StoredCreationData {
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly shipment: { readonly external_id: string | null };
 }
 
-/** Describes the stored shipment by its first event. */
+/** Describes the stored shipment of a conflict, with data of its first event. */
 async function describeConflict(
   store: EventStore,
   { stream, revision }: DifferentHistoryError,

@@ -12,25 +12,26 @@ import { LRUCache } from 'lru-cache';
 import { createEventId } from './ids.ts';
 
 /**
- * A shipment folded from its stream up to `revision`. `position` is that of the event at the revision, or a later one.
+ * A shipment, folded from its stream up to `revision`. `position` is the position of the event at that revision, or a
+ * later position.
  */
 export interface LoadedShipment {
   readonly state: ShipmentState;
   readonly revision: number;
   readonly position: Position;
-  /** Approximate number of characters of its milestones and exceptions. */
+  /** Approximate number of characters in the shipment's milestones and exceptions. */
   readonly characters: number;
 }
 
 /**
- * Returns the number of characters that an event adds to a shipment permanently. Data of the shipment itself replaces
- * former data, so it does not count.
+ * Returns the number of characters that an event adds to a shipment permanently. Shipment events add nothing, because
+ * their data replaces former data.
  */
 export function countLastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
   return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
 }
 
-/** Returns a command's event in its stored form, without its position in the stream. */
+/** Returns a command's event in the form for appending, without its position in the store. */
 export function toNewEvent(event: ShipmentEvent): NewEvent {
   return {
     id: createEventId(event.metadata.command_id, event.metadata.command_index),
@@ -62,12 +63,12 @@ export function toShipmentEvents(
   }));
 }
 
-/** Number of events per read. An event has up to 1 MB, and several streams are read concurrently. */
+/** Maximum number of events per read. An event has up to 1 MB, and several streams are read concurrently. */
 const SLICE_SIZE = 32;
 
 /**
- * Reads the events of a stream from `from` up to and including `to` in slices, so that a long stream is never in memory
- * as a whole.
+ * Reads the events of a stream from `from` to `to`, inclusive, in slices, so that a long stream is never completely in
+ * memory.
  * @throws Unavailable
  */
 export async function* readEventsInSlices(
@@ -83,8 +84,8 @@ export async function* readEventsInSlices(
 }
 
 /**
- * Returns the current shipment from its stream; undefined if there is none. Reads only the events after `known`,
- * because former events never change. Returns `known` itself if there are no new events.
+ * Returns the current shipment from its stream; undefined if it does not exist. Reads only the events after `known`,
+ * because earlier events never change. Returns `known` itself if there are no new events.
  * @throws Unavailable
  */
 export async function readShipment(
@@ -107,7 +108,7 @@ export async function readShipment(
 
 export interface CacheLimits {
   readonly shipments: number;
-  /** Maximum bytes, approximately. Shipments differ in size by a factor of a thousand. */
+  /** Maximum size in bytes, approximately. The sizes of shipments differ by a factor of a thousand. */
   readonly bytes: number;
 }
 
@@ -115,16 +116,17 @@ export interface CacheLimits {
 const BYTES_PER_COMMAND = 150;
 
 /**
- * Returns the approximate heap bytes of a folded shipment, from the length of its text, because clients decide how long
- * lists and notes are.
+ * Estimates the heap bytes of a folded shipment from the length of its text. Clients decide how long lists and notes
+ * are, so shipments differ in size.
  */
 export function estimateBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
   return 1_000 + 2 * JSON.stringify(state.record).length + characters + BYTES_PER_COMMAND * state.commands.length;
 }
 
 /**
- * Cache of the shipments used last, folded. A cached shipment can be stale after another replica appended. Then an
- * append at its revision fails, and a command that writes nothing is decided again after a fresh read.
+ * Cache of the most recently used folded shipments. A cached shipment is stale if another replica appended to its
+ * stream. In this case an append at its revision fails, and a command that writes nothing is decided again after a new
+ * read.
  */
 export class ShipmentCache {
   private readonly shipments: LRUCache<string, LoadedShipment>;
@@ -147,7 +149,7 @@ export class ShipmentCache {
     return shipment;
   }
 
-  /** Caches the shipment unless the cached one is newer. Readers and the writer of a shipment run concurrently. */
+  /** Caches the shipment unless the cached version is newer. Readers and the writer of a shipment run concurrently. */
   put(id: string, shipment: LoadedShipment): void {
     const kept = this.shipments.peek(id);
     if (kept === undefined || kept.revision <= shipment.revision) this.shipments.set(id, shipment);

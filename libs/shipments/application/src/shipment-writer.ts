@@ -27,14 +27,17 @@ import {
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
 
 export interface CommandLimits {
-  /** Maximum milliseconds for one command from its arrival, including queueing, conflicts and retries. */
+  /** Maximum milliseconds for one command from its arrival to its result, including queueing, conflicts and retries. */
   readonly deadlineMs: number;
   /**
-   * Milliseconds after which a silent event store counts as unavailable; longer than the deadline, whose error is more
-   * precise.
+   * Milliseconds after which a silent event store counts as unavailable. It is longer than the deadline of commands,
+   * because the error of the deadline is more precise.
    */
   readonly silenceMs: number;
-  /** Maximum number of unanswered commands, for one shipment and in total. Further commands get `Busy`. */
+  /**
+   * Maximum number of unanswered commands, per shipment and in total. A command beyond the limit is refused with
+   * `Busy`.
+   */
   readonly commandsPerShipment: number;
   readonly commands: number;
 }
@@ -49,37 +52,40 @@ interface WriterOptions {
   readonly limits: CommandLimits;
 }
 
-/** Short pauses between retries: conflicts and failovers end within milliseconds, and a command has seconds. */
+/**
+ * Pauses between retries. They are short, because conflicts and failovers end within milliseconds and a command has
+ * seconds.
+ */
 const RETRY_PAUSES_MS = { firstPauseMs: 10, maxPauseMs: 500 };
 /**
- * Maximum number of commands of one shipment that are decided and appended together. Limits how long the thread is
- * blocked for others.
+ * Maximum number of commands of one shipment that are decided and appended together. It limits how long a batch blocks
+ * the thread.
  */
 const MAX_COMMANDS_PER_BATCH = 32;
 
 interface CommandJob {
   readonly command: ShipmentCommand;
-  /** Deadline of the monotonic clock. */
+  /** Deadline in milliseconds of the monotonic clock. */
   readonly deadline: number;
 }
 type QueuedJob = QueuedItem<CommandJob, WrittenAnswer<ShipmentAnswer>>;
 
-/** Commands of one shipment that are appended together. */
+/** Commands of one shipment that can be appended together. */
 interface QueuedCommands {
   readonly stream: string;
   readonly commands: readonly ShipmentCommand[];
   readonly deadline: number;
 }
 interface DecidedCommands {
-  /** State on which the decision is based. */
+  /** State of the shipment on which the commands were decided. */
   readonly known: LoadedShipment | undefined;
   readonly decision: BatchDecision;
 }
 
 /**
- * Executes commands: loads the shipment, decides, and appends at the revision read. Commands of one shipment are
- * queued, and all queued ones are decided one after another and appended as one, so only another replica can cause a
- * conflict.
+ * Executes commands: loads the shipment, decides, and appends events at the loaded revision. Commands of one shipment
+ * are queued. All queued commands are decided one after another and appended together, so only another replica can
+ * cause a conflict.
  */
 export class ShipmentWriter {
   private readonly batches: KeyedBatches<CommandJob, WrittenAnswer<ShipmentAnswer>>;
@@ -97,7 +103,7 @@ export class ShipmentWriter {
     });
   }
 
-  /** Number of unanswered commands. */
+  /** Number of commands that have not been answered. */
   get depth(): number {
     return this.batches.depth;
   }
@@ -119,18 +125,21 @@ export class ShipmentWriter {
     try {
       while (rest.length > 0) rest = rest.slice(await this.commit(shipmentId, rest));
     } catch (error) {
-      // Busy means that nothing was written. After any other error, the cached shipment may lack stored events.
+      // `Busy` means that nothing was written. After any other error, the cached shipment may lack stored events.
       if (!(error instanceof Busy)) this.cache.drop(shipmentId);
       throw error;
     }
   }
 
-  /** Decides as many commands as fit into one append, appends their events and settles them. Returns their number. */
+  /**
+   * Decides as many commands as fit into one append, appends their events and answers the commands. Returns the number
+   * of answered commands.
+   */
   private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
       stream: toStreamName(shipmentId),
       commands: jobs.map(({ item }) => item.command),
-      // Commands that are appended together share the deadline of the last one to arrive.
+      // Commands that are appended together share the deadline of the command that arrived last.
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
     };
     const cached = this.cache.get(shipmentId);
@@ -143,7 +152,7 @@ export class ShipmentWriter {
     return decision.outcomes.length;
   }
 
-  /** Retries after a conflict, which means that another replica wrote. */
+  /** Retries an action after a version conflict, which means that another replica wrote. */
   private async retryConflicts<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
     try {
       return await retry(action, {
@@ -158,7 +167,9 @@ export class ShipmentWriter {
     }
   }
 
-  /** If some command writes nothing, a successful append does not prove that the cached state was current: re-reads the stream. */
+  /**
+   * If a command writes nothing, the append does not prove that the cached state was current, so the stream is read.
+   */
   private async decide(
     { stream, commands }: QueuedCommands,
     cached: LoadedShipment | undefined,
@@ -194,7 +205,7 @@ export class ShipmentWriter {
       const appended = await retry(append, {
         ...RETRY_PAUSES_MS,
         deadline: batch.deadline,
-        // A refusal proves only that this attempt wrote nothing, so repeat only if an earlier attempt may have written.
+        // A refusal proves only that this attempt wrote nothing, but an earlier attempt may have written.
         isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
@@ -248,31 +259,32 @@ function isOutcomeUnknown(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !isKnownUndone(error);
 }
 
-/** A queued item and the promise of its result. Settling it twice changes nothing. */
+/** A queued item with the promise of its result. Settling an item twice changes nothing. */
 interface QueuedItem<T, R> {
   readonly item: T;
   readonly answer: (result: R) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Settles every item of the batch. If the handler throws, items that are not settled yet fail with the error. */
+/** Settles every item of the batch. If the handler throws, all unsettled items fail with the error. */
 export type KeyedBatchHandler<T, R> = (key: string, batch: readonly QueuedItem<T, R>[]) => Promise<void>;
 
 interface BatchLimits {
   /** Maximum number of items per batch. */
   readonly perBatch: number;
-  /** Maximum number of queued items per key, so that one key cannot use the capacity of all others. */
+  /** Maximum number of queued items per key. One key cannot use the capacity of all other keys. */
   readonly perKey: number;
-  /** Maximum number of unsettled items over all keys. */
+  /** Maximum number of unsettled items in all keys together. */
   readonly total: number;
 }
 
 /**
- * Queues of work: in order per key, concurrent between keys. Items that arrive while their key is in progress wait and
- * are then handled as one batch, so more items share a commit under load.
+ * Queues of work, one per key. Items of one key are handled in order; different keys are handled concurrently. Items
+ * that arrive while their key is busy wait and are then handled as one batch, so that under load more items share a
+ * commit.
  */
 export class KeyedBatches<T, R> {
-  /** Waiting items by key. A key has an entry while it is in progress. */
+  /** Waiting items by key. A key has an entry while the queue handles one of its items. */
   private readonly queues = new Map<string, QueuedItem<T, R>[]>();
   private unanswered = 0;
 
@@ -287,7 +299,8 @@ export class KeyedBatches<T, R> {
   }
 
   /**
-   * Queues an item and resolves with its result. @throws Busy if the key's queue is full, or all queues together are
+   * Queues an item. Resolves with the result of the item.
+   * @throws Busy if the queue of the key or all queues together are full
    */
   async submit(key: string, item: T): Promise<R> {
     const queue = this.queues.get(key);
@@ -315,7 +328,7 @@ export class KeyedBatches<T, R> {
       }
       this.unanswered -= batch.length;
       batch = this.queues.get(key)?.splice(0, this.limits.perBatch) ?? [];
-      // Yield, because work that never waited for I/O would block the thread for others.
+      // The loop yields here, because work that never waits for I/O would block the thread for other work.
       if (batch.length > 0) await nextTurn();
     }
     this.queues.delete(key);

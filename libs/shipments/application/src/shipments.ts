@@ -52,10 +52,10 @@ import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
 
-/** A command as callers send it, without the type, which the operation sets. */
+/** A command without its type, which the operation sets. */
 type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 
-/** The operations of {@link Shipments}, in this or another process. */
+/** The operations of {@link Shipments}. They run in this process or in another one. */
 export type ShipmentsService = Pick<Shipments, keyof Shipments>;
 
 export interface ShipmentsLimits extends CommandLimits {
@@ -81,14 +81,11 @@ export interface ShipmentsOptions {
 }
 
 /**
- * The shipments service on an event store: an operation for each command of the domain, and reads of single shipments.
- *
- * A command id identifies a command, however often and wherever it is sent: the command is carried out once and gets the
- * same answer every time, so any command may be repeated after an unknown outcome. Commands of one shipment are
- * serialised, whichever replica they reach.
- *
- * Every command throws `DomainError` (`not_found` also for a shipment of another scope), `Unavailable` if the outcome is
- * unknown, and `Busy` if nothing was done because queues are full.
+ * The shipments service on an event store. It has an operation for each command of the domain, and reads of single
+ * shipments. A command is executed once per command id and always gets the same answer, so every command may be
+ * repeated after an unknown outcome, in any process. Commands of one shipment are serialized across replicas. Every
+ * command throws `DomainError` (`not_found` also for a shipment of another scope), `Unavailable` if the outcome is
+ * unknown, and `Busy` if queues are full and nothing was done.
  */
 export class Shipments extends ShipmentStreamReads {
   private readonly writer: ShipmentWriter;
@@ -106,7 +103,7 @@ export class Shipments extends ShipmentStreamReads {
     options.metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
   }
 
-  /** Creates a shipment, or updates the one that has this `external_id`. */
+  /** Creates a shipment, or updates the shipment with this `external_id`. */
   upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<WrittenAnswer<UpsertShipmentAnswer>> {
     // Concurrent upserts of one `external_id` use the same stream.
     const shipment_id = createShipmentId(request, request.fields.external_id, request.id);
@@ -130,12 +127,12 @@ export class Shipments extends ShipmentStreamReads {
     return this.execute({ ...request, type: 'ReopenShipment' });
   }
 
-  /** Updates exceptions to the present time and settings. Stores nothing if nothing changes. */
+  /** Updates the shipment's exceptions to the present time and settings. If nothing changes, stores nothing. */
   checkRules(request: CommandRequest<CheckRules>): Promise<WrittenAnswer<CheckRulesAnswer>> {
     return this.execute({ ...request, type: 'CheckRules' });
   }
 
-  /** Records a milestone, or corrects the one that has this `external_id`. */
+  /** Records a milestone, or corrects the milestone with this `external_id`. */
   recordMilestone(request: CommandRequest<RecordMilestone>): Promise<WrittenAnswer<RecordMilestoneAnswer>> {
     return this.execute({ ...request, type: 'RecordMilestone' });
   }
@@ -192,7 +189,7 @@ export class Shipments extends ShipmentStreamReads {
     return this.execute({ ...request, type: 'DeleteDocument' });
   }
 
-  /** The answer has the type that the command type's handler returns. */
+  /** The cast is safe, because the handler of the command type returns an answer of this type. */
   private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<WrittenAnswer<Answer>> {
     return this.metrics.measure(command.type, async () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw createShipmentNotFoundError();
@@ -202,10 +199,10 @@ export class Shipments extends ShipmentStreamReads {
   }
 }
 
-/** Histogram buckets from a folded shipment in memory (well below 1 ms) to the deadline. */
+/** Histogram buckets in seconds, from reading a shipment in memory (well below 1 ms) to the deadline of commands. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Metrics of the commands of this process. */
+/** Metrics of the commands that this process executes. */
 class CommandMetrics {
   readonly conflicts: Counter;
   readonly cacheReads: Counter;
@@ -226,7 +223,7 @@ class CommandMetrics {
     );
   }
 
-  /** Counts and times one command; its result or error is passed on. */
+  /** Counts and times one command. Returns the command's result or throws its error. */
   async measure<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
     run: () => Promise<WrittenAnswer<Answer>>,

@@ -11,9 +11,9 @@ import type { Announcement, HistoryNote } from './events/descriptor.ts';
 import { type ShipmentEvent, findDescriptor } from './events/stored-events.ts';
 import { readExceptionChange } from './evolve.ts';
 
-/** Position of a stored event, from which its public event can be recreated. */
+/** Reference to a stored event, from which the public event can be recreated. */
 export interface EventReference {
-  /** Id of the public event: `evt_` and the stored event's UUID. */
+  /** Id of the public event: `evt_` and the UUID of the stored event. */
   readonly id: string;
   readonly stream: string;
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface EventReference {
 export interface RecreatedEvents {
   /** Events in the order of the references. Events that cannot be recreated are omitted. */
   readonly events: readonly PublishedEvent[];
-  /** Number of references, from the first on, that were processed. At least 1, unless there was no reference. */
+  /** Number of leading references that were processed. At least 1, unless no reference was given. */
   readonly covered: number;
 }
 
@@ -34,26 +34,26 @@ export interface RecreatedEvents {
  */
 export type MakeEvents = (references: readonly EventReference[], maxBytes: number) => Promise<RecreatedEvents>;
 
-/** A shipment right after an event, with its scope. */
+/** A shipment directly after an event, with its scope. */
 export interface ShipmentSnapshot {
   readonly workspace_id: string;
   readonly environment: PublishedEvent['environment'];
   readonly record: ShipmentRecord;
-  /** All unresolved exceptions, and the one that the event changed. */
+  /** All unresolved exceptions, and the exception that the event changed. */
   readonly exceptions: readonly ShipmentException[];
 }
 
 /**
- * Returns the announcement of a stored event; undefined if it announces nothing. Both the publisher and the list of
- * published events use this function, so that they agree.
+ * Returns the announcement of a stored event; undefined if the event is not announced. The publisher and the list of
+ * published events both use this function, so that they publish the same events.
  */
 export function findAnnouncement({ type, data }: ShipmentEvent): Announcement | undefined {
   return findDescriptor(type).announce?.(data);
 }
 
 /**
- * Returns the entry of a stored event in the history of its shipment; undefined for an event that clients do not see.
- * @param exception the exception right after the event; needed for an event that sets only some of its fields
+ * Returns the history entry of a stored event; undefined for an event that clients do not see.
+ * @param exception the exception directly after the event; needed for an event that sets only some of its fields
  */
 export function findHistoryNote({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
   return findDescriptor(type).historyNote?.(data, exception);
@@ -64,9 +64,9 @@ export function toPublicEventId(storedEventId: string): string {
 }
 
 /**
- * Returns the public event of a stored event. Equal arguments give equal JSON text, so publishing an event twice sends
- * the same bytes.
- * @param after the shipment right after the event
+ * Returns the public event of a stored event. Equal arguments give equal JSON text, so a repeated publication sends the
+ * same bytes.
+ * @param after the shipment directly after the event
  */
 export function toPublicEvent(
   storedEventId: string,
@@ -88,12 +88,12 @@ export function toPublicEvent(
     api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
-    // The data consists of stored JSON, text and numbers only.
+    // The cast is safe, because the data is stored JSON, text and numbers.
     data: data as unknown as JsonObject,
   };
 }
 
-/** Returns the public resource: the record with its link to the web application. */
+/** Returns the shipment of the public API: the record with its link to the web application. */
 export function toShipmentResource(record: ShipmentRecord, appUrl: string): Shipment {
   return { ...record, url: `${appUrl}/shipments/${record.id}` };
 }

@@ -10,8 +10,8 @@ import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones 
 
 type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
 /**
- * Derived fields that events announce when they change, with the field that they follow. The compiler checks that none
- * is missing.
+ * Derived fields that events announce when they change. Each follows another field in the order of changes. The
+ * compiler checks that no derived field is missing.
  */
 const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
   status: { after: 'external_id' },
@@ -29,7 +29,7 @@ const ANNOUNCED_FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.fla
   ...(Object.keys(DERIVED_FIELDS) as DerivedField[]).filter((derived) => DERIVED_FIELDS[derived].after === field),
 ]);
 
-/** Reports whether two values are equal as JSON, in any order of their members. */
+/** Returns true if two values are equal as JSON, in any order of their members. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -45,7 +45,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** Returns the changes to announce between two states of a shipment; undefined if nothing visible differs. */
+/** Returns the changes to announce between two states of a shipment; undefined if no visible field differs. */
 export function findChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
   for (const field of ANNOUNCED_FIELDS) {
@@ -85,7 +85,7 @@ function pickFields(container: Container, fields: readonly (keyof Container)[]):
   return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
 }
 
-/** Returns the changed `last_milestone`s of the shipment and of the containers that stay on it. */
+/** Returns the changed `last_milestone` of the shipment and of each container that is in both states. */
 export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
@@ -105,9 +105,9 @@ export function hasNoLastMilestones(last: LastMilestones): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
-/** Returns the shipment after the changes. */
+/** Returns the shipment with the changes applied. */
 export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
-  // `milestone` describes a correction or retraction. The shipment has no such field.
+  // The change `milestone` describes a correction or retraction; the shipment has no such field.
   const { containers, milestone: _, ...fields } = changes;
   const moved = Object.entries(fields as Record<string, Change<unknown>>).map(([field, { to }]) => [field, to]);
   const after: ShipmentRecord = { ...record, ...(Object.fromEntries(moved) as Partial<ShipmentRecord>) };
@@ -122,7 +122,7 @@ function applyContainers(record: ShipmentRecord, changed: readonly ContainerChan
   return record.container_numbers.map((number) => ({ ...present.get(number), ...moved.get(number) }) as Container);
 }
 
-/** Returns the shipment and its containers with changed `last_milestone`s. */
+/** Returns the shipment and its containers with the changed `last_milestone` values. */
 export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones): ShipmentRecord {
   const moved = new Map<string, LastMilestone | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
@@ -143,8 +143,8 @@ export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones
 export type ClientContainerFields = Pick<Container, 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'>;
 
 /**
- * Client fields of containers that were removed from the shipment, by number. A container that is added again gets them
- * back.
+ * Client fields of containers that were removed from the shipment, by number. If a container is added again, it gets
+ * these fields back.
  */
 export type RemovedContainers = ReadonlyMap<string, ClientContainerFields>;
 
@@ -156,8 +156,8 @@ export const EMPTY_CLIENT_CONTAINER_FIELDS: ClientContainerFields = {
 };
 
 /**
- * Adds the containers that the changes remove, drops those that the changes add again, and keeps the newest up to a
- * limit.
+ * Records the client fields of containers that the changes remove. Drops the fields of containers that the changes add
+ * again, and keeps only the newest up to a limit.
  */
 export function updateRemovedContainers(
   removedContainers: RemovedContainers,
@@ -176,7 +176,7 @@ export function updateRemovedContainers(
   return new Map([...after].slice(-SHIPMENT_LIMITS.containers));
 }
 
-/** Returns the fields that only clients set; undefined if none is set. */
+/** Returns those fields of a container that only clients set; undefined if none of them is set. */
 function pickClientFields(container: Partial<ClientContainerFields>): ClientContainerFields | undefined {
   const { size_type = null, seal_number = null, last_free_day = null, empty_return_by = null } = container;
   const given = { size_type, seal_number, last_free_day, empty_return_by };

@@ -9,14 +9,14 @@ import {
 } from '@tracking/contracts';
 import { isContainerNumber, normaliseCode, normaliseLocation } from './references.ts';
 
-/** Milliseconds that an actual milestone may be dated after the command, because clocks differ. */
+/** Milliseconds by which the time of an actual milestone may be after the command, because clocks differ. */
 const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(REASON_CODES);
 
-/** A milestone as sent by a client, with the right types; null for absent fields. */
+/** A milestone as a client sent it, with correct types; null for absent fields. */
 export interface MilestoneInput {
   readonly code: string;
-  /** Time in UTC, normalised, because times are compared as strings. */
+  /** Time in UTC. It is normalized, because times are compared as strings. */
   readonly occurred_at: Timestamp;
   readonly source: MilestoneSource;
   readonly classifier: Classifier;
@@ -31,16 +31,16 @@ export interface MilestoneInput {
 }
 
 export interface CheckedMilestone {
-  /** The normalised milestone. Use it only if there are no errors. */
+  /** The normalized milestone. Use it only if there are no errors. */
   readonly milestone: MilestoneInput;
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Checks and normalises a milestone whose fields have the right types: code, reason, container number and place. An
+ * Checks and normalizes a milestone with fields of the correct types: code, reason, container number and place. An
  * actual milestone must not be in the future.
- * @param at the command's time
- * @param ports the shipment's own, if known; each counts as a place, in any spelling
+ * @param at time of the command
+ * @param ports ports of the shipment, if known; each counts as a place, in any spelling
  */
 export function checkMilestone(
   input: MilestoneInput,
@@ -55,7 +55,7 @@ export function checkMilestone(
   return { milestone, errors: MILESTONE_CHECKS.flatMap((check) => check(milestone, at) ?? []) };
 }
 
-/** Returns the error of a normalised milestone; undefined if there is none. */
+/** Returns the error of a normalized milestone; undefined if it is valid. */
 type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
 
 const MILESTONE_CHECKS: readonly MilestoneCheck[] = [checkCode, checkReasonCode, checkTime, checkContainerNumber];

@@ -30,8 +30,8 @@ export const SHIPMENT_LIMITS = {
 
 type Nullable<T> = { readonly [Key in keyof T]?: T[Key] | null };
 /**
- * Fields of a shipment as a request contains them: with the right types, not normalised. Absent fields stay, `null`
- * clears.
+ * Fields of a shipment as a request contains them, with correct types but not normalized. Absent fields keep their
+ * value, null clears.
  */
 export type ShipmentInput = Omit<Nullable<ShipmentFields>, 'shipper' | 'consignee' | 'legs'> & {
   readonly shipper?: Nullable<Party> | null;
@@ -40,15 +40,15 @@ export type ShipmentInput = Omit<Nullable<ShipmentFields>, 'shipper' | 'consigne
 };
 
 export interface CheckedShipment {
-  /** The sent fields, normalised. Use them only if there are no errors. */
+  /** The sent fields, normalized. Use them only if there are no errors. */
   readonly fields: Partial<ShipmentFields>;
   readonly errors: readonly FieldError[];
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Checks and normalises fields that have the right types: containers, carriers, ports, blank references, limits.
- * @param mode the shipment's; undefined if it is not known, so that values of any mode pass
+ * Checks and normalizes fields of the correct types: containers, carriers, ports, blank references, limits.
+ * @param mode mode of the shipment; undefined if it is not known, so that values of any mode are accepted
  * @param strict reports a wrong check digit as an error instead of a warning
  */
 export function checkShipmentFields(
@@ -71,7 +71,7 @@ export function checkShipmentFields(
   return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
 
-/** Checks of the fields whose values have more rules than a type. Other fields need no check. */
+/** Checks of the fields with rules beyond their type. All other fields need no check. */
 const FIELD_CHECKS: {
   readonly [Name in keyof ShipmentFields]?: (
     check: ShipmentCheck,

@@ -18,25 +18,25 @@ import {
   chooseLaterEntry,
 } from './milestone-summary.ts';
 
-/** A status, with the milestone and the rule that set it. */
+/** A status, with the milestone that set it and the rule that decided it. */
 export interface DecidedStatus {
   readonly status: ShipmentStatus;
-  /** The milestone that set the status; null when pending. */
+  /** The milestone that set the status; null for `pending`. */
   readonly milestone: TimelineEntry | null;
   readonly rule: StatusRule;
 }
 
 /** Progress of one container, or of a shipment without containers. */
 export interface ContainerProgress extends DecidedStatus {
-  /** Earliest milestone that counts as each status, by rank. */
+  /** Earliest milestone for each status, by rank of the status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
-  /** Discharge at the terminal where the container is, and gate-out from there. */
+  /** The discharge at the terminal where the container is, and the gate-out from that terminal. */
   readonly discharge: TimelineEntry | undefined;
   readonly gateOut: TimelineEntry | undefined;
 }
 
-/** Times of a container. Each is that of the earliest milestone that counts. */
+/** Times of a container. Each time is that of the earliest milestone of its kind that counts. */
 interface ContainerTimes {
   readonly discharged_at: Timestamp | null;
   readonly available_at: Timestamp | null;
@@ -46,8 +46,8 @@ interface ContainerTimes {
 }
 
 /**
- * Computes the progress of a container. Its status is the highest rank that a milestone reaches, after `DEMOTIONS`.
- * @param summaries the container's own milestones and those that name no container
+ * Computes the progress of a container. Its status is the highest rank that a milestone reaches after `DEMOTIONS`.
+ * @param summaries summaries of the container's milestones and of the milestones without a container
  */
 export function computeProgress(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const points = findTurningPoints(summaries);
@@ -91,8 +91,8 @@ export function computeProgress(summaries: readonly MilestoneSummary[]): Contain
 }
 
 /**
- * Finds the discharge from the last vessel. A discharge on the way counts only if the goods continue by land from
- * there, as legs or a later train show.
+ * Finds the discharge from the last vessel. A discharge at a port on the way counts only if the goods continue by land
+ * from that port, as legs or a later train show.
  */
 function findLanding(
   { discharged, landed, passed }: MilestoneSummary,
@@ -107,8 +107,8 @@ function findLanding(
 }
 
 /**
- * Applies milestones of one status: the earliest milestone of each demotion, and the earliest without one. Entries are
- * sorted by time.
+ * Applies the milestones of one demotable status: the earliest milestone of each demotion, and the earliest milestone
+ * without a demotion. Entries are sorted by time.
  */
 function applyDemotableMilestones(
   entries: readonly TimelineEntry[],
@@ -127,7 +127,7 @@ function applyDemotableMilestones(
   reach(STATUS_RANKS[own], entries[place]);
 }
 
-/** Returns the times before which milestones of the container are demoted. */
+/** Returns the turning points of a container: times before which its milestones are demoted. */
 export function findTurningPoints(summaries: readonly MilestoneSummary[]): TurningPoints {
   return {
     departed: findLatestTime(summaries, 'departed'),
@@ -137,15 +137,15 @@ export function findTurningPoints(summaries: readonly MilestoneSummary[]): Turni
 }
 
 /**
- * Returns the shipment's status from its containers: the lowest once all are delivered or beyond, before that the
- * highest, but at most `out_for_delivery`.
- * @param progresses at least one
+ * Returns the shipment's status from the statuses of its containers. Once all containers are delivered or beyond, it is
+ * the lowest status; before that, it is the highest, but at most `out_for_delivery`.
+ * @param progresses progress of each container, at least one
  */
 export function computeShipmentStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
   const ranks = progresses.map(({ status }) => STATUS_RANKS[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= STATUS_RANKS.delivered) {
-    // The last of the containers to get there sets the status.
+    // The container that reached the status last sets it for the shipment.
     const setters = progresses
       .filter(({ status }) => STATUS_RANKS[status] === lowest)
       .map(({ milestone }) => milestone);

@@ -20,22 +20,22 @@ import type { Schedule, TimelineEntry } from './state.ts';
 import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
 
-/** Inputs from which everything else about a shipment is derived. */
+/** Inputs from which the derived fields of a shipment are computed. */
 interface DerivationInputs {
-  /** The shipment before the command, with the values that the command sets, except those of the schedule. */
+  /** The shipment before the command, with the values that the command sets. Schedule values are in `schedule`. */
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly timeline: readonly TimelineEntry[];
-  /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
+  /** Revision of the event with which the client cancelled the shipment; null if the client has not cancelled it. */
   readonly cancelled: number | null;
-  /** Revision of the command's first event. */
+  /** Revision of the first event of the command. */
   readonly revision: number;
   readonly removedContainers: RemovedContainers;
-  /** True if the command may set `eta` even after the arrival. Only a patch may. */
+  /** True if the command may set `eta` even after the arrival. Only a patch may do this. */
   readonly movesEtaAfterArrival?: boolean;
 }
 
-/** A container, or a shipment without containers, and the milestones that count for it. */
+/** A container, or a shipment without containers, with the milestones that affect its status. */
 export interface StatusSubject {
   readonly container_number: string | null;
   readonly summaries: readonly MilestoneSummary[];
@@ -52,7 +52,7 @@ interface Cancellation {
 
 export interface DerivedShipment {
   readonly record: ShipmentRecord;
-  /** Status of the record, with its rule. */
+  /** Status of the shipment, with the rule that decided it. */
   readonly status: DecidedStatus;
   readonly times: DecidedTimes;
   /** The cancellation; undefined if the shipment is not cancelled. */
@@ -62,7 +62,8 @@ export interface DerivedShipment {
 }
 
 /**
- * Derives all fields of a shipment that depend on its milestones. The order in which milestones arrived does not matter.
+ * Derives all fields of a shipment that depend on its milestones. The order in which the milestones arrived has no
+ * effect.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function deriveShipment(
@@ -106,7 +107,7 @@ export function createChangedEvent(changes: Changes, derived: DerivedShipment): 
 }
 
 function deriveEtaOrigin({ times: { eta } }: DerivedShipment): EtaOrigin {
-  // After the arrival, only clients change the ETA.
+  // After the arrival, only a client can change the ETA.
   const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
   return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
@@ -132,9 +133,9 @@ function deriveStatusSubjects(
 }
 
 /**
- * Returns the cancellation of a shipment. The client's cancellation holds until the client reopens the shipment. A
- * milestone's cancellation holds until it is revoked, even if more milestones arrive; it has no effect if the shipment
- * was already delivered.
+ * Finds the cancellation of a shipment. A client's cancellation holds until the client reopens the shipment. A
+ * milestone's cancellation holds until it is revoked, even if more milestones arrive. It has no effect if the shipment
+ * was delivered before.
  * @param status status according to all other milestones
  */
 function findCancellation(
@@ -150,7 +151,7 @@ function findCancellation(
   return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
 }
 
-/** Reports whether a milestone cancels the shipment. The client may have cancelled the shipment too. */
+/** Returns true if a milestone cancels the shipment. A client may have cancelled the shipment too. */
 export function isCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
   return status === 'cancelled' && status_milestone_id !== null;
 }

@@ -6,8 +6,8 @@ import type { DocumentState, ShipmentDraft } from './state.ts';
 type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
 
 /**
- * Returns a function that finds the replacement of a document: the last document of its chain that was not deleted. A
- * deleted document within the chain still leads to the next one.
+ * Returns a function that finds the replacement of a document: the last document in its chain of replacements that was
+ * not deleted. A deleted document in the middle of the chain is skipped.
  */
 export function createReplacementFinder<Document extends StoredDocument>(
   documents: readonly Document[],
@@ -24,8 +24,8 @@ export function createReplacementFinder<Document extends StoredDocument>(
 }
 
 /**
- * Returns the document that becomes current again when this one is deleted, in its new state; undefined if there is
- * none.
+ * Returns the document that becomes current again when the given document is deleted, in its new state. Undefined if
+ * there is none.
  */
 export function findRestoredDocument(
   { id, ...deleted }: DocumentRecord,
@@ -38,14 +38,15 @@ export function findRestoredDocument(
   return former && { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: null } };
 }
 
-/** Returns the time when a document expires unless it is complete by then; undefined if it does not wait for bytes. */
+/** Returns the time when a pending document expires; undefined for a document that does not wait for bytes. */
 export function findExpiry({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
 
 /**
- * Returns events for the documents that have expired by now, and when the next one will; undefined if none is pending.
+ * Returns events for the documents that have expired, and the time of the next expiry; undefined if no document is
+ * pending.
  */
 export function createExpiryEvents(
   documents: readonly DocumentState[],
@@ -65,7 +66,7 @@ export function createExpiryEvents(
   return { expired, next };
 }
 
-/** Replaces or adds documents in the draft, and clears their received bytes. */
+/** Replaces documents in the draft or adds them. Clears their received bytes. */
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);

@@ -11,8 +11,8 @@ export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): 
 }
 
 /**
- * Returns the state after many events. Equals repeated `evolve`, but copies the lists only once. Undefined without
- * events and without a state before them.
+ * Returns the state after many events. Equals repeated calls of `evolve`, but copies the lists only once. Undefined if
+ * there are no events and no previous state.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
   let draft = state === undefined ? undefined : copyToDraft(state);
@@ -43,7 +43,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const exception = readExceptionChange(event);
   if (exception !== undefined) putException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, revision);
-  // A command may be executed late, with the time of its first attempt. Keep a later time.
+  // A late command can have the time of its first attempt, so a later `updated_at` is kept.
   if (descriptor.isNews?.(data) === true) draft.lastNewsAt = latestTime(metadata.recorded_at, draft.lastNewsAt ?? '');
   draft.nextCheckAt = readNextCheckTime(metadata);
   return draft;
@@ -55,7 +55,7 @@ export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): M
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
-/** Returns the fields of an exception that an event sets; undefined if the event does not concern an exception. */
+/** Returns the fields of an exception that an event sets; undefined if the event does not change an exception. */
 export function readExceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
   return findDescriptor(type).exception?.(data);
 }
@@ -65,7 +65,10 @@ export function readChangedDocuments({ type, data }: ShipmentEventBody): readonl
   return findDescriptor(type).documents?.(data) ?? [];
 }
 
-/** Returns the documents after events that add or change some. Ignores received bytes, which `applyToState` records. */
+/**
+ * Returns the documents after events that add or change some of them. Ignores received bytes, which `applyToState`
+ * records.
+ */
 export function applyDocumentChanges(
   before: ShipmentState['documents'],
   events: readonly ShipmentEventBody[],
@@ -77,7 +80,7 @@ export function applyDocumentChanges(
 
 /**
  * Returns the record after one more event.
- * @throws Error if the first event is not a creation, so that the stream is incomplete
+ * @throws Error if the first event is not a creation, because the stream is incomplete
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
@@ -86,11 +89,11 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
   return updateRecord(before, event);
 }
 
-/** @param before for the first event of a stream: the record with which it begins */
+/** @param before record before the event; for the first event of a stream, the record that the event creates */
 function updateRecord(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
   const after = findDescriptor(type).applyToRecord?.(before, data) ?? before;
-  // The clocks of machines differ, and `updated_at` must not go back.
+  // The clocks of machines differ, but `updated_at` must never decrease.
   const { recorded_at } = metadata;
   const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;
   return { ...after, updated_at, version: revision + 1 };
@@ -101,19 +104,22 @@ function createMissingCreationError({ type, revision }: ShipmentEvent): Error {
 }
 
 /**
- * Returns the memory of a record in units of an ordinary shipment, at least 1. Fields that clients can fill without
- * limit can make a shipment a thousand times as large.
+ * Returns the memory of a record in units of an ordinary shipment, at least 1. Clients can fill some fields without
+ * limit, so a shipment can be a thousand times as large as an ordinary one.
  */
 export function computeRecordWeight({ containers, legs, references, metadata }: ShipmentRecord): number {
   return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
 }
 
-/** True if the change holds the whole exception, so that the previous one is not needed. */
+/** Returns true if the change contains the whole exception, so that the previous exception is not needed. */
 export function isWholeException(change: ExceptionChange): change is ShipmentException {
   return change.opened_at !== undefined;
 }
 
-/** Returns the exception after a change. @param before undefined if it is not known */
+/**
+ * Returns the exception after a change.
+ * @param before the exception before the change; undefined if it is not known
+ */
 export function applyChangeToException(
   change: ExceptionChange,
   before: ShipmentException | undefined,

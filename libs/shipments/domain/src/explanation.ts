@@ -28,8 +28,8 @@ import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './sc
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
 /**
- * Explains a shipment's status, times, milestones and exceptions, by deciding again and recording the reasons. A value
- * that the rules of an earlier version decided differently has the rule `earlier_rules`.
+ * Explains a shipment's status, times, milestones and exceptions. It decides them again and records the reasons. A
+ * value that an earlier version of the rules decided differently has the rule `earlier_rules`.
  */
 export function explainShipment(
   state: ShipmentState,
@@ -77,7 +77,7 @@ function explainTime(answered: Timestamp | null, { value, rule, milestone }: Dec
   return { value, rule, milestone_id: milestone?.milestone.id ?? null };
 }
 
-/** Collects, for each estimate, the rule that applied to it among all times that it was considered for. */
+/** Collects the rule that applied to each estimate. An estimate can be considered for several times. */
 class EstimateRules {
   private readonly rules = new Map<TimelineEntry, { rule: MilestoneRule; readonly sets: string[] }>();
 
@@ -93,7 +93,7 @@ class EstimateRules {
   }
 }
 
-/** An estimate with several rules is explained by the first of these. */
+/** Rules by precedence. An estimate with several rules is explained by the first of them in this list. */
 const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
   'newest_estimate',
   'later_estimate',
@@ -103,7 +103,7 @@ const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
   'actual_time_known',
 ];
 
-/** Explains what each milestone counts as. */
+/** Explains the effect of each milestone. */
 class MilestoneExplainer {
   private readonly present: ReadonlySet<string>;
   private readonly points: ReadonlyMap<string | null, TurningPoints>;
@@ -129,7 +129,7 @@ class MilestoneExplainer {
     });
   }
 
-  /** Fields of the shipment that each milestone sets, except times of legs. */
+  /** Returns the fields of the shipment that each milestone sets, except the times of legs. */
   private collectSetFields(): ReadonlyMap<TimelineEntry, readonly string[]> {
     const { status, times } = this.derived;
     const sets = new Map<TimelineEntry, string[]>();
@@ -144,7 +144,7 @@ class MilestoneExplainer {
     return sets;
   }
 
-  /** Returns the effect for most containers, and the effects for the others. */
+  /** Returns the effect of a milestone on most containers, and its effects on the other containers. */
   private explainEffects(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
     if (aside !== undefined) return [createEffect(aside), []];
@@ -195,7 +195,7 @@ function createEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = nu
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
 
-/** Returns open exceptions, suppressed ones, and expected ones. */
+/** Explains open, suppressed and expected exceptions. */
 function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
   findings: Map<string, RuleFinding>,
@@ -217,7 +217,7 @@ function explainExceptions(
     }
     findings.delete(key);
     const described = { type, container_number, status, rule, because: detail, milestone_id };
-    // Only a person resolves an exception that a person opened.
+    // If a person opened the exception, only a person resolves it.
     const resolved_by = listResolutions(container_number, rule === null ? undefined : found);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
@@ -225,7 +225,7 @@ function explainExceptions(
   return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(explainExpectedException)];
 }
 
-/** Returns the exception that will open for a finding. */
+/** Returns the explanation of an exception that will open for a finding. */
 function explainExpectedException(found: RuleFinding): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;

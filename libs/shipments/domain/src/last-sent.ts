@@ -7,7 +7,7 @@ type Field = keyof MilestoneInput;
 
 export const NO_OVERRIDES: Overridden = Object.freeze({});
 
-/** Further fields of the same statement, by field. If a feed changes one of them, the field counts as new too. */
+/** Fields of the same statement, by field. If a feed changes one of them, the field itself counts as new too. */
 const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier'],
@@ -25,13 +25,14 @@ const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
 const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
 
 /**
- * Reports whether the source is a feed. Feeds resend everything at each poll; each statement of a person is intended.
+ * Returns true if the source is a feed. Feeds resend everything with each poll; statements of a person are always
+ * intended.
  */
 export function isFeed(source: MilestoneSource): boolean {
   return source !== 'manual';
 }
 
-/** Returns the fields of a milestone that its sender sets. */
+/** Returns those fields of a milestone that its sender sets. */
 export function pickContent(milestone: MilestoneInput): MilestoneInput {
   return pickFields(() => milestone);
 }
@@ -40,7 +41,7 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
   return INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
-/** Returns the content that was last sent, without corrections by a person. */
+/** Returns the milestone's content as it was last sent, without corrections by a person. */
 export function restoreLastSentContent({
   milestone,
   overridden,
@@ -49,8 +50,8 @@ export function restoreLastSentContent({
 }
 
 /**
- * Returns the values of a feed that the content overrides; none if no feed sent the milestone.
- * @param sent the content that was last sent
+ * Returns the values of a feed that the new content overrides; empty if no feed sent the milestone.
+ * @param sent content that was last sent
  */
 export function findOverridden(content: MilestoneInput, sent: MilestoneInput): Overridden {
   const differing = isFeed(sent.source) ? INPUT_FIELDS.filter((field) => content[field] !== sent[field]) : [];
@@ -58,8 +59,8 @@ export function findOverridden(content: MilestoneInput, sent: MilestoneInput): O
 }
 
 /**
- * Returns the content of a milestone after a feed sent it again. Values that are new for the feed count; all others
- * stay, including corrections by a person.
+ * Returns a milestone's content after a feed sent the milestone again. Values that are new for the feed apply; all
+ * other values stay, including corrections by a person.
  */
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
   const sent = restoreLastSentContent(entry);
@@ -67,7 +68,7 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): 
   return pickFields((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
 }
 
-/** Reports whether a feed still sends an estimate or plan of an event that a person has recorded as actual. */
+/** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
 export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
   const happenedByHand =
     entry.milestone.classifier === 'actual' && restoreLastSentContent(entry).classifier !== 'actual';
@@ -75,16 +76,16 @@ export function isStillEstimated(entry: TimelineEntry, { classifier }: Milestone
 }
 
 /**
- * Reports whether a person corrected the milestone. Compares with the shared constant first, because this runs for each
- * milestone whenever a feed sends one, and few are overridden.
+ * Returns true if a person corrected the milestone. It first compares with the shared constant, because it runs for
+ * each milestone whenever a feed sends one, and few milestones are overridden.
  */
 export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NO_OVERRIDES && Object.keys(overridden).length > 0;
 }
 
 /**
- * Returns the overridden fields of a milestone after an event.
- * @param overridden the event's value; undefined if the event does not change it
+ * Returns the overridden values of a milestone after an event.
+ * @param overridden the event's value; undefined if the event does not change them
  */
 export function applyOverridden(
   previous: TimelineEntry | undefined,

@@ -12,15 +12,15 @@ import { type Route, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /**
- * The effect of an actual milestone on the status, unless a later milestone changes it, with the rule that decides it.
+ * The effect of an actual milestone on the status, before demotions by later milestones, with the rule that decides it.
  */
 export interface MilestoneMeaning {
-  /** The status that the milestone counts as; null if it does not affect the status. */
+  /** The status that the milestone gives; null if it does not affect the status. */
   readonly status: ShipmentStatus | null;
   readonly rule: MilestoneRule;
 }
 
-/** Latest times at which earlier milestones lost their meaning; `TIME_BEFORE_ALL` if there is none. */
+/** Latest times at which milestones demote earlier milestones; `TIME_BEFORE_ALL` if there is none. */
 export interface TurningPoints {
   readonly departed: Timestamp;
   readonly railDeparted: Timestamp;
@@ -28,15 +28,17 @@ export interface TurningPoints {
 }
 
 /**
- * A rule by which milestones of a status count as something else, if they are dated before a turning point.
- * `inclusive`: also those at its exact time.
+ * A rule that gives milestones of a status a different effect if they are dated before a turning point. With
+ * `inclusive`, milestones at the exact time of the turning point are also affected.
  */
 export interface StatusDemotion extends MilestoneMeaning {
   readonly until: keyof TurningPoints;
   readonly inclusive: boolean;
 }
 
-/** Demotions by status. The first demotion whose turning point is later than the milestone applies. */
+/**
+ * Demotions by status. If several apply, the first demotion whose turning point is later than the milestone is used.
+ */
 export const DEMOTIONS = {
   arrived: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
   available_for_pickup: [
@@ -49,7 +51,7 @@ export const DEMOTIONS = {
 export type LosableStatus = keyof typeof DEMOTIONS;
 export const DEMOTABLE_STATUSES = Object.keys(DEMOTIONS) as readonly LosableStatus[];
 
-/** Reports whether a time is after the turning point of a demotion. */
+/** Returns true if a time is after the turning point of a demotion. */
 export function isAfterDemotion(
   { until, inclusive }: StatusDemotion,
   points: TurningPoints,
@@ -58,7 +60,7 @@ export function isAfterDemotion(
   return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
 }
 
-/** Returns the effect of a milestone after demotion by other milestones of the container. */
+/** Returns the effect of a milestone after demotions by other milestones of the container. */
 export function applyDemotion(
   meaning: MilestoneMeaning,
   occurred_at: Timestamp,
@@ -71,7 +73,7 @@ export function applyDemotion(
 }
 
 /**
- * Returns the rule by which a milestone is ignored, independent of other milestones; undefined if the milestone may
+ * Returns the rule by which a milestone is ignored, regardless of other milestones; undefined if the milestone may
  * count.
  */
 export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<string>): MilestoneRule | undefined {
@@ -83,18 +85,18 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
 }
 
 /**
- * Returns the effect of an actual milestone by itself, which depends on the catalog, the mode, the load type and the
- * place.
+ * Returns the effect of an actual milestone without other milestones. It depends on the catalog, the mode, the load
+ * type and the place.
  */
 export function findMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
-  // The milestone is about the ship, which sailed on without the goods.
+  // The milestone reports a vessel that sailed on without the goods, so it has no effect.
   if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
   const meaning = findMeaningOfCode(rules, route);
   const isArrival = meaning.status === 'arrived' && rules.takes_back !== 'availability';
   return isArrival && isPlaceOnTheWay(route, entry.milestone.location) ? ARRIVAL_ON_THE_WAY_MEANING : meaning;
 }
 
-/** Returns the effect of a code if the place is unknown. */
+/** Returns the effect of a milestone code at an unknown place. */
 export function findMeaningOfCode(
   { status, status_by_mode, status_lcl }: MilestoneRules,
   route: Route,
@@ -107,8 +109,8 @@ export function findMeaningOfCode(
 }
 
 /**
- * Reports whether the milestone is the ship sailing on after it brought the goods. That is not a departure of the
- * goods.
+ * Returns true if the milestone reports that the vessel sailed on after it unloaded the goods. This is not a departure
+ * of the goods.
  */
 export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
   if (location === null || toComparablePlace(location) !== route.destination || route.destination === route.origin)
@@ -116,7 +118,7 @@ export function isVesselSailingOn({ milestone: { code, location } }: TimelineEnt
   return findMilestoneRules(code).departure === 'vessel';
 }
 
-/** Reports whether the milestone is an arrival or unloading at a place from which the goods continue. */
+/** Returns true if the milestone is an arrival or unloading at a place from which the goods continue. */
 export function isStopOnTheWay(
   { location }: Milestone,
   rules: MilestoneRules,
@@ -127,13 +129,13 @@ export function isStopOnTheWay(
   return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isPlaceOnTheWay(route, location));
 }
 
-/** Reports whether the milestone is a departure for shipments of the mode. */
+/** Returns true if the milestone is a departure for shipments of the mode. */
 export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
   if (departure === 'pick_up') return mode === 'road' || mode === 'courier';
   return departure !== undefined;
 }
 
-// Created once, because every write asks for the meaning of every milestone of a timeline.
+// Meanings are created once, because every write computes the meaning of all milestones of a timeline.
 const VESSEL_SAILING_ON_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
 const ARRIVAL_ON_THE_WAY_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
 const NO_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'leaves_status' };

@@ -17,38 +17,40 @@ export const STATUS_RANKS = Object.fromEntries(SHIPMENT_STATUSES.map((status, ra
   Record<ShipmentStatus, number>
 >;
 
-/** Sequence in the catalog from which a movement means that the goods are on their way. */
+/** Catalog sequence from which a movement means that the goods are on their way. */
 const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 
 /**
- * Reports whether a milestone of the code shows that the goods have left the place where they had arrived on the way.
+ * Returns true if a milestone with the code shows that the goods have left a place on the way where they had arrived.
  */
 export function isOnwardMovement(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
   return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture(rules, mode));
 }
 
 /**
- * Summarises the milestones of one container, or those that name no container, in the order of the timeline. Both
- * summaries together give the progress of a container without reading the milestones again, which keeps 200 containers
- * with thousands of milestones fast.
+ * Summarizes the milestones of one container, or the milestones without a container, in timeline order. The two
+ * summaries together give the progress of a container without reading the milestones again. This keeps shipments with
+ * 200 containers and thousands of milestones fast.
  */
 export class MilestoneSummary {
-  /** Earliest milestone whose status no other milestone demotes, by rank. */
+  /** Earliest milestone for each status that no other milestone can demote, by rank of the status. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
-  /** Milestones that later ones can demote, by status and sorted by time. */
+  /** Milestones that later milestones can demote, by status and sorted by time. */
   readonly losable: Readonly<Record<LosableStatus, TimelineEntry[]>> = {
     arrived: [],
     available_for_pickup: [],
     out_for_delivery: [],
   };
   readonly discharged: TimelineEntry[] = [];
-  /** Discharges on the way, at ports from which the goods continue by land, and at ports where that is not known. */
+  /**
+   * Discharges at ports on the way: ports from which the goods continue by land, and ports for which that is not known.
+   */
   readonly landed: TimelineEntry[] = [];
   readonly passed: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
-  /** Arrivals at places from which the goods continue. */
+  /** Arrivals at places on the way, from which the goods continue. */
   readonly stops: TimelineEntry[] = [];
-  /** Latest time of each kind. */
+  /** Latest time of each kind of milestone. */
   departed = TIME_BEFORE_ALL;
   railDeparted = TIME_BEFORE_ALL;
   sailed = TIME_BEFORE_ALL;
@@ -56,9 +58,9 @@ export class MilestoneSummary {
   /** Latest time of loading, departure or a later step. */
   onward = TIME_BEFORE_ALL;
   exportCleared = TIME_BEFORE_ALL;
-  /** Latest time of import clearance, or of a step that requires it. */
+  /** Latest time of an import clearance, or of a step that requires the clearance. */
   importCleared = TIME_BEFORE_ALL;
-  /** Last milestone that opens an exception, by its type. */
+  /** Last milestone that opens an exception, by type of the exception. */
   readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
   last: TimelineEntry | undefined;
@@ -71,16 +73,16 @@ export class MilestoneSummary {
   ended: TimelineEntry | undefined;
 
   /**
-   * Adds the next milestone.
-   * @param entry actual, not ignored, and not earlier on the timeline than those before it
+   * Adds the next milestone of the timeline.
+   * @param entry actual milestone that is not ignored; not earlier on the timeline than the previous one
    * @param rules rules of its code
-   * @param meaning its own effect
+   * @param meaning its effect without other milestones
    */
   add(entry: TimelineEntry, rules: MilestoneRules, meaning: MilestoneMeaning, route: Route): void {
     this.last = entry;
     if (meaning.rule === 'sailing_on') return;
     const { occurred_at } = entry.milestone;
-    // An arrival before a departure was not that of the shipment. A pick-up is not such a departure.
+    // An arrival before a departure was not the shipment's arrival. A pick-up does not count as such a departure.
     if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
     if (rules.departure === 'rail') this.railDeparted = occurred_at;
     if (rules.departure === 'vessel' || rules.departure === 'transshipment') this.sailed = occurred_at;
@@ -130,7 +132,7 @@ export class MilestoneSummary {
   private addStatus(entry: TimelineEntry, status: ShipmentStatus | null): void {
     if (status === null || status === 'cancelled') return;
     if (STATUS_RANKS[status] >= STATUS_RANKS.in_transit) this.underWay ??= entry;
-    // Feeds skip steps: goods that are available for pickup must have been cleared.
+    // Feeds skip steps, so goods that are available for pickup must have been cleared.
     if (STATUS_RANKS[status] >= STATUS_RANKS.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
     const losable = (this.losable as Readonly<Partial<Record<ShipmentStatus, TimelineEntry[]>>>)[status];
     if (losable === undefined) this.fixed[STATUS_RANKS[status]] ??= entry;
@@ -140,7 +142,7 @@ export class MilestoneSummary {
 
 /** Returns the first entry at or after a time, from a list sorted by time. */
 export function findFirstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
-  // Fast path: for most shipments, most lists are empty.
+  // This check is the fast path, because most lists of most shipments are empty.
   if (entries.length === 0) return undefined;
   return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }

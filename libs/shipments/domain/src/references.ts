@@ -1,6 +1,6 @@
 import type { Mode, Places } from '@tracking/contracts';
 
-/** Mode for a check: null if the shipment has none, undefined if it is not known here. */
+/** Mode for checking a code: null if the shipment has no mode, undefined if the mode is not known to the caller. */
 export type KnownMode = Mode | null | undefined;
 
 const CONTAINER_NUMBER_PATTERN = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
@@ -9,19 +9,19 @@ const SCAC_PATTERN = /^[A-Z]{2,4}$/;
 /** IATA airline designator: two letters, or a letter and a digit. */
 const AIRLINE_CODE_PATTERN = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$/;
-/** UN/LOCODE, optionally with a space after the country, as its publisher also writes it. */
+/** UN/LOCODE, optionally with a space after the country code, as UN/ECE also writes it. */
 const SPACED_UN_LOCODE_PATTERN = /^[A-Z]{2} ?[A-Z2-9]{3}$/;
 const IATA_AIRPORT_PATTERN = /^[A-Z]{3}$/;
 
-/** Trims the code, converts it to upper case and removes spaces and hyphens. */
+/** Normalizes a code: trims it, converts it to upper case, and removes spaces and hyphens. */
 export function normaliseCode(text: string): string {
   return text.replace(/[\s-]+/g, '').toUpperCase();
 }
 
 /**
- * Reports whether a normalised number is a container number: ISO 6346, swap bodies with the fourth letters of EN 13044
+ * Returns true if a normalized number is a container number: ISO 6346, swap bodies with the fourth letters of EN 13044
  * and, for air and multimodal, ULD numbers. Without a mode, a ULD number is invalid, because a container number with a
- * missing letter looks like one.
+ * missing letter looks like a ULD number.
  */
 export function isContainerNumber(number: string, mode: KnownMode): boolean {
   if (CONTAINER_NUMBER_PATTERN.test(number)) return true;
@@ -30,8 +30,9 @@ export function isContainerNumber(number: string, mode: KnownMode): boolean {
 }
 
 /**
- * Reports whether the last digit is the check digit of ISO 6346; null for a ULD, which has none. Letters count from 10
- * up without the multiples of 11. Each character has the weight 2 to the power of its position.
+ * Returns true if the last digit is the check digit of ISO 6346; null for a ULD number, which has no check digit.
+ * Letters have values from 10 up without the multiples of 11. Each character has the weight 2 to the power of its
+ * position.
  */
 export function hasValidCheckDigit(number: string): boolean | null {
   if (!CONTAINER_NUMBER_PATTERN.test(number)) return null;
@@ -45,29 +46,32 @@ export function hasValidCheckDigit(number: string): boolean | null {
   return (sum % 11) % 10 === number.charCodeAt(10) - 48;
 }
 
-/** Reports whether a normalised code is a SCAC or, for air and courier, an airline designator. */
+/** Returns true if a normalized code is a SCAC or, for air and courier, an airline designator. */
 export function isCarrierCode(code: string, mode: KnownMode): boolean {
   const mayBeAirline = mode === 'air' || mode === 'courier' || mode === undefined;
   return SCAC_PATTERN.test(code) || (mayBeAirline && AIRLINE_CODE_PATTERN.test(code));
 }
 
 /**
- * Reports whether a normalised code is a UN/LOCODE or, for air, courier, multimodal or no mode, an IATA airport code.
+ * Returns true if a normalized code is a UN/LOCODE or, for air, courier, multimodal or no mode, an IATA airport code.
  */
 export function isPortCode(code: string, mode: KnownMode): boolean {
   const mayBeAirport = mode === 'air' || mode === 'courier' || mode === 'multimodal' || mode == null;
   return UN_LOCODE_PATTERN.test(code) || (mayBeAirport && IATA_AIRPORT_PATTERN.test(code));
 }
 
-/** Reports whether a UN/LOCODE is known to be wrong. False for airport codes, because no table of them is complete. */
+/**
+ * Returns true if a UN/LOCODE is certainly wrong. Always false for airport codes, because no table of airports is
+ * complete.
+ */
 export function isUnknownPort(code: string, places: Places): boolean {
   return UN_LOCODE_PATTERN.test(code) && places.isUnknown(code);
 }
 
 /**
- * Normalises a milestone's location. A UN/LOCODE is returned normalised, other text is only trimmed. Many names look
- * like a code ("Genoa", "Delhi"). Such a text counts as a code if a table knows it, if it is written exactly as a code
- * and nothing contradicts that, or if it is one of the shipment's own ports.
+ * Normalizes a milestone's location. A UN/LOCODE is normalized; other text is only trimmed. Many names look like a code
+ * ("Genoa", "Delhi"). Such a text counts as a code in three cases: a table contains it, it is written exactly as a code
+ * and nothing contradicts that, or it is a port of the shipment.
  */
 export function normaliseLocation(text: string, places: Places, ports: readonly (string | null)[]): string {
   const code = normaliseCode(text);
@@ -77,15 +81,15 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
   return SPACED_UN_LOCODE_PATTERN.test(plain) || places.find(code) !== undefined ? code : plain;
 }
 
-/** Returns the country of a normalised location; undefined for free text and unknown airports. */
+/** Returns the country of a normalized location; undefined for free text and unknown airports. */
 export function findCountry(location: string, places: Places): string | undefined {
   if (isLocode(location, places)) return location.slice(0, 2);
   return IATA_AIRPORT_PATTERN.test(location) ? places.find(location)?.country : undefined;
 }
 
 /**
- * Returns a location in the form in which locations are compared. All spellings of a code are the same place, because a
- * location may have been free text when the milestone arrived, before the shipment got the port.
+ * Returns a location in the form for comparison, in which all spellings of a code are equal. A location may have been
+ * free text when the milestone arrived, before the shipment got the port.
  */
 export function toComparablePlace(location: string | null): string | null {
   if (location === null || UN_LOCODE_PATTERN.test(location)) return location;

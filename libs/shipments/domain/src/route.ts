@@ -2,21 +2,21 @@ import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
 import { findCountry, toComparablePlace } from './references.ts';
 
-/** Route and mode of a shipment, on which the meaning of its milestones depends. */
+/** Route and mode of a shipment. The meaning of its milestones depends on them. */
 export interface Route {
   readonly mode: Mode | null;
   readonly lcl: boolean;
-  /** Legs as clients set them, otherwise one from origin to destination; empty without any port. */
+  /** Legs as the client set them. Without legs, one leg from origin to destination; empty without any port. */
   readonly legs: readonly LegFields[];
   readonly origin: string | null;
   readonly destination: string | null;
   readonly destinationCountry: string | undefined;
-  /** Ports where the shipment's own departure or arrival can be: its own port, and that of its first or last leg. */
+  /** Ports where the shipment's departure or arrival can be: its own port, and the port of its first or last leg. */
   readonly starts: ReadonlySet<string | null>;
   readonly ends: ReadonlySet<string | null>;
-  /** Destinations of all legs but the last. */
+  /** Destinations of all legs except the last. */
   readonly via: ReadonlySet<string | null>;
-  /** Ports of the shipment and of every leg. */
+  /** Ports of the shipment and of all legs. */
   readonly ports: ReadonlySet<string | null>;
   readonly places: Places;
 }
@@ -29,7 +29,7 @@ interface RoutedFields {
   readonly destination_port: string | null;
 }
 
-/** Returns the ports of a shipment: the given ones, otherwise those of its first and last leg. */
+/** Returns the ports of a shipment: the ports that the client set, otherwise those of the first and last leg. */
 export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
   return {
     origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
@@ -37,7 +37,10 @@ export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): Giv
   };
 }
 
-/** Builds the route. @param legs legs as the client set them */
+/**
+ * Builds the route of a shipment.
+ * @param legs legs as the client set them
+ */
 export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
   const { origin_port: origin, destination_port: destination } = resolvePorts(shipment, legs);
   const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
@@ -66,14 +69,17 @@ function createLegOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
 }
 
 /**
- * Reports whether a milestone's location is a known place, neither absent nor free text. A port of the route is known
- * even if no table contains it.
+ * Returns true if a milestone's location is a known place, not absent or free text. A port of the route is known even
+ * if no table contains it.
  */
 export function isKnownPlace({ ports, places }: Route, location: string | null): location is string {
   return location !== null && (ports.has(toComparablePlace(location)) || findCountry(location, places) !== undefined);
 }
 
-/** Reports whether an arrival at the location cannot be that of the shipment: a stop on the way, or another country. */
+/**
+ * Returns true if an arrival at the location cannot be the shipment's arrival, because the location is a stop on the
+ * way or in another country.
+ */
 export function isPlaceOnTheWay(route: Route, location: string | null): boolean {
   const place = toComparablePlace(location);
   if (location === null || route.ends.has(place)) return false;
@@ -82,12 +88,12 @@ export function isPlaceOnTheWay(route: Route, location: string | null): boolean 
   return country !== undefined && country !== route.destinationCountry;
 }
 
-/** Reports whether goods of the mode may travel by vessel. */
+/** Returns true if goods of the mode may travel by vessel. */
 export function mayTravelByVessel(mode: Mode | null): boolean {
   return mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
 }
 
-/** Reports whether the location is a port on the way from which the goods continue by land or air. */
+/** Returns true if the location is a port on the way from which the goods continue by land or air. */
 export function isLandingPort({ legs, mode }: Route, location: string | null): boolean {
   const place = toComparablePlace(location);
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);

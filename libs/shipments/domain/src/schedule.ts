@@ -14,10 +14,10 @@ import { isKnownPlace, type Route } from './route.ts';
 import type { ClientValue, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
-/** Revisions that are lower than those of all events. */
+/** Revisions that are lower than the revisions of all events. */
 const REVISIONS_BEFORE_ALL: LegTimesWritten = { etd: -1, eta: -1 };
 
-/** A time of the shipment, with the rule and milestone that set it. */
+/** A time of the shipment, with the rule and the milestone that set it. */
 export interface DecidedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
@@ -32,16 +32,19 @@ export interface DecidedTimes {
   readonly legs: readonly Leg[];
 }
 
-/** Receives the rule that applied to an estimate for a time, such as `etd` or `legs[0].eta`. */
+/** Receives, for an estimate, the rule that applied to it and the name of the time, such as `etd` or `legs[0].eta`. */
 export type EstimateListener = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
 type RuleListener = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 
 /** Inputs of the decision about the times of a shipment. */
 interface ScheduleBasis {
   readonly schedule: Schedule;
-  /** The shipment before the command, with legs in the order of the schedule. Expected times that an actual time froze are kept. */
+  /**
+   * The shipment before the command, with legs in the order of the schedule. Expected times that were frozen by an
+   * actual time are kept.
+   */
   readonly before: ShipmentRecord;
-  /** Revision of the command's first event. The command itself may set the ETD even after the departure. */
+  /** Revision of the first event of the command. The command itself may set the ETD even after the departure. */
   readonly revision: number;
   /** True if the command may set the ETA even after the arrival. */
   readonly movesEtaAfterArrival?: boolean | undefined;
@@ -49,7 +52,8 @@ interface ScheduleBasis {
 
 /**
  * Decides the estimated and actual times of the shipment and its legs. Values of clients and estimates are statements;
- * the newest valid one wins. If the client sets no time for the shipment, the time of its first or last leg counts.
+ * the newest valid statement wins. If the client sets no time for the shipment, the time of its first or last leg
+ * counts.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function decideTimes(
@@ -115,8 +119,8 @@ export function decideTimes(
 }
 
 /**
- * Returns the revision of the client's statement about a time, and whether the time is that of a leg because it is not
- * set for the shipment.
+ * Returns the revision of the client's statement about a time. Also returns whether the time is taken from a leg
+ * because the shipment has none.
  */
 function findClientStatement(
   own: ClientValue<Timestamp | null>,
@@ -128,7 +132,10 @@ function findClientStatement(
   return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
 }
 
-/** Returns the present expected time. Once the actual time is known, estimates no longer change the expected time. */
+/**
+ * Returns the expected time that is frozen. Once the actual time is known, estimates no longer change the expected
+ * time.
+ */
 function findFrozenTime(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
@@ -143,12 +150,12 @@ function toTimeOfLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
-/** Finds the earliest departure at the origin, otherwise the earliest. */
+/** Finds the earliest departure at the origin; if there is none, the earliest departure. */
 function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
   return chooseActualTime(departures.find(createVisitFilterForPort(route.origin)), departures[0]);
 }
 
-/** Finds the earliest arrival at the destination, otherwise the earliest after the last departure. */
+/** Finds the earliest arrival at the destination; if there is none, the earliest arrival after the last departure. */
 function findArrival({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
   const atPort = arrivals.find(createVisitFilterForPort(route.destination));
@@ -180,12 +187,12 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
-/** Reports whether the milestone is at one of the ports, or at no known place. */
+/** Returns true if the milestone is at one of the ports, or has no known place. */
 function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
   return ports.has(toComparablePlace(milestone.location)) || !isKnownPlace(route, milestone.location);
 }
 
-/** If there is an estimate of the arrival at the destination, drops all other arrival estimates. */
+/** Drops all other arrival estimates if an estimate for the arrival at the destination exists. */
 function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
@@ -201,8 +208,8 @@ function preferDestination(
 }
 
 /**
- * Returns the time from the estimates that are newer than the client's value: for each container the newest that names
- * it or no container, and the latest of these. Without such estimates, returns the client's value.
+ * Chooses the time from estimates that are newer than the client's value. For each container, takes the newest estimate
+ * that names the container or none; the latest of these wins. Without such estimates, returns the client's value.
  */
 function chooseNewestTime(
   estimates: readonly TimelineEntry[],
@@ -254,7 +261,7 @@ function chooseNewer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEn
 type IsVisit = (entry: TimelineEntry) => boolean;
 type Actual = Pick<Leg, 'atd' | 'ata'>;
 
-/** A leg, the milestones at its ports that belong to it, and its actual times. */
+/** A leg with the milestones at its ports that belong to it, and its actual times. */
 interface VisitedLeg {
   readonly leg: LegFields;
   readonly isOrigin: IsVisit;
@@ -270,7 +277,10 @@ function createVisitFilterForPort(port: string | null): IsVisit {
   return ({ milestone }) => port !== null && toComparablePlace(milestone.location) === port;
 }
 
-/** Matches milestones to legs. @param shipment actual times of the shipment */
+/**
+ * Matches milestones to legs.
+ * @param shipment actual times of the shipment
+ */
 function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
@@ -288,8 +298,8 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
 }
 
 /**
- * Returns a filter for milestones that belong to the leg, at one of its ports. If an earlier leg has the same port,
- * only milestones since the previous leg arrived, or departed, belong to it.
+ * Returns a filter for milestones at one of the leg's ports that belong to the leg. If an earlier leg has the same
+ * port, only milestones since the arrival of the previous leg belong to it; without an arrival, since its departure.
  */
 function createVisitFilter(
   legs: readonly LegFields[],
@@ -305,8 +315,8 @@ function createVisitFilter(
 }
 
 /**
- * Returns actual times from milestones at the leg's ports. Milestones without a place count for the first departure and
- * last arrival.
+ * Returns the actual times of a leg from milestones at its ports. Milestones without a place count for the first
+ * departure and the last arrival.
  */
 function findActualTimesOfLeg(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,

@@ -18,20 +18,24 @@ import type {
 } from './events/event-data.ts';
 import type { RemovedContainers } from './changes.ts';
 
-/** A milestone on the timeline with its revisions, which decide which one is newest, instead of `occurred_at`. */
+/** A milestone on the timeline. Its event revisions, not `occurred_at`, decide which milestone is newest. */
 export interface TimelineEntry {
   readonly milestone: Milestone;
-  /** Revision of the event that recorded the milestone or, if it was an estimate before, made it actual. */
+  /**
+   * Revision of the event that recorded the milestone. If the milestone was an estimate before, the revision of the
+   * event that made it actual.
+   */
   readonly recorded: number;
-  /** Revision of the event that made the present statement. Correcting only the note does not change it. */
+  /** Revision of the event that made the present statement. Correcting only the note does not change this revision. */
   readonly written: number;
   /**
-   * Values of a feed that a person overrode, so that the feed's repetitions are recognised. Kept after a retraction.
+   * Values of a feed that a person overrode. They are kept, even after a retraction, so that repetitions of the feed
+   * are recognized.
    */
   readonly overridden: Overridden;
 }
 
-/** The client's last value, with the revision of its event. Only later estimates override it. */
+/** The client's last value, with the revision of its event. Only later estimates override the value. */
 export interface ClientValue<T> {
   readonly value: T;
   readonly written: number;
@@ -43,21 +47,21 @@ interface ClientLegs {
   readonly written: readonly LegTimesWritten[];
 }
 
-/** The client's values of fields that estimates also set. */
+/** The client's values for fields that estimates also set. */
 export interface Schedule {
   readonly etd: ClientValue<Timestamp | null>;
   readonly eta: ClientValue<Timestamp | null>;
   readonly legs: ClientLegs;
 }
 
-/** Returns the schedule of the first upsert. */
+/** Creates the schedule from the first upsert. */
 export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): Schedule {
   return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
 /**
  * Returns the schedule after the client set some fields.
- * @param legsWritten by leg; if absent, this event sets all times of the legs
+ * @param legsWritten revisions by leg; if absent, this event sets all times of the legs
  */
 export function setSchedule(
   schedule: Schedule,
@@ -89,11 +93,11 @@ export interface AppendedCommand {
 
 /** A document with internal data of its shipment. */
 export interface DocumentState extends StoredDocument {
-  /** Last bytes received while the document is pending. */
+  /** Last bytes received, while the document is pending. */
   readonly received: ReceivedObject | null;
   /**
-   * Sequence number of the document's review within the shipment, from 1; 0 before a review. Times cannot be compared,
-   * because clocks differ.
+   * Sequence number of the document's review within the shipment, from 1; 0 before a review. Clocks differ, so times of
+   * reviews cannot be compared.
    */
   readonly verdict: number;
 }
@@ -105,30 +109,35 @@ export interface ShipmentState {
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly sent: LastSentValues;
-  /** Ports that the client set itself; null if they are those of the record. */
+  /** Ports that the client set for the shipment; null if they equal the ports of the record. */
   readonly ports: GivenPorts | null;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
-  /** Milestones by occurred_at, catalog sequence, recorded_at, id; including retracted and superseded ones. */
+  /**
+   * Milestones sorted by occurred_at, catalog sequence, recorded_at and id, including retracted and superseded ones.
+   */
   readonly timeline: readonly TimelineEntry[];
   /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
   /** All documents, including deleted ones, in the order in which they were added. */
   readonly documents: readonly DocumentState[];
-  /** Ids of exceptions that a person resolved and whose condition has ended since, so that a new one may open. */
+  /**
+   * Ids of exceptions that a person resolved and whose condition has ended since then. A new exception may open for
+   * these.
+   */
   readonly endedConditions: ReadonlySet<string>;
   /** Last note with which a person acknowledged an exception, by exception id. */
   readonly acknowledgementNotes: ReadonlyMap<string, string>;
   /** Time when a milestone or an estimated arrival was last received; null if never. */
   readonly lastNewsAt: Timestamp | null;
-  /** Time when time alone next changes the shipment, from the last append; null if never. */
+  /** Next time at which the shipment changes without a command, from the last append; null if there is none. */
   readonly nextCheckAt: Timestamp | null;
-  /** Commands in the order in which they were appended. */
+  /** Commands that appended events, in the order in which they were appended. */
   readonly commands: readonly AppendedCommand[];
 }
 
-/** A state with its own copies of the lists, which folding modifies. */
+/** Draft of a state. It has its own copies of the lists, which folding modifies. */
 export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
@@ -141,7 +150,7 @@ export function findCommandRevision(state: ShipmentState, commandId: string): nu
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
 
-/** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment does not have it */
+/** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment has no such milestone */
 export function findEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
   const entry = timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) throw new DomainError('not_found', 'The milestone does not exist.');
@@ -152,7 +161,7 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
   return state.timeline.find((entry) => entry.milestone.id === id)?.milestone;
 }
 
-/** Finds an exception. @throws DomainError `not_found` if the shipment does not have it */
+/** Finds an exception. @throws DomainError `not_found` if the shipment has no such exception */
 export function findException({ exceptions }: ShipmentState, id: string): ShipmentException {
   const exception = exceptions.find((each) => each.id === id);
   if (exception === undefined) throw new DomainError('not_found', 'The exception does not exist.');
@@ -175,7 +184,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Finds a document. @throws DomainError `not_found` if the shipment does not have it */
+/** Finds a document. @throws DomainError `not_found` if the shipment has no such document */
 export function findDocument({ documents }: ShipmentState, id: string): DocumentState {
   const found = documents.find(({ document }) => document.id === id);
   if (found === undefined) throw new DomainError('not_found', 'The document does not exist.');

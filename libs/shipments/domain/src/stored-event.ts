@@ -3,24 +3,24 @@ import type { FormerVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
 import { type ShipmentEvent, type ShipmentEventBody, storedEvents } from './events/stored-events.ts';
 
-/** Prefixes of a shipment's id and of its stream's name, which share the same token. */
+/** Prefix of shipment ids. The id and the stream name of a shipment contain the same token. */
 const ID_PREFIX = 'shp_';
 /**
- * Prefix of the names of shipments' streams. The next character is uniformly distributed, so streams can be partitioned
- * by it.
+ * Prefix of the stream names of shipments. The character after it is uniformly distributed, so that streams can be
+ * partitioned by it.
  */
 export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 
-/** 128 bits in base32. The last of the 26 characters holds three bits, so it has eight possible values. */
+/** Pattern of 128 bits in base32. The last of the 26 characters holds three bits, so it has eight possible values. */
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
-/** Ids of parts of a shipment: the shipment's token, then 80 bits that distinguish the part. */
+/** Patterns of ids of exceptions and documents: the shipment's token, then 80 more bits. */
 const PART_ID_PATTERNS = {
   exception: /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
   document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
 } as const;
 
-/** Returns the id of the shipment that an exception or document belongs to; undefined if the id is malformed. */
+/** Returns the id of the shipment to which an exception or document belongs; undefined if the id is malformed. */
 export function parseShipmentIdOfPart(part: keyof typeof PART_ID_PATTERNS, id: unknown): string | undefined {
   const token = typeof id === 'string' ? PART_ID_PATTERNS[part].exec(id)?.[1] : undefined;
   return token === undefined ? undefined : toShipmentId(token);
@@ -31,7 +31,7 @@ export function toShipmentId(token: string): string {
   return ID_PREFIX + token;
 }
 
-/** Returns the id if it is well-formed, otherwise undefined. Only a well-formed id may become the name of a stream. */
+/** Returns the id if it is well-formed, otherwise undefined. Only a well-formed id may become part of a stream name. */
 export function parseShipmentId(id: unknown): string | undefined {
   return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
 }
@@ -44,7 +44,7 @@ export function toShipmentToken(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }
 
-/** Converts `shp_<token>` to `shipment-<token>`. Returns any other text unchanged; no stream has such a name. */
+/** Converts `shp_<token>` to `shipment-<token>`. Returns other text unchanged; no stream has such a name. */
 export function toStreamName(shipmentId: string): string {
   return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
 }
@@ -54,7 +54,7 @@ export function parseStreamName(stream: string): string {
   return stream.replace(/^shipment-/, ID_PREFIX);
 }
 
-/** Reports whether the name is that of a shipment's stream. */
+/** Returns true if the stream belongs to a shipment. */
 export function isShipmentStream(stream: unknown): boolean {
   return (
     typeof stream === 'string' &&
@@ -63,7 +63,7 @@ export function isShipmentStream(stream: unknown): boolean {
   );
 }
 
-/** An event of a shipment's stream, as stored. */
+/** An event from a shipment's stream, as stored. */
 interface StoredShipmentEvent {
   readonly type: string;
   readonly data: JsonObject;
@@ -72,7 +72,7 @@ interface StoredShipmentEvent {
 }
 
 /**
- * Converts a stored event to its newest version. Every reader of a stream uses this.
+ * Converts a stored event to its newest version. Every reader of a stream uses this function.
  * @throws UnknownEventTypeError
  */
 export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
@@ -80,7 +80,7 @@ export function toShipmentEvent({ type, data, metadata, revision }: StoredShipme
   return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
-/** A stored event of unknown type: a newer version wrote it, or it is not an event of a shipment. */
+/** Error for a stored event of an unknown type: a newer version wrote it, or it does not belong to a shipment. */
 export class UnknownEventTypeError extends Error {
   override readonly name = 'UnknownEventType';
   constructor(readonly type: string) {
@@ -97,7 +97,7 @@ interface StoredBody {
   readonly data: JsonObject;
 }
 
-/** Returns a function that converts stored events of any version to the newest one. */
+/** Returns a function that converts stored events of any version to the newest version. */
 export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: string, data: JsonObject) => StoredBody {
   const known = new Map<string, (data: JsonObject) => StoredBody>();
   for (const { type, formerVersions = [] } of kinds) {
@@ -116,16 +116,13 @@ export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: stri
 
 const upcastStored = createUpcaster(storedEvents);
 
-/**
- * Converts the body of a stored event to its newest version.
- * @throws UnknownEventTypeError
- */
+/** Converts the body of a stored event to its newest version. @throws UnknownEventTypeError */
 export function upcast(type: string, data: JsonObject): ShipmentEventBody {
-  // The type determines the form of the data.
+  // The cast is safe, because the type determines the form of the data.
   return upcastStored(type, data) as unknown as ShipmentEventBody;
 }
 
-/** Types of all events that were ever stored, of all versions. */
+/** Types of all events that were ever stored, in all versions. */
 export const storedEventTypes: readonly string[] = storedEvents.flatMap(({ type, formerVersions = [] }) => [
   ...formerVersions.map((former) => former.type),
   type,

@@ -5,30 +5,33 @@ import type { TimelineEntry } from './state.ts';
 import { TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
 
 /**
- * Analysis of the timeline in one pass, from which everything derived about a shipment is computed. Lists are in the
- * order of the timeline.
+ * Analysis of a timeline in one pass. All derived fields of a shipment are computed from the analysis. Its lists are in
+ * timeline order.
  */
 export interface TimelineAnalysis {
   readonly route: Route;
-  /** Actual milestones that name no container. */
+  /** Summary of the actual milestones that name no container. */
   readonly unnamed: MilestoneSummary;
-  /** Actual milestones by the container they name. Only containers of the shipment. */
+  /** Summaries of actual milestones by container. They include only containers of the shipment. */
   readonly named: ReadonlyMap<string, MilestoneSummary>;
-  /** Actual departures and arrivals of the shipment, at any place. */
+  /** Actual departures and arrivals of the shipment at any place. */
   readonly departures: readonly TimelineEntry[];
   readonly arrivals: readonly TimelineEntry[];
-  /** Actual arrivals of legs: those of the shipment, and those on the way. */
+  /** Actual arrivals of legs: arrivals of the shipment, and arrivals on the way. */
   readonly legArrivals: readonly TimelineEntry[];
-  /** Actual departures of legs: those of the shipment, and pick-ups, which are departures by road only. */
+  /** Actual departures of legs: departures of the shipment, and pick-ups, which are departures by road only. */
   readonly legDepartures: readonly TimelineEntry[];
-  /** Actual `booking_cancelled` milestones that no later-dated `booking_confirmed` revokes. */
+  /** Actual `booking_cancelled` milestones that no `booking_confirmed` with a later date revokes. */
   readonly cancellations: readonly TimelineEntry[];
   /** Estimates that are not superseded. */
   readonly estimates: readonly TimelineEntry[];
   readonly last: TimelineEntry | undefined;
 }
 
-/** Analyses the timeline. @param timeline sorted */
+/**
+ * Analyses a timeline.
+ * @param timeline entries in timeline order
+ */
 export function analyseTimeline(
   timeline: readonly TimelineEntry[],
   route: Route,
@@ -44,7 +47,7 @@ export function analyseTimeline(
   return analysis;
 }
 
-/** The analysis during the pass over the timeline. */
+/** The analysis while it passes over the timeline. */
 class TimelineAnalyser implements TimelineAnalysis {
   readonly unnamed = new MilestoneSummary();
   readonly named = new Map<string, MilestoneSummary>();

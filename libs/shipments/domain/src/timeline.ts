@@ -10,16 +10,16 @@ export interface MilestoneChanges {
   /** The new or changed milestone. */
   readonly milestone: Milestone;
   readonly isNew: boolean;
-  /** Ids of estimates whose `superseded_at` becomes `at`. */
+  /** Ids of estimates whose `superseded_at` is set to `at`. */
   readonly superseded: readonly string[];
-  /** Ids of estimates whose `superseded_at` becomes null. */
+  /** Ids of estimates whose `superseded_at` is set to null. */
   readonly restored: readonly string[];
   readonly at: Timestamp;
-  /** Fields of the milestone that a person's value replaced; absent from an event that does not change them. */
+  /** Values that a feed last sent and that values of a person override; absent if the event does not change them. */
   readonly overridden?: Overridden;
 }
 
-/** Inserts or moves a new or changed milestone, and marks the estimates that it replaces. Modifies the list. */
+/** Inserts a milestone or moves a changed one, and marks the estimates that it replaces. Modifies the list. */
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
   const { milestone, superseded, restored, at, overridden } = changes;
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
@@ -40,7 +40,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   });
 }
 
-/** Reports whether a superseded estimate becomes the current one. */
+/** Returns true if a superseded estimate becomes the current one. */
 function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): boolean {
   return previous.superseded_at !== null && superseded_at === null;
 }
@@ -53,7 +53,9 @@ function setSupersededAt(timeline: TimelineEntry[], ids: readonly string[], supe
   }
 }
 
-/** Inserts an entry in order. Tries the end of the list first, because nearly all milestones arrive in order. */
+/**
+ * Inserts an entry in timeline order. Tries the end of the list first, because nearly all milestones arrive in order.
+ */
 function insertEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
@@ -61,7 +63,10 @@ function insertEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
   timeline.splice(place, 0, entry);
 }
 
-/** Returns the index of the first late entry of a sorted list; the length of the list if there is none. */
+/**
+ * Returns the index of the first entry of a sorted list for which `isLate` is true; the length of the list if there is
+ * none.
+ */
 export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
   let low = 0;
   let high = entries.length;
@@ -74,21 +79,22 @@ export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (miles
   return low;
 }
 
-/** The milestone that a posted milestone repeats. */
+/** A recorded milestone that a posted milestone repeats. */
 export interface RepeatedMilestone {
   readonly entry: TimelineEntry;
   /**
-   * Kind of the repetition. `external_id`: the post may correct the milestone. `content`: there is nothing to correct.
-   * `overridden`: the post repeats the last values that a feed sent, which a person has corrected or retracted since.
+   * Kind of the repetition. `external_id`: the posted milestone may correct the recorded one. `content`: there is
+   * nothing to correct. `overridden`: a feed repeats its last values, which a person has corrected or retracted since.
    */
   readonly by: 'external_id' | 'content' | 'overridden';
 }
 
 /**
- * Finds the milestone that a new one repeats: one with its `external_id`, otherwise one with the same code, time, container,
- * location and source, unless both have an `external_id`. An actual milestone does not repeat an estimate of the same time,
- * and a person's post does not repeat a retracted milestone. A feed also repeats what it last sent. That match comes first
- * if the milestone with the `external_id` was only sent by people, who may have replaced the feed's milestone with it.
+ * Finds the recorded milestone that a posted one repeats: the milestone with the same `external_id`, otherwise a
+ * milestone with the same code, time, container, location and source, unless both have an `external_id`. An actual
+ * milestone does not repeat an estimate of the same time, and a person's milestone does not repeat a retracted one. A
+ * feed also repeats what it last sent. That match comes first if only people sent the milestone with the `external_id`,
+ * because they may have replaced the feed's milestone with it.
  */
 export function findDuplicate(
   timeline: readonly TimelineEntry[],
@@ -109,7 +115,10 @@ function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInpu
   return entry && { entry, by: 'overridden' };
 }
 
-/** Finds a milestone by `external_id`. A milestone that has the id now comes before one that a feed sent with it. */
+/**
+ * Finds a milestone by `external_id`. A milestone that has the id now takes precedence over a milestone that a feed
+ * sent with it.
+ */
 function findByExternalId(
   timeline: readonly TimelineEntry[],
   { external_id, source }: MilestoneInput,
@@ -124,7 +133,7 @@ function findByExternalId(
   return isFeed(source) ? formerly : undefined;
 }
 
-/** Finds a milestone by its content. A current milestone comes before a superseded one. */
+/** Finds a milestone by its content. A current milestone takes precedence over a superseded one. */
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
@@ -145,7 +154,7 @@ function isContentRepeatedBy(milestone: Milestone, input: MilestoneInput): boole
   );
 }
 
-/** Reports whether a feed repeats what it last sent for a milestone that a person has retracted or corrected since. */
+/** Returns true if a feed repeats what it last sent for a milestone that a person has retracted or corrected since. */
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   if (retracted_at === null && !isOverridden(entry)) return false;
@@ -155,7 +164,8 @@ export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput):
 }
 
 /**
- * Returns ids of the current estimates that a new one replaces: those with its code, container, location and source.
+ * Returns ids of the current estimates that a new estimate replaces: those with its code, container, location and
+ * source.
  */
 export function findSupersededIds(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
   if (!isCurrentEstimate(milestone)) return [];
@@ -166,7 +176,8 @@ export function findSupersededIds(timeline: readonly TimelineEntry[], milestone:
 }
 
 /**
- * Returns the id of the estimate that becomes current again because its replacement leaves the series or is retracted.
+ * Returns the id of the estimate that becomes current again because its replacement is retracted or no longer belongs
+ * to the series.
  */
 export function findRestoredId(
   timeline: readonly TimelineEntry[],
@@ -187,7 +198,7 @@ function isEstimateOfSeries(milestone: Milestone, series: Series): boolean {
   return milestone.classifier === 'estimated' && milestone.retracted_at === null && isSameSeries(milestone, series);
 }
 
-/** Reports whether the milestone is a current estimate. */
+/** Returns true if the milestone is a current estimate. */
 function isCurrentEstimate({ classifier, superseded_at, retracted_at }: Milestone): boolean {
   return classifier === 'estimated' && superseded_at === null && retracted_at === null;
 }
@@ -195,7 +206,9 @@ function isCurrentEstimate({ classifier, superseded_at, retracted_at }: Mileston
 type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;
 type Statement = Series & Pick<Milestone, 'classifier' | 'occurred_at'>;
 
-/** Reports whether both state the same event at the same time. Other fields, such as the note, do not matter. */
+/**
+ * Returns true if both milestones state the same event at the same time. Other fields, such as the note, do not matter.
+ */
 export function isSameStatement(a: Statement, b: Statement): boolean {
   return a.classifier === b.classifier && a.occurred_at === b.occurred_at && isSameSeries(a, b);
 }

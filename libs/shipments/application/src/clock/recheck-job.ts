@@ -17,17 +17,25 @@ import type { ShipmentsService } from '../shipments.ts';
 import type { Recheck, RecheckProgress, Rechecks, ReleaseRecheck, UnsettledShipments } from './rechecks.ts';
 import { createCheckCommand } from './rule-clock.ts';
 
-/** Milliseconds between two polls for changes. */
+/** Milliseconds between two searches for requested re-checks. */
 const POLL_INTERVAL_MS = 1_000;
-/** Milliseconds until a re-check begins. Every replica applies changed settings within 5 seconds. */
+/**
+ * Milliseconds from noticing changed settings until the re-check begins. Every replica applies changed settings within
+ * 5 s.
+ */
 const START_DELAY_MS = 6_000;
 /** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
-/** Number of concurrent checks, whose appends share one or two commits. */
+/** Maximum number of concurrent checks. Their appends share one or two commits. */
 const MAX_CONCURRENT_CHECKS = 8;
-/** Maximum share of time for checks. The rest is for requests and for the effects of opened exceptions. */
+/**
+ * Maximum share of time that the job spends on checks. The remaining time is for requests and for the effects of opened
+ * exceptions.
+ */
 const MAX_CHECK_TIME_SHARE = 0.25;
-/** Milliseconds for which one shipment is retried while its engine does not respond, before the job pauses. */
+/**
+ * Milliseconds for which the job retries one shipment while its engine does not respond. After that, the job pauses.
+ */
 const RETRY_TIMEOUT_MS = 10_000;
 const WORKSPACE_PAGE_SIZE = 100;
 const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
@@ -38,9 +46,9 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly rechecks: Rechecks;
   readonly unsettledShipments: UnsettledShipments;
-  /** Requests re-checks after a release; absent if releases request none. */
+  /** Requests re-checks after a release; absent if this process does not request them. */
   readonly afterRelease?: Pick<ReleaseRecheck, 'request'>;
-  /** Settings that `shipments` uses in this process. */
+  /** Returns the settings that `shipments` uses in this process. */
   readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: Leases;
   readonly clock: Clock;
@@ -51,15 +59,15 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
   readonly beginsAfterMs?: number;
   readonly page?: number;
   readonly patienceMs?: number;
-  /** Monotonic clock in milliseconds, and the pause between stretches of work. */
+  /** Monotonic clock in milliseconds, and a function that pauses the job. */
   readonly elapsed?: () => number;
   readonly rest?: NonNullable<DutyCycleOptions['rest']>;
 }
 
 /**
- * Checks the open shipments of workspaces whose settings changed. Takes one page of each workspace in turn and stores
- * its position after each page. A check changes only what must change, so repeating one is harmless: after a crash, or
- * if two processes check. docs/adr/0034-recheck-after-settings-change.md.
+ * Checks the open shipments of workspaces whose settings changed. It checks one page of each workspace in turn and
+ * stores its position after each page. A check makes only necessary changes, so a repeated check is harmless, even
+ * after a crash or in two processes. docs/adr/0034-recheck-after-settings-change.md.
  */
 export class RecheckJob {
   readonly job: LeaderElectedJob;
@@ -95,9 +103,9 @@ export class RecheckJob {
   }
 
   /**
-   * Checks one page of each workspace, so that neither a large workspace nor a failing one delays others. Returns true
+   * Checks one page of each workspace, so that neither a large nor a failing workspace delays the others. Returns true
    * if any re-check advanced.
-   * @throws the first failure after all workspaces had their turn; their positions are stored
+   * @throws the first failure, after all workspaces have been checked and their positions stored
    */
   private async checkPageOfEachWorkspace(ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
@@ -130,7 +138,7 @@ export class RecheckJob {
   private async continueRecheck(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
     if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
     const { version } = await this.parts.settings.of(recheck.workspace_id);
-    // A check with other settings than those of the re-check would be useless.
+    // A check is useless if this process uses other settings than the re-check.
     if (version !== recheck.version) return false;
     if (recheck.isRunning) return this.checkPage(recheck, ending);
     if (!(await this.start.isReadModelCurrent(recheck))) return false;
@@ -165,7 +173,10 @@ export class RecheckJob {
     return this.parts.rechecks.advance(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
-  /** Returns the number of checked shipments. @throws Unavailable after all checks have ended */
+  /**
+   * Checks the shipments concurrently. Returns the number of checked shipments.
+   * @throws Unavailable after all checks have ended
+   */
   private async checkAll(shipments: readonly UnsettledShipment[], ending: AbortSignal): Promise<number> {
     const settled = await Promise.allSettled(shipments.map((shipment) => this.check(shipment, ending)));
     let checked = 0;
@@ -177,8 +188,8 @@ export class RecheckJob {
   }
 
   /**
-   * Checks a shipment. A failure that concerns only this shipment is logged and does not delay others. @throws
-   * Unavailable
+   * Checks a shipment. If the failure concerns only this shipment, it is logged and does not delay other shipments.
+   * @throws Unavailable
    */
   private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
@@ -204,15 +215,18 @@ export class RecheckJob {
 interface SettingsChangeNotice {
   readonly version: number;
   readonly step: number;
-  /** Time of noticing in monotonic milliseconds. */
+  /** Time when this process noticed the change, in monotonic milliseconds. */
   readonly at: number;
-  /** End of the log when every replica had applied the settings. Decisions with the former settings are before it. */
+  /**
+   * Last position of the log when every replica had applied the settings. All decisions with the former settings are at
+   * or before it.
+   */
   head?: Position | undefined;
 }
 
 interface RecheckStartParts {
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** Progress of the read model that lists open shipments. */
+  /** Returns true if the read model of open shipments has reached a position. */
   readonly readModelsReached: ReadModelsReached;
   /** Milliseconds from noticing a change until every replica has applied it. */
   readonly beginsAfterMs: number;
@@ -221,30 +235,31 @@ interface RecheckStartParts {
 }
 
 /**
- * Decides when a re-check may begin: when no replica uses the former settings any longer, and the read model contains
- * all shipments that were decided with them. The wait is measured by one clock from noticing the change, so a process
- * that takes over waits from scratch.
+ * Decides when a re-check may begin. No replica may still use the former settings, and the read model must contain all
+ * shipments that were decided with them. The wait is measured by the clock of one process, from noticing the change; a
+ * process that takes over starts the wait again.
  */
 class RecheckStartCondition {
-  /** Changes that wait, by workspace. */
+  /** Changed settings of workspaces whose re-check has not begun, by workspace. */
   private noticed = new Map<string, SettingsChangeNotice>();
 
   constructor(private readonly parts: RecheckStartParts) {}
 
-  /** Drops all changes but those of the workspaces that still wait. */
+  /** Drops all changes except those of the given workspaces, whose re-checks still wait. */
   dropOtherChanges(waiting: ReadonlySet<string>): void {
     for (const id of this.noticed.keys()) if (!waiting.has(id)) this.noticed.delete(id);
   }
 
-  /** Reports whether every replica has applied the change, because enough time has passed since the first call. */
+  /** Returns true if enough time has passed since the change was noticed, so that every replica has applied it. */
   isEveryReplicaUpdated(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
     return elapsed() - this.recordNotice(recheck).at >= beginsAfterMs;
   }
 
   /**
-   * Reports whether the read model contains all shipments decided with the former settings. Call it when every replica
-   * is updated. @throws Unavailable
+   * Returns true if the read model contains all shipments that were decided with the former settings. Call it only when
+   * every replica has applied the new settings.
+   * @throws Unavailable
    */
   async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;

@@ -5,18 +5,18 @@ import { monotonicMs } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 
 /**
- * A request to check the open shipments of a workspace, because its settings changed, shipments were imported, or a
+ * A re-check of a workspace's open shipments. It is requested because settings changed, shipments were imported, or a
  * release has other rules.
  */
 export interface Recheck {
   readonly workspace_id: string;
-  /** Version of the settings for the checks. */
+  /** Version of the settings with which the shipments are checked. */
   readonly version: number;
-  /** Step of the re-check; grows with each {@link Rechecks.advance}. */
+  /** Progress counter of the re-check. Each {@link Rechecks.advance} increases it. */
   readonly step: number;
   /** False while the re-check waits for every replica to apply the settings. */
   readonly isRunning: boolean;
-  /** Id of the last shipment that was checked; null before the first. */
+  /** Id of the last checked shipment; null before the first check. */
   readonly after: string | null;
   /** Number of shipments checked so far. */
   readonly checked: number;
@@ -31,33 +31,33 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
 export interface Rechecks {
   /**
    * Returns unfinished re-checks, sorted by workspace.
-   * @param after the workspace of the last item of the previous page
+   * @param after workspace of the last re-check of the previous page
    * @throws Unavailable
    */
   listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
   /**
-   * Stores the progress of a re-check. Returns undefined and stores nothing if another process advanced it or the
-   * settings changed again.
+   * Stores the progress of a re-check. If another process advanced the re-check or the settings changed again, stores
+   * nothing and returns undefined.
    * @throws Unavailable
    */
   advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
 }
 
-/** Requests re-checks without a change of settings. */
+/** Requests re-checks for reasons other than a change of settings. */
 interface RequestedRechecks {
   /** @throws Unavailable */
   request(workspaceId: string): Promise<void>;
-  /** Returns the rules version for which re-checks of all workspaces were last requested. @throws Unavailable */
+  /** Returns the version of the rules for which all re-checks were last requested. @throws Unavailable */
   readCheckedRules(): Promise<string | undefined>;
   /** @throws Unavailable */
   storeCheckedRules(rules: string): Promise<void>;
 }
 
-/** Shipments that changed settings may affect: shipments that have not ended, or have an open exception. */
+/** Shipments that changed settings can affect: they have not ended, or they have an open exception. */
 export interface UnsettledShipments {
   /**
-   * Returns shipments of the workspace, live and test, sorted by id.
-   * @param after the id of the last item of the previous page
+   * Returns live and test shipments of the workspace, sorted by id.
+   * @param after id of the last shipment of the previous page
    * @throws Unavailable
    */
   listUnsettledShipments(
@@ -67,29 +67,30 @@ export interface UnsettledShipments {
   ): Promise<readonly (Scope & { readonly id: string })[]>;
 }
 
-/** Revision of the rules. Increment it in a release that changes rules of exceptions. */
+/** Revision of the exception rules. Increment it in every release that changes the rules. */
 const RULES_REVISION = 1;
 const DEFAULT_SETTINGS_HASH = createHash('sha256').update(JSON.stringify(DEFAULT_RULE_SETTINGS)).digest('hex');
-/** Identifies the rules and default settings of this release. */
+/** Version of the rules: it identifies the rules and the default settings of a release. */
 export const RULES_VERSION = `${RULES_REVISION} ${DEFAULT_SETTINGS_HASH}`;
 
 interface ReleaseRecheckParts {
   readonly rechecks: RequestedRechecks;
   readonly workspaces: {
     /**
-     * Returns the id of the first workspace with a shipment after another one; undefined after the last. @throws
-     * Unavailable
+     * Returns the id of the first workspace after the given one that has a shipment; undefined after the last
+     * workspace.
+     * @throws Unavailable
      */
     findNextWorkspace(after: string | undefined): Promise<string | undefined>;
   };
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** Progress of the read model that lists workspaces. */
+  /** Returns true if the read model of workspaces has reached a position. */
   readonly readModelsReached: ReadModelsReached;
-  /** Rules version; defaults to that of this release. */
+  /** Version of the rules; defaults to the version of this release. */
   readonly rules?: string;
   /**
-   * Milliseconds for which other replicas may still run the previous release; 0 by default. They use its rules, and may
-   * take over requested re-checks.
+   * Milliseconds for which other replicas may still run the previous release; 0 by default. Such replicas use its
+   * rules, and may run requested re-checks with them.
    */
   readonly upgradeMs?: number;
   /** Monotonic milliseconds. */
@@ -97,21 +98,22 @@ interface ReleaseRecheckParts {
 }
 
 /**
- * Requests re-checks of all workspaces once after a release whose rules or defaults differ. A crash repeats all
- * requests.
+ * Requests one re-check of every workspace after a release with other rules or defaults. After a crash, all requests
+ * are repeated.
  */
 export class ReleaseRecheck {
   /** Time when this process noticed the release, in monotonic milliseconds. */
   private noticedAt: number | undefined;
-  /** End of the log when the upgrade was over. */
+  /** Last position of the log when all replicas had been upgraded. */
   private upgraded: { readonly head: Position | undefined } | undefined;
   private isDone = false;
 
   constructor(private readonly parts: ReleaseRecheckParts) {}
 
   /**
-   * Requests the re-checks if the upgrade is over and the read model contains all earlier events; otherwise does
-   * nothing. @throws Unavailable
+   * Requests the re-checks if all replicas are upgraded and the read model contains all earlier events. Otherwise does
+   * nothing.
+   * @throws Unavailable
    */
   async request(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
@@ -136,7 +138,7 @@ export class ReleaseRecheck {
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  /** Requests a re-check of each workspace. Returns false if interrupted. */
+  /** Requests a re-check of each workspace. Returns false if interrupted before the last workspace. */
   private async requestForAllWorkspaces(ending: AbortSignal): Promise<boolean> {
     const { rechecks, workspaces } = this.parts;
     let workspace = await workspaces.findNextWorkspace(undefined);

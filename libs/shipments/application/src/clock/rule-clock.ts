@@ -16,14 +16,14 @@ import type { CheckRules } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import type { ShipmentsService } from '../shipments.ts';
 
-/** Milliseconds between two reads of the work list while nothing is due. */
+/** Milliseconds between two reads of the work list while no shipment is due. */
 const POLL_INTERVAL_MS = 500;
 const PAGE_SIZE = 100;
 /** Number of concurrent checks, whose appends share one or two commits. */
 const CONCURRENT_CHECKS = 4;
 /**
- * Maximum share of time for checks while very many are due. The rest is for requests and for the effects of opened
- * exceptions.
+ * Maximum share of time that the clock spends on checks while very many shipments are due. The remaining time is for
+ * requests and for the effects of opened exceptions.
  */
 const MAX_DUTY_SHARE = 0.25;
 const ACTOR: Actor = { type: 'system', id: 'clock' };
@@ -43,8 +43,8 @@ export interface RuleClockParts {
 }
 
 /**
- * Checks shipments when time alone changes them. One replica at a time reads the work list. A check opens only
- * exceptions that are due and not open, so it is harmless if two replicas read the list, or if the list is stale.
+ * Checks shipments that change only because time passes. One replica at a time reads the work list. A check opens only
+ * exceptions that are due and not yet open, so it is harmless if two replicas read the list or the list is stale.
  * docs/adr/0033-time-based-rules.md.
  */
 export class RuleClock {
@@ -70,7 +70,8 @@ export class RuleClock {
   }
 
   /**
-   * Checks all due shipments, sorted by due time. A failing engine ends the round; the remaining shipments stay due.
+   * Checks all due shipments in the order of their due times. If the engine fails, the round ends and the remaining
+   * shipments stay due.
    */
   async round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
@@ -92,8 +93,8 @@ export class RuleClock {
   }
 
   /**
-   * Checks shipments concurrently. @throws Unavailable if no shipment could be checked because the engine is
-   * unavailable, after all checks have ended
+   * Checks shipments concurrently.
+   * @throws Unavailable, after all checks have ended, if the engine was unavailable and no shipment could be checked
    */
   private async checkAll(due: readonly DueShipment[]): Promise<void> {
     const checked = await Promise.allSettled(due.map((shipment) => this.check(shipment)));
@@ -129,25 +130,23 @@ export class RuleClock {
   }
 }
 
-/** A shipment whose rules are due for a check. */
+/** A shipment whose rules must be checked now. */
 export interface DueShipment extends Scope {
   readonly id: string;
   readonly due_at: Timestamp;
 }
 
-/**
- * The work list of the clock: due times of shipments, from the last append of each. The list may be stale without harm.
- */
+/** Work list of the clock: the due times of shipments, from the last append to each shipment. The list may be stale. */
 export interface DueShipmentList {
   /**
-   * Returns shipments due by `until`, the oldest due time first.
-   * @param after the last item of the previous page
+   * Returns shipments that are due at `until`, the oldest due time first.
+   * @param after last shipment of the previous page
    * @throws Unavailable
    */
   listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
 }
 
-/** Returns the command for a check of a shipment's rules without a request. */
+/** Returns a command that checks a shipment's rules without a request from a client. */
 export function createCheckCommand(
   shipment: Scope & { readonly id: string },
   at: Timestamp,
@@ -168,28 +167,28 @@ export function createCheckCommand(
 }
 
 const MAX_RECENT_CHECKS = 20_000;
-/** Milliseconds before the first repeated check; longer than the usual delay of the work list. */
+/** Milliseconds before the first repeated check. The work list usually shows a change within this time. */
 const FIRST_HOLD_MS = 5_000;
 const MAX_HOLD_MS = 10 * 60_000;
 
 interface RecentCheck {
   readonly due_at: string;
-  /** Number of earlier checks without effect. */
+  /** Number of earlier checks that did not remove the shipment from the work list. */
   readonly times: number;
-  /** End of the hold in monotonic milliseconds. */
+  /** Time until which the shipment is not checked again, in monotonic milliseconds. */
   readonly heldUntil: number;
 }
 
 /**
- * Shipments that were checked but are still on the work list, because the list is stale or the check failed. Each is
- * held for a while, four times as long each time. A shipment that was dropped from the cache is checked again, which
- * changes nothing.
+ * Shipments that were checked but are still on the work list, because the list is stale or the check failed. Each of
+ * them is not checked again for some time; the time is four times as long after each check. A shipment that was dropped
+ * from the cache is checked again, which changes nothing.
  */
 class RecentChecks {
-  /** Limited by size, because with `max` the cache would allocate memory for all entries at once. */
+  /** The cache is limited by size, because with `max` it would allocate memory for all entries immediately. */
   private readonly checks = new LRUCache<string, RecentCheck>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
 
-  /** @param elapsed monotonic clock in milliseconds */
+  /** @param elapsed returns monotonic milliseconds */
   constructor(private readonly elapsed: () => number) {}
 
   isOnHold({ id, due_at }: DueShipment): boolean {
@@ -203,7 +202,7 @@ class RecentChecks {
     this.holdCheck(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
   }
 
-  /** Records that an unavailable engine or a full queue prevented the check. */
+  /** Records that a check was not possible, because an engine was unavailable or a queue was full. */
   recordDeferredCheck(shipment: DueShipment): void {
     this.holdCheck(shipment, 0);
   }
@@ -214,7 +213,7 @@ class RecentChecks {
   }
 }
 
-/** Metrics of the clock, in the process that holds its lease. */
+/** Metrics of the rule clock, in the process that has the clock's lease. */
 class ClockMetrics {
   private readonly checks: Counter;
   private readonly looks: Counter;
@@ -243,7 +242,10 @@ class ClockMetrics {
     this.checks.add(1, { outcome });
   }
 
-  /** @param due shipments that wait to be checked, the oldest first */
+  /**
+   * Sets the shipments that are due.
+   * @param due due shipments, the oldest due time first
+   */
   setDueShipments(due: readonly DueShipment[]): void {
     this.due = [...due];
   }

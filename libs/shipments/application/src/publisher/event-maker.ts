@@ -16,24 +16,23 @@ import { LRUCache } from 'lru-cache';
 import { readEventsInSlices } from '../shipment-cache.ts';
 
 const CONCURRENT_STREAMS = 4;
-/** Number of events to recreate before their size is known. */
+/** Number of events that are recreated at first, before their size is known. */
 const INITIAL_PAGE_SIZE = 32;
 
 export interface EventMakerOptions {
   readonly eventStore: EventStore;
-  /** Base addresses of links, the same as the publisher's. */
+  /** Base addresses of links in events, the same as the publisher's. */
   readonly addresses: PublicAddresses;
   /**
-   * Number of ordinary shipments in memory, so that the next page of a shipment can continue from the last one; 1,000
-   * by default.
+   * Number of shipments of ordinary size kept in memory, so that the next page of a shipment can continue from the last
+   * page; 1,000 by default.
    */
   readonly cachedShipments?: number;
 }
 
 /**
- * Returns a function that recreates public events from their streams, with the same bytes as the published events.
- * Events that cannot be recreated are omitted; they were not published either, because the publisher has parked their
- * streams.
+ * Returns a function that recreates public events from their streams, byte for byte as published. It omits events that
+ * cannot be recreated; the publisher did not publish these either, because it parked their streams.
  */
 export function createEventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
   const cache = new LRUCache<string, FoldedShipment>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
@@ -93,25 +92,25 @@ export function createEventMaker({ eventStore, addresses, cachedShipments = 1_00
   };
 }
 
-/** Returns the number of further events that fit if they are as large as the previous ones. */
+/** Estimates how many more events fit, if they are as large as the previous events. */
 function estimateFittingEvents(maxBytes: number, bytes: number, events: number): number {
   return bytes === 0 ? 2 * events : Math.max(1, Math.ceil((maxBytes - bytes) / (bytes / events)));
 }
 
-/** A shipment right after the event at `revision`, with the data of snapshots. */
+/** A shipment directly after the event at `revision`, with the data for snapshots. */
 export interface FoldedShipment extends ShipmentSnapshot {
   readonly revision: number;
 }
 
-/** Returns the share of a cache that a shipment uses; an ordinary one uses 1. */
+/** Returns the weight of a shipment in a cache; an ordinary shipment has weight 1. */
 export function cacheWeight({ record, exceptions }: FoldedShipment): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
   return computeRecordWeight(record) + Math.round(characters / 1_000);
 }
 
 /**
- * Returns the shipment after the next event. @throws Error if the event is not the next one, because the snapshot would
- * be incomplete
+ * Returns the shipment after the next event.
+ * @throws Error if the event is not the next one, because the snapshot would be incomplete
  */
 export function foldNextEvent(before: FoldedShipment | undefined, event: ShipmentEvent): FoldedShipment {
   const expected = (before?.revision ?? -1) + 1;
@@ -129,7 +128,10 @@ export function foldNextEvent(before: FoldedShipment | undefined, event: Shipmen
   };
 }
 
-/** A resolved exception never changes again, so it is dropped with the next change of another one. */
+/**
+ * Returns the exceptions after an event. Drops resolved exceptions with the next change of another exception, because
+ * they never change again.
+ */
 function applyExceptionChange(before: FoldedShipment | undefined, event: ShipmentEvent): readonly ShipmentException[] {
   const known = before?.exceptions ?? [];
   const change = readExceptionChange(event);
@@ -145,11 +147,11 @@ function applyExceptionChange(before: FoldedShipment | undefined, event: Shipmen
 }
 
 interface FoldStreamOptions {
-  /** The shipment as folded so far. */
+  /** The shipment after the last folded event; undefined before the first event. */
   readonly before: FoldedShipment | undefined;
   /** Revision of the last event to fold. */
   readonly to: number;
-  /** Called with every event and the shipment right after it. */
+  /** Called with every folded event and the shipment directly after it. */
   readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: FoldedShipment) => void;
 }
 

@@ -32,7 +32,7 @@ import { Publishing, ReadModelGate, type ReadModelsReached } from './publishing.
 export interface PublisherOptions {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
-  /** Broker that has the topic {@link SHIPMENT_EVENTS_TOPIC}. */
+  /** Broker with the topic {@link SHIPMENT_EVENTS_TOPIC}. */
   readonly broker: MessageBroker;
   readonly leases: Leases;
   readonly clock: Clock;
@@ -42,17 +42,17 @@ export interface PublisherOptions {
   /** Base addresses of links in events. */
   readonly addresses: PublicAddresses;
   /**
-   * Stream prefixes of each partition, the same in every process. Each stream belongs to exactly one partition.
-   * Defaults to one partition for all shipments. Changed prefixes publish everything again.
+   * Stream prefixes of each partition, equal in every process. Each stream belongs to exactly one partition. Defaults
+   * to one partition for all shipments. After a change of the prefixes, all events are published again.
    */
   readonly partitions?: readonly (readonly string[])[];
   /** Milliseconds to wait for read models without progress; 30,000 by default. */
   readonly patienceMs?: number;
-  /** Milliseconds between two writes of the checkpoint; none by default. */
+  /** Milliseconds between two writes of the checkpoint; 0 by default. */
   readonly checkpointIntervalMs?: number;
-  /** Milliseconds to wait for more events while events arrive quickly; none by default. */
+  /** Milliseconds to wait for more events while events arrive quickly; 0 by default. */
   readonly batchingDelayMs?: number;
-  /** Number of ordinary shipments in memory, over all partitions; 10,000 by default. */
+  /** Number of shipments of ordinary size kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** Milliseconds between two checks that the broker still has all published events; 10,000 by default. */
   readonly logCheckIntervalMs?: number;
@@ -61,9 +61,10 @@ export interface PublisherOptions {
 const SUBSCRIBER_NAME = 'publisher';
 
 /**
- * Publishes every announced event to the topic, at least once, in the order of each shipment, and each time with the
- * same bytes. Waits for the read models first, so that a consumer of an event can read its data. Waits for engines that
- * do not respond. An event that cannot be published parks its shipment; all others continue.
+ * Publishes every announced event to the topic at least once, in the order of each shipment, always with the same
+ * bytes. It waits for the read models first, so that a consumer of an event can read the event's data, and it waits for
+ * engines that do not respond. If an event cannot be published, its shipment is parked and all other shipments
+ * continue.
  */
 export class Publisher {
   private readonly observed: PublisherMetrics;
@@ -91,20 +92,24 @@ export class Publisher {
     });
   }
 
-  /** Starts in the background and waits for engines that are not available yet. */
+  /** Starts the publisher in the background. Engines that are not available yet are awaited. */
   static start(options: PublisherOptions): Publisher {
     const publisher = new Publisher(options);
-    // Rejects only if the publisher was stopped before an engine was available.
+    // The promise rejects only if the publisher was stopped before an engine was available.
     publisher.run().catch(() => undefined);
     return publisher;
   }
 
-  /** Returns the streams that wait because one of their events could not be published. @throws Unavailable */
+  /** Returns the streams that are parked because one of their events could not be published. @throws Unavailable */
   parked(): Promise<readonly ParkedStream[]> {
     return this.parkedStreams.list(SUBSCRIBER_NAME);
   }
 
-  /** Retries a parked stream. @param id id of one of `parked()` @throws Unavailable */
+  /**
+   * Retries a parked stream.
+   * @param id id of a stream returned by `parked`
+   * @throws Unavailable
+   */
   retryParked(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
@@ -118,12 +123,12 @@ export class Publisher {
     await this.subscription?.stop();
   }
 
-  /** Publishes one generation after another. There is rarely more than one. */
+  /** Publishes in one generation after another. A new generation is rare. */
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
-      // Parked streams of earlier generations will never be retried.
+      // Parked streams of earlier generations are deleted, because no process retries them.
       await wait(() =>
         deleteEarlierGenerations(this.options.documentStore, PARKED_STREAMS, SUBSCRIBER_NAME, generation),
       );
@@ -160,8 +165,8 @@ export class Publisher {
   }
 
   /**
-   * Resolves with the next generation when everything must be published again, or with the same one when this process
-   * stops.
+   * Resolves with the next generation when everything must be published again. Resolves with the same generation when
+   * this process stops.
    */
   private async waitForNextGeneration(generation: number): Promise<number> {
     const { logger, logCheckIntervalMs = 10_000 } = this.options;
@@ -192,7 +197,7 @@ export class Publisher {
 }
 
 class PublisherMetrics implements SubscriptionMetrics {
-  /** Published events by `type`. */
+  /** Number of published events, by `type`. */
   readonly published: Counter;
   readonly ahead: Counter;
   private readonly batch: Histogram;
@@ -223,18 +228,18 @@ class PublisherMetrics implements SubscriptionMetrics {
 }
 
 interface PublishedLogDocument {
-  /** Name of the topic. */
+  /** Name of the topic whose log the document describes. */
   readonly id: string;
-  /** Generation of the publisher. A new generation publishes everything again, from the first event. */
+  /** Generation of the publisher. A new generation publishes all events again. */
   readonly generation: number;
-  /** Number of messages that the broker had accepted at the last check, see `MessageBroker.produced`. */
+  /** Number of messages that the broker had accepted at the last check; see `MessageBroker.produced`. */
   readonly produced: readonly number[];
 }
 
-/** Derived like the checkpoints, so never newer than they are. */
+/** The collection is derived like the checkpoints, so that it is never newer than the checkpoints. */
 const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
 
-/** Last known size of the broker's log. A shorter log has lost some or all published events. */
+/** Stores the last known size of the broker's log. A shorter log has lost published events. */
 class PublishedLog {
   constructor(
     private readonly store: DocumentStore,
@@ -242,14 +247,14 @@ class PublishedLog {
     private readonly topic: string,
   ) {}
 
-  /** Returns the generation to publish in. @throws Unavailable */
+  /** Returns the generation in which the publisher publishes. @throws Unavailable */
   async generation(): Promise<number> {
     return (await this.readPublishedLog()).generation;
   }
 
   /**
-   * Checks the broker's log and returns the generation to publish in from now on. Has no effect if another process
-   * found the same concurrently, or this process has stale data.
+   * Checks the broker's log and returns the generation in which to publish from now on. Has no effect if another
+   * process made the same check concurrently, or if this process has stale data.
    * @throws Unavailable
    */
   async checkLog(): Promise<number> {

@@ -18,11 +18,11 @@ import { LRUCache } from 'lru-cache';
 import { type FoldedShipment, foldNextEvent, foldStream, cacheWeight } from './event-maker.ts';
 
 /**
- * Maximum characters per batch, well below the limits of brokers. The next batch is sent after the acknowledgement of
- * the previous one, to keep the order.
+ * Maximum characters per batch, well below the limits of brokers. To keep the order, the next batch is sent only after
+ * the broker has acknowledged the previous one.
  */
 const MAX_BATCH_CHARACTERS = 512 * 1024;
-/** Number of events to convert before other work gets a turn on the thread: about 1 ms. */
+/** Number of events that are converted before the thread can do other work: about 1 ms. */
 const EVENTS_PER_TURN = 50;
 const CONCURRENT_STREAMS = 16;
 
@@ -32,11 +32,11 @@ interface PublishingParts {
   readonly topic: string;
   readonly readModels: ReadModelGate;
   readonly addresses: PublicAddresses;
-  /** Number of ordinary shipments in memory. */
+  /** Number of shipments of ordinary size kept in memory. */
   readonly cachedShipments: number;
   /** Published events by `type`. */
   readonly published: Counter;
-  /** Aborts when another process may hold the partition. */
+  /** Aborts when another process may have the lease of the partition. */
   readonly lost: AbortSignal;
 }
 
@@ -44,11 +44,11 @@ interface AnnouncedMessage {
   readonly message: Message;
   readonly type: string;
   readonly stored: StoredEvent;
-  /** The shipment right before the event. */
+  /** The shipment directly before the event. */
   readonly before: FoldedShipment | undefined;
 }
 
-/** Announcements to send next, and the shipments after them. */
+/** Announcements to send in the next batch, and the shipments after them. */
 interface AnnouncementBatch {
   announcements: AnnouncedMessage[];
   characters: number;
@@ -58,8 +58,8 @@ interface AnnouncementBatch {
 }
 
 /**
- * Publishes the events of its partition in order. Remembers each shipment after its last published event, so that
- * events repeated after an engine's failure or a retry are recognised.
+ * Publishes the events of its partition in order. Keeps each shipment after its last published event, so that it
+ * recognizes events that are repeated after a failure of an engine or a retry.
  */
 export class Publishing implements EventHandler {
   private readonly shipments: LRUCache<string, FoldedShipment>;
@@ -89,7 +89,7 @@ export class Publishing implements EventHandler {
     return [...failures.values()];
   }
 
-  /** @param before the shipment as folded so far */
+  /** @param before the shipment before the events; undefined if they create it */
   private add(slice: AnnouncementBatch, stored: StoredEvent, before: FoldedShipment | undefined): void {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
@@ -121,8 +121,8 @@ export class Publishing implements EventHandler {
   }
 
   /**
-   * Publishes the messages. A message that the broker always refuses is a failure of its stream, and is removed from
-   * the batch.
+   * Publishes the messages. If the broker always refuses a message, its stream fails and its later messages are removed
+   * from the batch.
    */
   private async publishMessages(slice: AnnouncementBatch, failures: Map<string, EventFailure>): Promise<void> {
     while (slice.announcements.length > 0) {
@@ -140,8 +140,8 @@ export class Publishing implements EventHandler {
   }
 
   /**
-   * Returns the shipments before their first event in the batch, or later. Shipments that cannot be folded are
-   * failures.
+   * Returns the shipments before their first event in the batch, or later. A shipment that cannot be folded is recorded
+   * as a failure.
    */
   private async readShipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
     const before = new Map<string, FoldedShipment>();
@@ -175,7 +175,7 @@ export class Publishing implements EventHandler {
   }
 }
 
-/** Returns headers for consumers, with data that is not part of the public event. The same for every publication. */
+/** Returns headers with data that the public event does not contain. Repeated publications have equal headers. */
 function createMessageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
   const { request_id, traceparent } = metadata;
   return {
@@ -191,7 +191,7 @@ function createEmptyBatch(): AnnouncementBatch {
   return { announcements: [], characters: 0, position: '', after: new Map() };
 }
 
-/** Removes the announcement and all later ones of its stream. */
+/** Removes an announcement and all later announcements of its stream. */
 function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementBatch): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
@@ -201,15 +201,15 @@ function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementB
   else slice.after.set(stream, before);
 }
 
-/** Reports whether all read models contain all events up to the position, now or within the timeout. */
+/** Returns true if all read models contain all events up to the position, now or within the timeout. */
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
-/** Milliseconds after which a waiting publisher notices that it must stop. */
+/** Maximum milliseconds until a waiting publisher notices that it must stop. */
 const ABORT_CHECK_MS = 250;
 
 /**
- * Delays publication until the read models contain the events, so that consumers can read what they are notified about.
- * After a timeout, publishes without waiting until the read models have caught up.
+ * Delays publication until the read models contain the events, so that consumers can read the resources that events
+ * name. After a timeout, publishes without waiting until the read models have caught up.
  */
 export class ReadModelGate {
   private behindSince: number | undefined;
@@ -217,7 +217,7 @@ export class ReadModelGate {
 
   constructor(
     private readonly reached: ReadModelsReached,
-    /** Maximum milliseconds to wait for the read models. */
+    /** Maximum milliseconds for which publication waits for the read models. */
     private readonly patienceMs: number,
     private readonly ahead: Counter,
     private readonly logger: Logger,
@@ -225,8 +225,8 @@ export class ReadModelGate {
 
   /**
    * Resolves when events up to the position may be published.
-   * @param events number of events
-   * @throws the signal's reason when it aborts
+   * @param events number of events that wait
+   * @throws the reason of the signal when it aborts
    */
   async waitForReadModels(position: Position, events: number, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -255,7 +255,7 @@ export class ReadModelGate {
     );
   }
 
-  /** Reports whether the read models contain the position. An error counts as false. */
+  /** Returns true if the read models contain the position. An error counts as false. */
   private async hasReached(position: Position, timeoutMs: number): Promise<boolean> {
     try {
       return await this.reached(position, timeoutMs);

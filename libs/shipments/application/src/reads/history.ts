@@ -34,7 +34,7 @@ export async function toHistoryEntry(
   };
 }
 
-/** Returns the change of the shipment's ETA by an event; undefined if there is none. */
+/** Returns the change that an event makes to the shipment's ETA; undefined if it makes none. */
 export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
@@ -64,19 +64,22 @@ function computeSlipHours(from: string | null, to: string | null): number | null
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
-/** Number of events per read. An event has up to 1 MB. */
+/** Maximum number of events per read. An event has up to 1 MB. */
 const MAX_EVENTS_PER_READ = 32;
-/** Maximum number of events read for one page. Reading an event that is not listed costs as much as a listed one. */
+/**
+ * Maximum number of events that one page reads. Reading an event that is not listed costs as much as reading a listed
+ * one.
+ */
 const MAX_EVENTS_PER_PAGE = 2_000;
-/** Size of a page in bytes. The first item that makes the JSON longer ends the page. */
+/** Maximum size of a page in bytes of JSON. The first item that exceeds it ends the page. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Converts an event to a list item; undefined for an event that is not listed. */
 export type ToItem<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
 
 /**
- * Returns a page of items from the events of a stream, newest first. Reads only the part of the stream that the page
- * covers, and ends the page early if items are large.
+ * Returns a page of items from the events of a stream, newest first. Reads only the events of the page. Large items end
+ * the page early.
  */
 export async function pageBackwards<T>(
   store: EventStore,

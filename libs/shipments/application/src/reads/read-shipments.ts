@@ -59,7 +59,7 @@ interface ShipmentReadsOptions {
   readonly settings: RuleSettingsReader;
 }
 
-/** Reads of single shipments from their streams. */
+/** Reads single shipments from their streams. */
 export class ShipmentStreamReads implements ShipmentReads {
   private readonly past: PastShipments;
 
@@ -159,23 +159,26 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 }
 
-/** Returns the objects that a document needs: its bytes if it is complete, otherwise the bytes received so far. */
+/**
+ * Returns the ids of the objects that a document needs: the object with its bytes if it is complete, otherwise the
+ * bytes received so far.
+ */
 function listNeededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
   const until = findExpiry(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
 
-/** Limits of the cache of past shipments. Every page of a list asks for the same one. */
+/** Limits of the cache of past shipments. It exists because every page of a list reads the same past shipment. */
 const CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
-/** A shipment folded up to some event. */
+/** A shipment, folded up to some past event. */
 interface PastShipment {
   readonly state: ShipmentState | undefined;
   /** Number of folded events, from the first event of the stream. */
   readonly events: number;
   readonly characters: number;
-  /** True if the next event was recorded later than the requested time, so that no further event counts. */
+  /** True if the next event was recorded after the requested time, so that all further events are ignored. */
   readonly isOver: boolean;
 }
 const EMPTY_PAST_SHIPMENT: PastShipment = { state: undefined, events: 0, characters: 0, isOver: false };
@@ -191,9 +194,10 @@ class PastShipments {
   constructor(private readonly store: EventStore) {}
 
   /**
-   * Returns the state at a time; undefined if there was no shipment, or it belongs to another scope. Folds the stream
-   * up to the first event that was recorded later. Recorded times may decrease slightly within a stream, because clocks
-   * of replicas differ; events after that first one never count, so that repeated reads agree.
+   * Returns the state of a shipment at a time; undefined if the shipment did not exist or belongs to another scope.
+   * Folds the stream up to the first event that was recorded later. Clocks of replicas differ, so recorded times can
+   * decrease slightly within a stream. Events after that first event never count, so that repeated reads give the same
+   * result.
    */
   async readStateAt(
     stream: string,
@@ -235,7 +239,7 @@ function isCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean
   return event?.type === 'shipment.created.v1' && isInScope(event.data, scope);
 }
 
-/** Returns a page of the milestones that a shipment had. */
+/** Returns a page of a shipment's milestones at a past time. */
 function createMilestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
   const { limit, after } = query;
   const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => matchesListQuery(milestone, query));

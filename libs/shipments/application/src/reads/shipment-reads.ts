@@ -48,19 +48,19 @@ export interface GetDocument extends Scope {
 
 /** A document, with the object that contains its bytes and the version of its shipment. */
 export interface FoundDocument extends StoredDocument {
-  /** Id of the last object received while the document is pending. */
+  /** Id of the last received object while the document is pending. */
   readonly received_object_id: string | null;
   readonly shipment_version: number;
 }
 
-/** Request for the objects of a shipment in any scope, for a job that finds objects of no document. */
+/** Request for the objects of a shipment in any scope. A job sends it to find objects that no document needs. */
 export interface DocumentObjects {
   readonly shipment_id: string;
-  /** Current time. An upload that has expired by then needs no object, even if its expiry is not stored yet. */
+  /** Current time. An upload that has expired by this time needs no object, even if its expiry is not stored yet. */
   readonly now: Timestamp;
 }
 
-/** Request for a shipment as it was at a time, to the millisecond. */
+/** Request for the state of a shipment at a past time. */
 export interface GetShipmentAt extends GetShipment {
   /** The requested time, in UTC with milliseconds. */
   readonly as_of: Timestamp;
@@ -74,7 +74,7 @@ export interface ListMilestonesAt extends GetShipmentAt {
   readonly include_retracted: boolean;
   /** Maximum number of items, at least 1. */
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** Value of `next` from the previous page. */
   readonly after?: PageEnd | undefined;
 }
 
@@ -85,24 +85,24 @@ export interface ReadHistory extends GetShipment {
   readonly after?: PageEnd | undefined;
 }
 
-/** Position at which a page ended. */
+/** Position of the last item of a page. */
 export type PageEnd = readonly (string | number)[];
 
 export interface ReadPage<T> {
   readonly items: readonly T[];
   /**
-   * Start of the next page; null after the last page. A page may have fewer items than requested, even none, and still
-   * not be the last.
+   * Start of the next page; null after the last page. A page may have fewer items than requested, or none, although
+   * more pages follow.
    */
   readonly next: PageEnd | null;
 }
 
-/** A history entry without its actor's name, which the domain does not know. */
+/** A history entry without its actor's name, because the domain does not know names. */
 export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor: Omit<HistoryEntry['actor'], 'name'> };
 
 /**
- * Reads of a shipment's stream. Methods return undefined for a shipment that does not exist or belongs to another
- * scope. Results are at least as new as every command answered before the call. All methods throw `Unavailable`.
+ * Reads of a shipment's stream. Methods return undefined if the shipment does not exist or belongs to another scope.
+ * Results include every command that was answered before the call. All methods throw `Unavailable`.
  */
 export interface ShipmentReads {
   getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
@@ -118,13 +118,13 @@ export interface ShipmentReads {
   listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined>;
   /** Explains the shipment's status, times and exceptions. */
   explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
-  /** Returns undefined if no shipment of the scope has it. */
+  /** Returns an exception of a shipment; undefined if no shipment of the scope has it. */
   getException(request: GetException): Promise<FoundException | undefined>;
   /** Returns undefined if no shipment of the scope has it. */
   getDocument(request: GetDocument): Promise<FoundDocument | undefined>;
   /**
-   * Returns ids of the objects that a shipment's documents need, or may need once uploads complete; empty if there is
-   * no such shipment.
+   * Returns ids of the objects that a shipment's documents need, or may need once uploads complete. Empty if the
+   * shipment does not exist.
    */
   documentObjects(request: DocumentObjects): Promise<readonly string[]>;
 }

@@ -6,13 +6,13 @@ import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
 import { addConsequences } from '../exceptions/reconcile.ts';
 
-/** Cancels a shipment, regardless of its milestones. Possible until the shipment is delivered. */
+/** Cancels a shipment, regardless of its milestones. A delivered shipment cannot be cancelled. */
 export interface CancelShipment extends CommandContext {
   readonly type: 'CancelShipment';
   readonly shipment_id: string;
 }
 
-/** Cancels also a shipment that a milestone cancels, so that it stays cancelled if the milestone is retracted. */
+/** Also cancels a shipment that a milestone has cancelled, so that it stays cancelled if the milestone is retracted. */
 export const cancelShipment: CancellationHandler<CancelShipment> = {
   decide({ at }, state, context) {
     const { status, version } = state.record;
@@ -31,7 +31,7 @@ export const cancelShipment: CancellationHandler<CancelShipment> = {
   answer: answerCancellation,
 };
 
-/** Revokes the client's cancellation: the shipment gets the status of its milestones again. */
+/** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
 export interface ReopenShipment extends CommandContext {
   readonly type: 'ReopenShipment';
   readonly shipment_id: string;
@@ -69,7 +69,10 @@ function answerCancellation({ outcome }: CancellationResult, { record }: Shipmen
   return { outcome, shipment: record };
 }
 
-/** @param after the state with the changed cancellation */
+/**
+ * Decides a change of the cancellation.
+ * @param after the state with the changed cancellation
+ */
 function decideCancellation(
   at: Timestamp,
   after: ShipmentState,

@@ -5,8 +5,8 @@ import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
- * Updates a shipment's exceptions to the present time and the workspace's settings. Stores nothing if nothing changes,
- * so it may be repeated at any time.
+ * Updates a shipment's exceptions to the present time and the workspace's settings. If nothing changes, the command
+ * stores nothing, so it may be repeated at any time.
  */
 export interface CheckRules extends CommandContext {
   readonly type: 'CheckRules';
@@ -19,9 +19,9 @@ interface CheckResult {
 }
 export interface CheckRulesAnswer extends CheckResult {
   readonly shipment_id: string;
-  /** Version of the shipment right after the command. */
+  /** Version of the shipment directly after the command. */
   readonly version: number;
-  /** Time when time alone next changes the shipment; null if never. */
+  /** Next time at which the shipment changes without a command; null if there is none. */
   readonly next_check_at: Timestamp | null;
 }
 

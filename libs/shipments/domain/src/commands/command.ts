@@ -15,9 +15,9 @@ import {
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import type { ShipmentState } from '../state.ts';
 
-/** Fields of every command. Created once for each request. */
+/** Fields of every command. They are created once for each request. */
 export interface CommandContext {
-  /** UUID of the command. Commands with the same id are repetitions of one command. */
+  /** UUID of the command. Commands with equal ids are repetitions of one command. */
   readonly id: string;
   /** Time of the command. */
   readonly at: Timestamp;
@@ -28,17 +28,20 @@ export interface CommandContext {
   readonly traceparent: string | null;
   /** True for `Prefer: handling=strict`: a wrong check digit is an error instead of a warning. */
   readonly strict: boolean;
-  /** Versions of the shipment that the command may change; if absent, any version or none. */
+  /**
+   * Versions of the shipment that the command may change; if absent, the command accepts any version and a missing
+   * shipment.
+   */
   readonly expected_versions?: ExpectedVersions;
 }
 
-/** Inputs of a decision other than the command and the state. */
+/** Inputs of a decision in addition to the command and the state. */
 export interface DecideContext {
   readonly places: Places;
   /** Settings of the shipment's workspace. */
   readonly settings: RuleSettings;
   /**
-   * Returns the id of the n-th (from 0) new milestone, exception or document of the command. A repeated command gets
+   * Returns the id for the n-th (from 0) new milestone, exception or document of the command. A repeated command gets
    * the same ids.
    */
   readonly newId: (kind: 'mst' | 'exc' | 'doc', n: number) => string;
@@ -49,35 +52,36 @@ export interface CommandResult {
   readonly outcome: string;
 }
 
-/** A command's result, with the events to append. */
+/** The decision on a command: its result and the events to append. */
 export type Decision<Result extends CommandResult = CommandResult> = Result & {
-  /** Events to append at the revision of the state that was decided on. Empty if nothing changes. */
+  /** Events to append at the revision of the state used for the decision. Empty if nothing changes. */
   readonly events: readonly ShipmentEventBody[];
   readonly warnings: readonly Warning[];
-  /** Time when time alone next changes the shipment as it is after the events; null if never. */
+  /** Next time at which the shipment changes without a command, after these events; null if there is none. */
   readonly nextCheckAt: Timestamp | null;
 };
 
 /**
- * Handles one type of commands. Pure: equal arguments give equal results.
- * `create` and `decide` throw DomainError to refuse the command; its `details` name every faulty field.
+ * Handles commands of one type. Pure: equal arguments give equal results. `create` and `decide` refuse a command with a
+ * DomainError, whose `details` name every invalid field.
  */
 export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
-  /** Creates the shipment if it does not exist. Absent for other commands. */
+  /** Creates the shipment if it does not exist. Absent for commands that require an existing shipment. */
   create?(command: Command, context: DecideContext): Decision<Result>;
   /** Decides on a command for an existing shipment. */
   decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
   /**
-   * Rebuilds the result from the events that the command stored; undefined if a command of another type stored them.
+   * Rebuilds the result from the events that the command stored. Undefined if a command of another type stored the
+   * events.
    */
   resultOf(events: readonly ShipmentEvent[], command: Command): Result | undefined;
-  /** Builds the answer, without its warnings, from the shipment right after the command. */
+  /** Builds the answer without warnings, from the shipment directly after the command. */
   answer(result: Result, after: ShipmentState): Answer;
 }
 
 /**
- * Refuses a command with all its invalid fields at once. The error code is the code that all fields share, if it is
- * also a code of whole requests, otherwise `validation_failed`.
+ * Refuses a command with all its invalid fields. If all fields have the same error code and the code is valid for whole
+ * requests, the error has that code; otherwise it has `validation_failed`.
  * @throws DomainError
  */
 export function throwIfErrors(errors: readonly FieldError[]): void {
@@ -89,16 +93,16 @@ export function throwIfErrors(errors: readonly FieldError[]): void {
 }
 
 /**
- * Returns the error for a shipment that does not exist or belongs to another scope. It is the same error, so that ids
- * reveal nothing.
+ * Returns the error for a shipment that does not exist or belongs to another scope. Both cases have the same error, so
+ * that ids reveal nothing.
  */
 export function createShipmentNotFoundError(): DomainError {
   return new DomainError('not_found', 'The shipment does not exist.');
 }
 
 /**
- * Returns warnings for a write to a cancelled shipment. The write is stored; there is no warning if it revokes the
- * cancellation.
+ * Returns warnings for a write to a cancelled shipment. The write is stored. A write that revokes the cancellation has
+ * no warning.
  */
 export function warnOfCancelledShipment(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];

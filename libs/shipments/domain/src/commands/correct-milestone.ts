@@ -20,15 +20,15 @@ import {
   warnOfUnusualMode,
 } from './record-milestone.ts';
 
-/** Fields of a milestone that a client can correct: all that it posts, except the source. */
+/** Fields of a milestone that a client can correct: all fields that it posts, except the source. */
 export type MilestonePatch = Partial<Omit<MilestoneInput, 'source'>>;
 
-/** Corrects a milestone by hand. Feeds that send it again do not undo the correction. */
+/** Corrects a milestone by hand. If a feed sends the milestone again, the correction stays. */
 export interface CorrectMilestone extends CommandContext {
   readonly type: 'CorrectMilestone';
   readonly shipment_id: string;
   readonly milestone_id: string;
-  /** Fields to correct, with the right types. Absent fields stay, null clears. */
+  /** Fields to correct, with correct types. Absent fields keep their value, null clears. */
   readonly patch: MilestonePatch;
 }
 
@@ -81,7 +81,8 @@ function decide(
 
 /**
  * Returns the milestone with the patched fields. All other fields stay exactly as they are, even if the check would
- * change them now. @throws DomainError
+ * change them today.
+ * @throws DomainError
  */
 function applyPatch(
   { patch, at }: CorrectMilestone,
@@ -91,7 +92,7 @@ function applyPatch(
 ): MilestoneInput {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
-  // Drops the time zone of the former place. A time zone that a client gave stays.
+  // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
   const merged = { ...pickContent(previous), ...patch, ...timezone };
   const { milestone: checked, errors } = checkMilestone(merged, places, at, listPorts(record));
@@ -117,7 +118,7 @@ function requireUniqueExternalId({ external_id }: MilestoneInput, entry: Timelin
   );
 }
 
-/** Retracts a milestone. The milestone stays on record and no longer counts. */
+/** Retracts a milestone. It stays on the timeline but has no effect. */
 export interface RetractMilestone extends CommandContext {
   readonly type: 'RetractMilestone';
   readonly shipment_id: string;

@@ -25,15 +25,15 @@ import { applyDocumentChanges } from '../evolve.ts';
 import { findExpiry, createReplacementFinder } from '../documents.ts';
 import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
 
-/** A document as a client describes it. */
+/** A document as a client describes it in a request. */
 export interface DocumentInput {
   readonly type: DocumentType;
-  /** File name without a path. */
+  /** File name of the document, without a path. */
   readonly file_name: string;
   readonly replaces_document_id: string | null;
 }
 
-/** The bytes that a client announces. */
+/** Size and checksum of the bytes that a client announces to upload. */
 export interface AnnouncedBytes {
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
@@ -54,7 +54,7 @@ export interface DocumentResult extends CommandResult {
 export interface DocumentAnswer {
   readonly outcome: DocumentOutcome;
   readonly document: DocumentRecord;
-  /** Id of the object with the document's bytes, even if they are to be destroyed; null until they are complete. */
+  /** Id of the object with the document's bytes, even if they must be destroyed; null until the bytes are complete. */
   readonly object_id: string | null;
   /** Version of the shipment right after the command. */
   readonly shipment_version: number;
@@ -116,8 +116,8 @@ function checkReplacedDocument(id: string | null, { documents }: ShipmentState):
 }
 
 /**
- * Returns the event that completes a document with these bytes. The document replaces its predecessor unless that was
- * replaced or deleted in the meantime.
+ * Returns the event that completes a document with these bytes. The document also replaces its predecessor, unless the
+ * predecessor was replaced or deleted in the meantime.
  */
 export function createUploadedEvent(
   pending: DocumentRecord,
@@ -139,7 +139,7 @@ export function createUploadedEvent(
   return { type: documentUploaded.type, data: { stored: { document, object_id: id }, replaced, documents_count } };
 }
 
-/** Returns the decision of a command with at most one event about a document. */
+/** Returns the decision on a command about a document. The command has at most one event. */
 export function decideOnDocument(
   { at, ...result }: DocumentResult & { readonly at: string },
   event: ShipmentEventBody | undefined,

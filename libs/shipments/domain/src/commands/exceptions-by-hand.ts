@@ -23,11 +23,11 @@ import {
 } from './command.ts';
 import { checkContainer } from './record-milestone.ts';
 
-/** Fields of an exception that a person opens, with the right types; null if absent. */
+/** Fields of an exception that a person opens, with correct types; null if absent. */
 export interface ExceptionInput {
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** Title; null for the title of the type. */
+  /** Title of the exception; null for the default title of its type. */
   readonly title: string | null;
   readonly detail: string | null;
   readonly container_number: string | null;
@@ -36,7 +36,9 @@ export interface ExceptionInput {
   readonly assignee: string | null;
 }
 
-/** Opens an exception by hand, unless one of its type is already open for the same container, or for the shipment. */
+/**
+ * Opens an exception by hand, unless an exception of its type is already open for the same container or the shipment.
+ */
 export interface OpenException extends CommandContext {
   readonly type: 'OpenException';
   readonly shipment_id: string;
@@ -44,7 +46,7 @@ export interface OpenException extends CommandContext {
 }
 
 interface OpenExceptionResult {
-  /** `existing`: the exception was already open, or its rule opens it with this command. */
+  /** `existing`: the exception was already open, or its rule opens the exception together with this command. */
   readonly outcome: 'opened' | 'existing';
   readonly exceptionId: string;
 }
@@ -139,19 +141,19 @@ function checkExceptionLimit({ exceptions }: ShipmentState): readonly FieldError
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
-/** A person acknowledges an exception. Acknowledging again changes the assignee or adds a note. */
+/** A person acknowledges an exception. A repeated acknowledgement can change the assignee or add a note. */
 export interface AcknowledgeException extends CommandContext {
   readonly type: 'AcknowledgeException';
   readonly shipment_id: string;
   readonly exception_id: string;
-  /** Assignee. If absent, the assignee stays; null removes the assignee. */
+  /** New assignee. If absent, the assignee does not change; null removes the assignee. */
   readonly assignee?: string | null;
-  /** Note for the history. */
+  /** Note for the history of the shipment. */
   readonly note: string | null;
 }
 
 interface AcknowledgeExceptionResult {
-  /** `unchanged`: the exception had these values already, and the note is absent or equals the last one. */
+  /** `unchanged`: the exception already had these values, and the note is absent or equals the last note. */
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -191,7 +193,7 @@ export const acknowledgeException: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
 };
 
-/** A person resolves an exception. Its rule opens no new one until the condition has ended once. */
+/** A person resolves an exception. Its rule opens no new exception until the condition has ended once. */
 export interface ResolveException extends CommandContext {
   readonly type: 'ResolveException';
   readonly shipment_id: string;

@@ -23,8 +23,8 @@ import {
 import { decideUpdate } from './update.ts';
 
 /**
- * Changes single fields of a shipment as a JSON merge patch (RFC 7396): absent fields stay, objects are merged, null
- * clears, arrays are replaced.
+ * Changes single fields of a shipment as a JSON merge patch (RFC 7396): absent fields keep their value, objects are
+ * merged, null clears, arrays are replaced.
  */
 export interface PatchShipment extends CommandContext {
   readonly type: 'PatchShipment';
@@ -32,12 +32,12 @@ export interface PatchShipment extends CommandContext {
   readonly patch: ShipmentPatch;
 }
 
-/** Fields with the right types, in the form that `checkShipmentFields` returns. */
+/** Fields with correct types, in the form that `checkShipmentFields` returns. */
 export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & {
   readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
 } & { readonly original_eta?: Timestamp | null };
 
-/** Objects that a patch may contain in part. */
+/** Fields whose values are objects. A patch may contain only some members of these objects. */
 interface MergedFields {
   readonly shipper: Partial<Party>;
   readonly consignee: Partial<Party>;
@@ -65,9 +65,9 @@ export const patchShipment: CommandHandler<
 };
 
 /**
- * Decides on a patch. Its `etd`, `eta` and `legs` are new statements even if they equal the last sent values, and
- * change `eta` even after the arrival. The values of the last upsert stay remembered, so that a nightly resend of them
- * does not undo the patch.
+ * Decides on a patch. `etd`, `eta` and `legs` of the patch are new statements even if they equal the last sent values.
+ * They change `eta` even after the arrival. The values of the last upsert are kept, so that a nightly upsert with the
+ * same values does not undo the patch.
  */
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
@@ -89,7 +89,7 @@ function decideShipmentPatch(command: PatchShipment, state: ShipmentState, conte
   });
 }
 
-/** Returns the patch with its objects merged into those of the shipment. */
+/** Returns the patch with its objects merged into the objects of the shipment. */
 function mergePatch(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
@@ -106,7 +106,7 @@ function mergeParty(before: Party | null, patch: Partial<Party> | null): Party |
   return patch === null ? null : { name: null, external_id: null, ...before, ...patch };
 }
 
-/** A Map, because `__proto__` is an allowed name. */
+/** The metadata are in a Map, because `__proto__` is an allowed name. */
 function mergeStrings(
   before: ShipmentRecord['metadata'],
   patch: MergedFields['metadata'] | null,
@@ -120,7 +120,7 @@ function mergeStrings(
   return Object.fromEntries(strings);
 }
 
-/** Sets the container fields that only clients set. Absent fields stay, null clears. */
+/** Sets the fields of a container that only clients set. Absent fields keep their value, null clears. */
 export interface PatchContainer extends CommandContext {
   readonly type: 'PatchContainer';
   readonly shipment_id: string;
@@ -156,7 +156,7 @@ export const patchContainer: CommandHandler<
   },
 };
 
-/** Returns the container. @throws DomainError `not_found` if the shipment has no such container */
+/** Returns the container of the command. @throws DomainError `not_found` if the shipment has no such container */
 export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
   if (record.container_numbers.includes(number)) return;
   throw new DomainError('not_found', 'The shipment has no such container.');

@@ -43,7 +43,8 @@ import {
 } from './command.ts';
 
 /**
- * Records a milestone, corrects the one with the same `external_id`, or finds that the milestone is already recorded.
+ * Records a milestone, corrects the milestone with the same `external_id`, or finds that the milestone is already
+ * recorded.
  */
 export interface RecordMilestone extends CommandContext {
   readonly type: 'RecordMilestone';
@@ -53,8 +54,8 @@ export interface RecordMilestone extends CommandContext {
 
 interface RecordMilestoneResult {
   /**
-   * `existing`: no milestone was recorded or corrected. The existing one may have got the `external_id`, or records
-   * what the feed sent.
+   * `existing`: no milestone was recorded or corrected. The existing milestone may have received the `external_id`, or
+   * now stores what the feed sent.
    */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
@@ -117,8 +118,8 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
 }
 
 /**
- * Reports whether a repeated milestone becomes current again: a superseded estimate that a person posts. A feed's
- * repetition does not count, because feeds resend everything.
+ * Returns true if a repeated milestone becomes current again, which happens if a person posts a superseded estimate
+ * again. The repetition of a feed does not count, because feeds resend everything.
  */
 function becomesCurrentAgain({ entry, by }: RepeatedMilestone, { source }: MilestoneInput): boolean {
   return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
@@ -138,8 +139,8 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
 }
 
 /**
- * Returns the milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it
- * current again.
+ * Returns the milestone with new content. Its id, `recorded_at` and `recorded_by` do not change. A new statement makes
+ * it current again.
  */
 export function replaceContent(previous: Milestone, content: MilestoneInput): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
@@ -152,14 +153,14 @@ interface MergedMilestone {
 }
 
 /**
- * Returns the content of a milestone after a client sent it again, and the values of the feed that a person's values
- * override.
+ * Result of merging a milestone that a client sent again: the content, and the values of the feed that values of a
+ * person override.
  */
 function mergeRepeatedMilestone({ entry, by }: RepeatedMilestone, input: MilestoneInput): MergedMilestone {
   const content = pickContent(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
-    // A milestone without an external_id gets that of the repetition.
+    // A milestone without an `external_id` receives the `external_id` of its repetition.
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
@@ -170,7 +171,7 @@ function mergeRepeatedMilestone({ entry, by }: RepeatedMilestone, input: Milesto
   return { content: news, overridden: findOverridden(news, input) };
 }
 
-/** Returns the event that stores a repetition. The event is neither a correction nor announced. */
+/** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
 function createRepetitionEvent(
   { entry }: RepeatedMilestone,
   content: MilestoneInput,
@@ -184,7 +185,7 @@ function createRepetitionEvent(
   return [{ type: 'milestone.corrected.v1', data }];
 }
 
-/** Returns a warning for a feed if a person's value overrides the feed's value. */
+/** Returns warnings for a feed whose values are overridden by values of a person. */
 function warnOfOverriddenValues(
   { entry, by }: RepeatedMilestone,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
@@ -192,7 +193,7 @@ function warnOfOverriddenValues(
   const { id, retracted_at } = entry.milestone;
   const fields = Object.keys(overridden);
   if (retracted_at === null && fields.length === 0) return [];
-  // The feed sends the same values as the person.
+  // The feed sends the same values that the person has set.
   if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
   const message =
     retracted_at === null
@@ -215,7 +216,9 @@ export interface MilestoneAnswer {
   readonly warnings: readonly Warning[];
 }
 
-/** A milestone after a command. `previous` is undefined for a new one, and set for a corrected or retracted one. */
+/**
+ * A milestone after a command. `previous` is undefined for a new milestone, and set for a corrected or retracted one.
+ */
 interface MilestoneOutcome {
   readonly previous: Milestone | undefined;
   readonly milestone: Milestone;
@@ -256,8 +259,7 @@ export function decideMilestone(
 }
 
 /**
- * Returns at most one warning: that an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before
- * `etd`.
+ * Returns at most one warning: an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before `etd`.
  */
 function warnOfEtaBeforeEtd(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
@@ -285,8 +287,8 @@ function createMilestoneEvent(
 }
 
 /**
- * Returns the content with the label and sequence of the catalog. @throws Error for a code that the check should have
- * refused
+ * Adds the label and sequence of the catalog to the content.
+ * @throws Error for an unknown code, which the check refuses earlier
  */
 function addCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
@@ -300,7 +302,7 @@ export function answerMilestone({ milestoneId }: { readonly milestoneId: string 
   return { milestone, shipment_version: after.record.version };
 }
 
-/** Returns the ports of the shipment and its legs. A milestone may spell them in any form. */
+/** Returns the ports of the shipment and its legs. A milestone may spell these ports in any form. */
 export function listPorts({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }

@@ -26,14 +26,14 @@ export interface RejectDocument extends CommandContext {
 
 type Answer = Omit<DocumentAnswer, 'warnings'>;
 
-/** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was rejected */
+/** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
 export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => decideReview(command, { status: 'approved', reason: null }, state, context),
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
-/** @throws DomainError `document_not_uploaded`, `document_reviewed` if it was approved */
+/** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
 export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
   decide: (command, state, context) =>
     decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
@@ -54,7 +54,7 @@ function decideReview(
 ) {
   const { document: previous, object_id } = findDocument(state, document_id);
   const about = { at, outcome: status, documentId: document_id } as const;
-  // The first review counts, with its reason.
+  // A repeated review changes nothing: the first review counts, with its reason.
   if (previous.status === status) {
     return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
   }
@@ -72,7 +72,7 @@ function decideReview(
   return decideOnDocument(about, { type: `document.${status}.v1`, data }, state, context);
 }
 
-/** A person deletes a document: its bytes are destroyed, the record stays. */
+/** A person deletes a document. Its bytes are destroyed; its record is kept. */
 export interface DeleteDocument extends CommandContext {
   readonly type: 'DeleteDocument';
   readonly shipment_id: string;

@@ -45,7 +45,7 @@ import { type PatchContainer, patchContainer, type PatchShipment, patchShipment,
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
-/** Every command. The compiler requires a handler in `COMMAND_HANDLERS` for each. */
+/** Union of all commands. The compiler requires a handler in `COMMAND_HANDLERS` for each of them. */
 export type ShipmentCommand =
   | UpsertShipment
   | PatchShipment
@@ -91,11 +91,11 @@ const COMMAND_HANDLERS = {
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
 type Handlers = typeof COMMAND_HANDLERS;
 
-/** The command of a type. */
+/** The command with the given type. */
 export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
-/** The decision on a command of the type. */
+/** The decision on a command of the given type. */
 export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decide']>;
-/** The answer to a command of the type. */
+/** The answer to a command of the given type. */
 export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answer']> & {
   readonly warnings: readonly Warning[];
 };
@@ -105,8 +105,8 @@ export function getHandler(type: CommandType): CommandHandler<ShipmentCommand, C
 }
 
 /**
- * Decides on a command: returns the events to append at the revision of `state`, including all derived data, so that
- * folding only copies. Pure: equal arguments give equal decisions.
+ * Decides on a command. Returns the events to append at the revision of `state`. The events contain all derived data,
+ * so that folding only copies. Pure: equal arguments give equal decisions.
  * @param state undefined if the shipment does not exist
  * @throws DomainError to refuse the command; `details` contains every invalid field. Checks `not_found` first, then
  * PreconditionFailed, so that clients learn nothing about a shipment that they have not seen
@@ -131,7 +131,10 @@ function decision(command: ShipmentCommand, state: ShipmentState | undefined, co
   return handler.create(command, context);
 }
 
-/** Checks that the shipment has the part that the command is about. @throws DomainError `not_found` if it does not */
+/**
+ * Checks that the shipment contains the resource that the command names.
+ * @throws DomainError `not_found` if it does not
+ */
 function requireCommandTarget(command: ShipmentCommand, state: ShipmentState): void {
   if ('milestone_id' in command) findEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);

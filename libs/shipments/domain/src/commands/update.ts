@@ -16,16 +16,16 @@ import {
   warnOfCancelledShipment,
 } from './command.ts';
 
-/** A client's changes of an existing shipment. */
+/** Changes of an existing shipment that a client sent. */
 interface ShipmentUpdate {
   readonly checked: CheckedShipment;
-  /** Checked fields that are new statements about times. */
+  /** Checked schedule fields that are new statements of the client. */
   readonly times: ScheduleFields;
-  /** Times and revisions that legs take over from the present legs; absent if all their times are new statements. */
+  /** Times and revisions that legs keep from the present legs; absent if all times of the legs are new statements. */
   readonly continued?: LegsWithTimes;
-  /** New values of the last upsert. */
+  /** New values of the last upsert, with which the next upsert is compared. */
   readonly sent: LastSentValues;
-  /** Other fields of the record that the update sets. */
+  /** Other record fields that the update sets. */
   readonly also?: Partial<Pick<ShipmentRecord, 'original_eta'>>;
   /** True if the update changes `eta` even after the arrival. */
   readonly movesEtaAfterArrival?: boolean;
@@ -68,7 +68,7 @@ export function decideUpdate(
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
-/** Returns the event that stores the ports set by the client, unless they equal the stored or visible ones. */
+/** Returns the event that stores the ports that the client set; no event if they equal the stored or visible ports. */
 export function createPortsGivenEvent(
   known: GivenPorts | null,
   given: GivenPorts,
@@ -80,7 +80,9 @@ export function createPortsGivenEvent(
   return [{ type: 'shipment.ports_given.v1', data: { origin_port, destination_port } }];
 }
 
-/** Checks the `external_id`. It identifies the shipment in the client's system, and cannot be changed or set later. */
+/**
+ * Checks the `external_id`. It identifies the shipment in the client's system, so it cannot be changed or set later.
+ */
 function checkExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
   const message = 'external_id can only be set when the shipment is created, and cannot be changed.';
@@ -95,7 +97,7 @@ export function checkReferences(
   return [{ param: 'external_id', code: 'reference_required', message }];
 }
 
-/** Compares `eta` and `etd` after the update, not only as sent. */
+/** Returns warnings of an update. Compares `eta` and `etd` after the update, not only the sent values. */
 export function warnOfUpdate({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
@@ -103,18 +105,18 @@ export function warnOfUpdate({ fields, warnings }: CheckedShipment, { etd, eta }
   return order === undefined ? others : [...others, order];
 }
 
-/** Legs of an upsert, with times that they take over from the present legs. */
+/** Legs of an upsert, with the times that they keep from the present legs. */
 interface LegsWithTimes {
-  /** Legs with the present times, unless the upsert sent other times than the last one. */
+  /** Legs with the present times. Times that differ from the last upsert have the new values. */
   readonly legs: readonly LegFields[];
-  /** Revisions of the events that set the times, by leg; absent if the upsert sets all of them. */
+  /** Revisions of the events that set the times of the legs, by leg; absent if the upsert sets all times. */
   readonly written?: readonly LegTimesWritten[];
-  /** Present legs, by leg; without actual times for a new leg. */
+  /** Present legs that the new legs continue, by leg. A new leg has no actual times. */
   readonly answered: readonly Leg[];
 }
 
 /**
- * Takes over the times of repeated legs from the present legs, so that they are not new statements.
+ * Keeps the times of repeated legs from the present legs, so that they are not new statements.
  * @param revision revision of the upsert's first event
  */
 export function takeOverLegTimes(
@@ -149,8 +151,8 @@ export function takeOverLegTimes(
 const NOT_FOUND_INDEX = -1;
 
 /**
- * Returns for each leg the index of the leg that it continues: one with the same ports, otherwise the one at the same
- * index.
+ * Returns for each leg the index of the former leg that it continues: the leg with the same ports, otherwise the leg at
+ * the same index.
  */
 function matchPresentLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
   const free = new Set(former.keys());

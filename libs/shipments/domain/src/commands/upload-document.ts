@@ -38,22 +38,22 @@ export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<D
   answer: answerDocument,
 };
 
-/** Records that bytes arrived for a pending document. The last bytes count. */
+/** Records that bytes arrived for a pending document. They replace bytes that arrived before. */
 export interface ReceiveUpload extends CommandContext {
   readonly type: 'ReceiveUpload';
   readonly shipment_id: string;
   readonly document_id: string;
   readonly object: ReceivedObject;
   /**
-   * Id of the object received before, if it still exists, otherwise null. The object is kept if the same bytes arrive
-   * again.
+   * Id of the previously received object if it still exists, otherwise null. If the same bytes arrive again, that
+   * object is kept.
    */
   readonly kept_object_id: string | null;
 }
 
 /**
- * Returns `unchanged` if the object received before is kept and the new one is not needed. @throws DomainError
- * `document_not_pending`
+ * Returns `unchanged` if the previous object is kept, so that the new object is not needed.
+ * @throws DomainError `document_not_pending`
  */
 export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
@@ -78,7 +78,7 @@ export interface CompleteUpload extends CommandContext {
   readonly type: 'CompleteUpload';
   readonly shipment_id: string;
   readonly document_id: string;
-  /** Id of the received object if it no longer exists, otherwise null. */
+  /** Id of the last received object if it no longer exists in the object store, otherwise null. */
   readonly lost_object_id: string | null;
 }
 

@@ -22,16 +22,16 @@ import { takeOverLegTimes, decideUpdate, checkReferences, createPortsGivenEvent,
 import { resolvePorts } from '../route.ts';
 import { type ShipmentState, createSchedule } from '../state.ts';
 
-/** Creates a shipment, or changes the one with this `external_id`. */
+/** Creates a shipment, or changes the shipment with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
   readonly type: 'UpsertShipment';
   /**
-   * Id `shp_<token>`, derived from workspace, environment and external_id, or from the command id without an
-   * external_id.
+   * Id `shp_<token>`. It is derived from workspace, environment and external_id; without an external_id, from the
+   * command id.
    */
   readonly shipment_id: string;
   /**
-   * Fields with the right types, in the form that `checkShipmentFields` returns. Absent fields keep their value, null
+   * Fields with correct types, in the form that `checkShipmentFields` returns. Absent fields keep their value, null
    * clears.
    */
   readonly fields: Partial<ShipmentFields>;
@@ -58,7 +58,8 @@ export const upsertShipment: CommandHandler<
 };
 
 /**
- * Creates a shipment. The first event contains everything visible; exceptions that open with the shipment follow it.
+ * Creates a shipment. The first event contains everything that clients see. Events of exceptions that open with the
+ * shipment follow.
  */
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
@@ -105,8 +106,8 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 
 /**
  * Changes a shipment. Absent fields keep their value, null clears, arrays and objects are replaced as a whole. `etd`,
- * `eta`, `legs` and the times of legs count only if they differ from the last sent values, so that a nightly resend
- * does not undo a newer estimate.
+ * `eta`, `legs` and the times of legs count only if they differ from the last sent values, so that a nightly upsert
+ * with the same values does not undo a newer estimate.
  */
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
@@ -127,7 +128,7 @@ function checkFields(
   return checkShipmentFields(fields, mode, places, strict);
 }
 
-/** Returns the fields that differ from the last upsert. */
+/** Returns the schedule fields that differ from the last upsert. */
 function pickNewScheduleFields(sent: LastSentValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),

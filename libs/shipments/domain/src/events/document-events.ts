@@ -32,7 +32,7 @@ export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
   },
 };
 
-/** A document became complete, and replaced another one if its sender asked for that. */
+/** A document became complete. It replaced another document if its sender requested this. */
 export interface DocumentUploaded {
   readonly type: 'document.uploaded.v1';
   readonly data: {
@@ -101,12 +101,12 @@ export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
   historyNote: (data) => ({ type: 'document.expired', changes: toDocumentChange(data) }),
 };
 
-/** A person deleted a document. Its bytes are to be destroyed; the record stays. */
+/** A person deleted a document. Its bytes must be destroyed; its record is kept. */
 export interface DocumentDeleted {
   readonly type: 'document.deleted.v1';
   readonly data: DocumentChanged & {
     readonly documents_count: number;
-    /** The document that the deleted one had replaced, which is current again; absent if there is none. */
+    /** The document that the deleted document had replaced and that is current again; absent if there is none. */
     readonly restored?: StoredDocument;
   };
 }

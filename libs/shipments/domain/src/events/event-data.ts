@@ -16,23 +16,25 @@ import type { MilestoneInput } from '../check-milestone.ts';
 /** The metadata of every event. */
 export interface EventMetadata {
   readonly command_id: string;
-  /** Index among the events of the command, from 0. The event's id is uuidv5(command_id, command_index). */
+  /**
+   * Index of the event among the events of its command, from 0. The event's id is uuidv5(command_id, command_index).
+   */
   readonly command_index: number;
-  /** Time of the command, used as the time of the event. Timestamps of stores are not used. */
+  /** Time of the command, which is the time of the event. Timestamps of stores are not used. */
   readonly recorded_at: Timestamp;
   readonly actor: Actor;
   readonly request_id: string;
   /** W3C trace context of the request; null if it had none. */
   readonly traceparent: string | null;
-  /** Time when time alone next changes the shipment as it is after this append; null if never. */
+  /** Next time at which the shipment changes without a command, after this append; null if there is none. */
   readonly next_check_at: Timestamp | null;
-  /** True if the event was imported from another store. It may be stored long after `recorded_at`. */
+  /** True if the event was imported from another store. An imported event may be stored long after `recorded_at`. */
   readonly imported?: true;
 }
 
 /**
- * Returns the time when time alone next changes the shipment; null if never. Ignores the value of an imported event:
- * the other system has other rules and settings, and more events of the shipment may follow.
+ * Returns the next time at which the shipment changes without a command; null if there is none. Ignores the time in an
+ * imported event: the exporting system has other rules and settings, and more events of the shipment may follow.
  */
 export function readNextCheckTime({ next_check_at, imported }: EventMetadata): Timestamp | null {
   return imported === true ? null : next_check_at;
@@ -41,31 +43,33 @@ export function readNextCheckTime({ next_check_at, imported }: EventMetadata): T
 /** Values that a client set for fields that estimates also set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
-/** Revisions of the events with which the client set the times of a leg. */
+/** Revisions of the events with which a client set the times of a leg. */
 export interface LegTimesWritten {
   readonly etd: number;
   readonly eta: number;
 }
 
-/** Ports that the client set itself. A port that the client left out is taken from the legs, if there are any. */
+/** Ports that the client set for the shipment. If the client omits a port, it is taken from the legs. */
 export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
 
-/** Values of the last upsert for fields that estimates also set. An upsert that repeats them changes nothing. */
+/**
+ * Values of the last upsert for fields that estimates also set. A repeated upsert with these values changes nothing.
+ */
 export interface LastSentValues {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
   readonly legs: readonly LegFields[];
 }
 
-/** Values that a feed last sent for fields that a person has corrected. Empty if nothing was corrected. */
+/** Values that a feed last sent for fields that a person has corrected. Empty if no field was corrected. */
 export type Overridden = Partial<MilestoneInput>;
 
 export type Change<T> = { readonly from: T; readonly to: T };
 
-/** A changed container: its number and the changed fields. An added or removed container is whole. */
+/** A changed container: its number and the changed fields. An added or removed container has all fields. */
 export type ContainerChange = Pick<Container, 'number'> & Partial<Container>;
 
-/** Fields of a shipment that events announce: not counts, and not fields that change with every event. */
+/** Fields of a shipment that events announce. They exclude counts and fields that change with every event. */
 export type AnnouncedFields = Omit<
   ShipmentRecord,
   | 'id'
@@ -79,21 +83,21 @@ export type AnnouncedFields = Omit<
 >;
 
 /**
- * Client-visible fields that an event changed. `containers` lists only changed containers, matched by number, in the order
- * of `container_numbers`: an added container is only in `to`, a removed one only in `from`, both whole; others have their
- * changed fields. `milestone`, which is not a field of the shipment, is set if an actual milestone was corrected or, with
- * `to` null, retracted.
+ * Client-visible fields that an event changed. `containers` lists only changed containers, matched by number, in the
+ * order of `container_numbers`. An added container is only in `to` and a removed container only in `from`, both with
+ * all fields; other containers have only their changed fields. `milestone` is not a field of the shipment: it is set if
+ * an actual milestone was corrected or, with `to` null, retracted.
  */
 export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<AnnouncedFields[Field]> } & {
   readonly containers?: Change<readonly ContainerChange[]>;
   readonly milestone?: { readonly from: Milestone; readonly to: Milestone | null };
 };
 
-/** The `last_milestone`s that an event changes. Responses contain them, events do not announce them. */
+/** Changed `last_milestone` values. Responses contain them, but events do not announce them. */
 export interface LastMilestones {
-  /** The shipment's `last_milestone`; absent if it does not change. */
+  /** The new `last_milestone` of the shipment; absent if it does not change. */
   readonly shipment?: LastMilestone | null;
-  /** Changed `last_milestone`s of containers. */
+  /** The new `last_milestone` of each container in which it changed. */
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
 }
 
@@ -101,13 +105,13 @@ export interface LastMilestones {
 export interface StoredDocument {
   readonly document: DocumentRecord;
   /**
-   * Id in the object store; null until the bytes are complete. The object of a deleted or expired document is to be
-   * destroyed.
+   * Id of the object in the object store; null until the bytes are complete. The object of a deleted or expired
+   * document must be destroyed.
    */
   readonly object_id: string | null;
 }
 
-/** Bytes in the object store, with the results of checking them. */
+/** Bytes in the object store, with the results of the content check. */
 export interface ReceivedObject {
   readonly id: string;
   readonly size_bytes: number;
@@ -122,5 +126,5 @@ export interface DocumentChanged {
   readonly previous: DocumentRecord;
 }
 
-/** Fields that an event sets on an exception: all of them, or only changed ones. */
+/** Fields that an event sets on an exception: all fields, or only the changed ones. */
 export type ExceptionChange = Pick<ShipmentException, 'id'> & Partial<ShipmentException>;

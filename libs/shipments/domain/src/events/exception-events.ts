@@ -14,13 +14,13 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };
 
-/** A person acknowledged or assigned an exception, or its rule found other details. The exception stays open. */
+/** A person acknowledged or assigned an exception, or its rule found new details. The exception stays open. */
 export interface ExceptionUpdated {
   readonly type: 'exception.updated.v1';
   readonly data: {
     readonly exception: ShipmentException;
     readonly previous: ShipmentException;
-    /** The person's note; null for a rule. */
+    /** Note of the person; null for a change by a rule. */
     readonly note: string | null;
   };
 }
@@ -41,7 +41,7 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
 
 /**
  * An exception was resolved. The event contains only the changed fields, because cancelling a shipment resolves all its
- * exceptions in one append. A resolved exception never changes again.
+ * exceptions in one append. Resolved exceptions never change again.
  */
 export interface ExceptionResolved {
   readonly type: 'exception.resolved.v2';
@@ -70,7 +70,7 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   }),
 };
 
-/** Version 1 contained the whole exception. */
+/** Version 1 of the event contained the whole exception. */
 function withoutUnchangedFields(data: JsonObject): JsonObject {
   const { exception, open_exceptions_count = 0 } = data;
   const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
@@ -78,8 +78,8 @@ function withoutUnchangedFields(data: JsonObject): JsonObject {
 }
 
 /**
- * The conditions of exceptions that a person resolved have ended. If a condition occurs again, a new exception opens.
- * Announces nothing.
+ * The conditions of exceptions that a person resolved have ended. If such a condition occurs again, a new exception
+ * opens. The event is not announced.
  */
 export interface ExceptionConditionsEnded {
   readonly type: 'exception.conditions_ended.v1';

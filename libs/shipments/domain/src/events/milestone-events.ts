@@ -3,12 +3,12 @@ import { applyLastMilestones, isSameJson } from '../changes.ts';
 import type { Announcement, StoredEventDescriptor } from './descriptor.ts';
 import type { LastMilestones, Overridden } from './event-data.ts';
 
-/** A new milestone on the timeline. */
+/** A milestone was added to the timeline. */
 export interface MilestoneRecorded {
   readonly type: 'milestone.recorded.v1';
   readonly data: {
     readonly milestone: Milestone;
-    /** Ids of estimates that the milestone replaces. */
+    /** Ids of the estimates that this milestone replaces. */
     readonly supersedes: readonly string[];
     readonly last: LastMilestones;
   };
@@ -26,7 +26,7 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
   announce: ({ milestone }) => announceActual(milestone),
 };
 
-/** Estimates and plans are not announced. */
+/** Estimates and plans are not announced as public events. */
 function announceActual(milestone: Milestone): Announcement | undefined {
   if (milestone.classifier !== 'actual') return undefined;
   return { type: 'milestone.recorded', data: () => ({ milestone }) };
@@ -34,8 +34,8 @@ function announceActual(milestone: Milestone): Announcement | undefined {
 
 /**
  * The content of a milestone changed, because a person corrected it or a client sent it again under its `external_id`.
- * Its revision grows. If the revision stays, the milestone only got an `external_id`, or a feed sent the value that a
- * person had already set.
+ * The milestone's revision grows. If the revision does not grow, the milestone only received an `external_id`, or a
+ * feed sent the value that a person had already set.
  */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
@@ -43,10 +43,10 @@ export interface MilestoneCorrected {
     readonly milestone: Milestone;
     readonly previous: Milestone;
     readonly supersedes: readonly string[];
-    /** Ids of estimates that the previous content had replaced and the new content no longer does. */
+    /** Ids of estimates that the previous content had replaced but the new content does not replace. */
     readonly restores: readonly string[];
     readonly last: LastMilestones;
-    /** Fields that the milestone's feed last sent and a person's value replaced. */
+    /** Values that the milestone's feed last sent and that values of a person override. */
     readonly overridden: Overridden;
   };
 }
@@ -61,23 +61,23 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     overridden,
   }),
-  // An unchanged revision means unchanged content.
+  // If the revision is unchanged, the content is unchanged too.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   historyNote: ({ milestone, previous }) =>
     isSameJson(milestone, previous)
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
-  // The `shipment.changed.v1` that follows announces the correction of an actual milestone.
+  // The correction of an actual milestone is announced by the `shipment.changed.v1` that follows.
   announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),
 };
 
-/** A milestone was retracted. The milestone stays on the timeline and no longer counts. */
+/** A milestone was retracted. It stays on the timeline but has no effect. */
 export interface MilestoneRetracted {
   readonly type: 'milestone.retracted.v1';
   readonly data: {
     /** The retracted milestone, with `retracted_at` and the next revision. */
     readonly milestone: Milestone;
-    /** Ids of estimates that are current again. */
+    /** Ids of the estimates that become current again. */
     readonly restores: readonly string[];
     readonly last: LastMilestones;
   };
@@ -91,7 +91,7 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
     return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
   },
-  // Estimates and plans were never announced, so neither is their retraction.
+  // Estimates and plans are never announced, so their retraction is not announced either.
   announce: ({ milestone }) =>
     milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,
 };

@@ -17,7 +17,7 @@ import type {
   ScheduleFields,
 } from './event-data.ts';
 
-/** The first event: the new shipment, including derived fields. */
+/** The first event of a shipment. It contains the new shipment with its derived fields. */
 export interface ShipmentCreated {
   readonly type: 'shipment.created.v1';
   readonly data: {
@@ -52,7 +52,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
-/** Fields that every new shipment has. */
+/** Fields that every new shipment has. They are omitted from the history entry. */
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
 /** Returns the fields that are set on a new shipment, except those that every shipment has. */
@@ -66,15 +66,17 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Data of an update that later decisions need, in addition to visible changes. Announces nothing; `shipment.changed.v1`
- * does.
+ * Data of an update that later decisions need in addition to the visible changes. The event is not announced; the
+ * `shipment.changed.v1` that follows is.
  */
 export interface ShipmentUpdated {
   readonly type: 'shipment.updated.v1';
   readonly data: {
     /** Values that the client set for fields that estimates also set. They override earlier estimates. */
     readonly fields: ScheduleFields;
-    /** Revisions of the events that set the times, by leg; absent if this event sets all of them, or no legs. */
+    /**
+     * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or no legs.
+     */
     readonly legs_written?: readonly LegTimesWritten[];
     readonly sent: LastSentValues;
     readonly last: LastMilestones;
@@ -91,8 +93,8 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
 };
 
 /**
- * Ports that the client set itself, stored if the shipment does not show them because its legs determine the visible
- * ports. Announces nothing.
+ * Ports that the client set for the shipment. They are stored because the shipment shows the ports of its legs instead.
+ * The event is not announced.
  */
 export interface ShipmentPortsGiven {
   readonly type: 'shipment.ports_given.v1';
@@ -106,7 +108,7 @@ export const shipmentPortsGiven: StoredEventDescriptor<ShipmentPortsGiven> = {
   },
 };
 
-/** All client-visible changes of one command, set or derived. */
+/** All client-visible changes of one command, both set and derived. */
 export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
   readonly data: {
@@ -128,7 +130,10 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };
 
-/** The client cancelled the shipment. Announces nothing; the `shipment.changed.v1` that follows announces the changes. */
+/**
+ * The client cancelled the shipment. The event is not announced; the `shipment.changed.v1` that follows announces the
+ * changes.
+ */
 export interface ShipmentCancelled {
   readonly type: 'shipment.cancelled.v1';
   readonly data: Readonly<Record<string, never>>;
@@ -142,7 +147,10 @@ export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
   historyNote: () => ({ type: 'shipment.cancelled', changes: {} }),
 };
 
-/** The client revoked its cancellation. Announces nothing; the `shipment.changed.v1` that follows announces the changes. */
+/**
+ * The client revoked its cancellation. The event is not announced; the `shipment.changed.v1` that follows announces the
+ * changes.
+ */
 export interface ShipmentReopened {
   readonly type: 'shipment.reopened.v1';
   readonly data: Readonly<Record<string, never>>;
@@ -156,7 +164,9 @@ export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
   historyNote: () => ({ type: 'shipment.reopened', changes: {} }),
 };
 
-/** A check of the rules changed only the time of the next check, which the metadata contains. Announces nothing. */
+/**
+ * A check of the rules changed only the time of the next check, which is in the metadata. The event is not announced.
+ */
 export interface ShipmentChecked {
   readonly type: 'shipment.checked.v1';
   readonly data: Readonly<Record<never, never>>;

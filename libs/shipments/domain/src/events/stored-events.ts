@@ -51,7 +51,7 @@ import {
   shipmentUpdated,
 } from './shipment-events.ts';
 
-/** Every stored event. The compiler requires a descriptor in `STORED_EVENT_DESCRIPTORS` for each. */
+/** Union of all stored events. The compiler requires a descriptor in `STORED_EVENT_DESCRIPTORS` for each of them. */
 export type ShipmentEventBody =
   | ShipmentCreated
   | ShipmentUpdated

@@ -1,10 +1,10 @@
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 
-/** Maximum bytes of exceptions that rules open and update in one command. */
+/** Maximum bytes of the exceptions that rules open and update in one command. */
 const MAX_RULE_BYTES = 400_000;
-/** Maximum bytes of exceptions and the command's own events together. One append has room for about 1 MB. */
+/** Maximum bytes of the exceptions and the command's own events together. One append can contain about 1 MB. */
 const MAX_APPEND_BYTES = 900_000;
-/** Size up to which a command's own events do not reduce the budget. */
+/** Maximum bytes of a command's own events that do not reduce the budget. */
 const SMALL_COMMAND_BYTES = 50_000;
 
 /**
@@ -17,7 +17,7 @@ export class AppendBudget {
   /** @param command the events of the command itself */
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
-  /** Reserves room for the event; returns false if there is not enough. */
+  /** Reserves bytes for the event. Returns false if not enough bytes are left. */
   reserveBytes({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + countUtf8Bytes(data);
     if (bytes > SMALL_COMMAND_BYTES) {

@@ -28,7 +28,7 @@ import {
 const MAX_STOP_HOURS = 10 * 24;
 
 /**
- * Opens `missed_connection` if the container was not loaded again at its last stop: no milestone of loading or a later
+ * Opens `missed_connection` if a container was not loaded again at its last stop: no milestone of loading or a later
  * step is dated at or after the stop.
  */
 export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
@@ -68,8 +68,8 @@ function findStopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summ
 }
 
 /**
- * Returns the leg that departs from the location. If no leg ends there: the first leg that has not departed, except the
- * first of all.
+ * Returns the leg that departs from the location. If no leg ends at the location, returns the first leg that has not
+ * departed, except the first leg of all.
  */
 function findNextLeg(legs: readonly Leg[], location: string | null) {
   const place = toComparablePlace(location);
@@ -90,7 +90,9 @@ function resolveByLoading(stop: TimelineEntry, route: Route) {
   return resolveByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
-/** Opens `demurrage_risk` while the container is at the terminal, which charges a fee after the last free day. */
+/**
+ * Opens `demurrage_risk` while the container is at the terminal. The terminal charges a fee after the last free day.
+ */
 export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
@@ -117,7 +119,9 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   };
 });
 
-/** Opens `detention_risk` until the container is returned to the carrier, who charges a fee after the due day. */
+/**
+ * Opens `detention_risk` until the container is returned to the carrier. The carrier charges a fee after the due day.
+ */
 export const detentionRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
@@ -148,8 +152,8 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
 });
 
 /**
- * Returns when a fee is at risk: some hours before the day, critical from the end of the day. Without a day, some hours
- * after the milestone.
+ * Returns the times at which a fee is at risk. With a due day, the risk starts some hours before the day and is
+ * critical from the end of the day. Without a due day, it starts some hours after the milestone.
  */
 function findFeeRisk(
   day: string | null,
@@ -171,7 +175,7 @@ function findTimeZone(port: string | null, places: Places): string {
   return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
 }
 
-/** Reports whether terminals hand out the container, so that later milestones show that it left. */
+/** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
 function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
   return container_number !== null && (mode === null || HANDED_OUT_MODES.includes(mode));
 }

@@ -5,7 +5,7 @@ import { type FindFindings, addHours } from './rule.ts';
 import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
 
 /**
- * Opens `missing_document` some hours before the ETA if document types are missing that the workspace requires for the
+ * Opens `missing_document` some hours before the ETA if a document type is missing that the workspace requires for the
  * mode.
  */
 export const missingDocument: FindFindings = ({ derived, documents, requiredDocuments }, { before_hours }) => {
@@ -13,7 +13,7 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
   const findReplacement = createReplacementFinder(documents);
-  // A rejected document counts as present, because `document_rejected` is the exception for it.
+  // A rejected document counts as present, because `document_rejected` reports it.
   const isThere = ({ document }: DocumentState) =>
     required.includes(document.type) && isDocumentPresent(document) && findReplacement(document) === undefined;
   const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
@@ -27,19 +27,19 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
       due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
-      // A person who resolved the exception accepted only the documents that were missing then.
+      // A person who resolved the exception accepted only the documents that were missing at that time.
       isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
       resolvedBy: () => [resolveByDocuments('document_uploaded', missing), resolveByChangeOf('eta', 'mode')],
     },
   ];
 };
 
-/** Maximum number of rejections whose reasons are listed, because each may be long. */
+/** Maximum number of rejections whose reasons the text lists, because each reason may be long. */
 const MAX_LISTED_REJECTIONS = 3;
 
 /**
- * Opens `document_rejected` for rejected documents, until one of the same type or the replacement is approved, or the
- * document is deleted.
+ * Opens `document_rejected` for rejected documents. It resolves when a document of the same type or the replacement is
+ * approved, or when the document is deleted.
  */
 export const documentRejected: FindFindings = ({ documents }) => {
   const findReplacement = createReplacementFinder(documents);
@@ -77,7 +77,7 @@ function hasLaterApproval(
 }
 
 /**
- * Reports whether a list contains the item. True also without a list: exceptions that a person opened have no metrics
+ * Returns true if a list contains the item, or if the list is missing: exceptions that a person opened have no metrics
  * and cover everything.
  */
 function includesOrUnknown(all: unknown, one: string): boolean {

@@ -19,8 +19,8 @@ import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Applies a rule to the first milestone that opens exceptions of the type, for each container that has one. A milestone
- * that names no container belongs to the shipment, and counts while it applies to any container.
+ * Applies a rule, for each container, to the first milestone that opens exceptions of the type. A milestone without a
+ * container belongs to the shipment, and counts while it applies to any container.
  */
 function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): FindFindings {
   return ({ derived: { subjects, analysis, record } }) => {
@@ -43,7 +43,10 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
   };
 }
 
-/** Returns the problem, with the milestones that would solve it; undefined if there is no problem. */
+/**
+ * Returns the problem that a milestone shows, with the milestones that would solve it; undefined if there is no
+ * problem.
+ */
 type OpeningMilestoneRule = (
   entry: TimelineEntry,
   subject: StatusSubject,
@@ -57,9 +60,9 @@ export const customsHold = forEachOpeningMilestone('customs_hold', findHold);
 export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
 
 /**
- * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, the export
- * clearance or a departure ends the hold; after that, the import clearance. Feeds skip steps, so without a departure
- * any later milestone counts as one. If the ETD is known, an import clearance counts only from the ETD on.
+ * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, an export
+ * clearance or a departure ends the hold; after that, an import clearance does. Feeds skip steps, so without a
+ * departure any later milestone counts as one. If the ETD is known, an import clearance counts only from the ETD on.
  */
 function findHold(
   { milestone }: TimelineEntry,
@@ -95,7 +98,7 @@ function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSu
 }
 
 /**
- * Opens `milestone_conflict` if the end of the journey is dated more than a day before a movement, or a cancellation
+ * Opens `milestone_conflict` if the end of the journey is dated more than a day before a movement, or if a cancellation
  * came after delivery.
  */
 export const milestoneConflict: FindFindings = (facts, settings) => {
@@ -123,8 +126,8 @@ const endBeforeMovement = forEachSubject(({ summaries }) => {
 });
 
 /**
- * Opens `movement_after_cancel` if a movement was recorded after the cancellation, for its container or for the
- * shipment. Dates of milestones do not count.
+ * Opens `movement_after_cancel` if a movement was recorded after the cancellation, for a cancelled container or the
+ * shipment. The dates of the milestones do not matter.
  */
 export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
   const { analysis, record, cancellation } = derived;

@@ -30,30 +30,30 @@ import { type Finding, computeEarliestDueTime, type Rule, type RuleFacts } from 
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 
-/** Actor of the changes that rules make. */
+/** Actor of changes that rules make. */
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
 
-/** The command with which exceptions open or resolve. */
+/** Context of the command with which exceptions open or resolve. */
 interface ReconciliationContext extends DecideContext {
   /** Time of the command. */
   readonly at: Timestamp;
 }
 
-/** The shipment after a command, except for its exceptions. */
+/** The shipment after a command, without the changes of its exceptions. */
 interface DecidedShipment {
   readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
-  /** Events of the command so far. */
+  /** Events that the command has produced so far. */
   readonly events: readonly ShipmentEventBody[];
 }
 
 type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 
 /**
- * Appends the events that open, update and resolve exceptions to the events of a command, including changes due to time
- * since the last check. There is at most one unresolved exception per type and container. Cancelling resolves all
+ * Appends the events that open, update and resolve exceptions to the events of a command. They include changes caused
+ * by time since the last check. At most one exception per type and container is unresolved. Cancelling resolves all
  * exceptions.
- * @param before undefined if the shipment is new
+ * @param before state before the command; undefined if the shipment is new
  */
 export function reconcileExceptions(
   before: ShipmentState | undefined,
@@ -68,8 +68,8 @@ export function reconcileExceptions(
 }
 
 /**
- * Appends changes of derived fields, and exceptions, to the events of a command that changes no milestones or times.
- * @param after the state after the events, before derived fields are updated
+ * Appends changes of derived fields and of exceptions to the events of a command that changes no milestones or times.
+ * @param after state after the events, before derived fields are updated
  */
 export function addConsequences(
   at: Timestamp,
@@ -109,7 +109,7 @@ export function collectFindings(
 export interface RuleFinding {
   readonly rule: Rule;
   readonly finding: Finding;
-  /** Severity from the settings. The finding may require a higher one. */
+  /** Severity from the workspace's settings. The finding may require a higher severity. */
   readonly severity: Severity;
 }
 
@@ -117,27 +117,28 @@ export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
-/** Reports whether the problem of the finding exists at a time. */
+/** Returns true if the problem of the finding exists at the given time. */
 function problemExistsAt({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
 /**
- * Reports whether a person resolved the finding, which still exists and is not worse, so that no new exception opens.
+ * Returns true if a person resolved the exception of the finding and the problem is not worse since then. No new
+ * exception opens in this case.
  */
 export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
   return isResolvedByPerson(resolution) && problemExistsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
 
-/** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
+/** Compares the exceptions of one shipment with the findings of the rules. Collects the events that make them equal. */
 class Reconciliation {
   private readonly events: ShipmentEventBody[];
-  /** Time of the changes: at least `updated_at` of the shipment, because the clocks of machines differ. */
+  /** Time of the changes. It is not before `updated_at` of the shipment, because the clocks of machines differ. */
   private readonly now: Timestamp;
   private readonly isCancelled: boolean;
   private readonly ended: string[] = [];
-  /** Keys of findings that a person resolved and that are not worse. */
+  /** Keys of findings that a person has resolved and whose problem is not worse since then. */
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
@@ -169,7 +170,7 @@ class Reconciliation {
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
     const due = [...this.findings.values()].filter((found) => this.isFindingDue(found));
-    // Exceptions that the command itself opened have the first indexes.
+    // Exceptions opened by the command itself have the first indexes, so rules start after them.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
       if (!this.addEventIfItFits(this.newException(found, opened + index))) break;
@@ -181,20 +182,23 @@ class Reconciliation {
     return { events: this.events, nextCheckAt: this.nextCheckAt };
   }
 
-  /** An exception that a person resolved suppresses new ones until its condition has ended once. */
+  /**
+   * Handles a resolved exception. If a person resolved it, it suppresses new exceptions until its condition has ended
+   * once.
+   */
   private suppressResolvedFinding(exception: ShipmentException): void {
     const rule = EXCEPTION_RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
     if (rule === undefined || !isResolvedByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
     const key = keyOf(exception.type, exception.container_number);
-    // An exception that was resolved earlier already suppresses the finding.
+    // An earlier resolved exception already suppresses the finding.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
     if (found !== undefined && isSuppressed(exception, found, this.now)) {
       this.kept.add(key);
       this.findings.delete(key);
     } else if (!this.isCancelled || rule.afterCancel === true) {
-      // While the shipment is cancelled, the rule is off, so a missing finding does not end the condition.
+      // Rules are off while the shipment is cancelled, so a missing finding does not end the condition.
       this.ended.push(id);
     }
   }
@@ -203,13 +207,13 @@ class Reconciliation {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.chooseResolutionCode(exception, found);
-    // Keep the finding: a new exception may be due.
+    // The finding is kept, because a new exception may be due.
     if (code !== undefined) return this.resolve(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
     const described = this.toRuleFields(found);
     const { detail, milestone_id, reason_code } = exception;
-    // Keep the milestone that showed the problem, even if the client has set the same value since.
+    // The milestone that showed the problem is kept, even if the client has set the same value since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...described, ...showed };
     if (isSameJson(current, exception)) return;
@@ -220,8 +224,8 @@ class Reconciliation {
   }
 
   /**
-   * Adds the event, unless the append would become too large. In that case, the next check, which is due immediately,
-   * adds it.
+   * Adds the event if the append does not become too large. Otherwise the next check, which is due immediately, adds
+   * it.
    */
   private addEventIfItFits(event: ShipmentEventBody): boolean {
     const hasRoom = this.budget.reserveBytes(event);
@@ -302,7 +306,7 @@ function findHighestSeverity(severity: Severity, ...others: readonly (Severity |
   }, severity);
 }
 
-/** Rules by exception type. */
+/** Exception rules by exception type. */
 const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   eta_slip: { find: etaSlip },
   departure_overdue: { find: departureOverdue },

@@ -14,25 +14,25 @@ import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
-/** Milestones that would solve a problem of a container. */
+/** Milestones that would solve a problem of one container. */
 export interface Remedy {
-  /** Earliest date of such a milestone; null for any. */
+  /** Earliest date of a milestone that solves the problem; null for any date. */
   readonly from: Timestamp | null;
   readonly isMilestone: (code: CodeOnRoute) => boolean;
 }
 
-/** A code of the catalog, with its meaning on a route. */
+/** A catalog code with its meaning on a route. */
 interface CodeOnRoute {
   readonly sequence: number;
   readonly rules: MilestoneRules;
-  /** Rank of the status that the milestone counts as; -1 if it does not affect the status. */
+  /** Rank of the status that a milestone with the code gives; -1 if it does not affect the status. */
   readonly rank: number;
   readonly isDeparture: boolean;
 }
 
 type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 
-/** Milestones that solve the problems of several containers at once. */
+/** Milestones that solve the problems of several containers together. */
 export function listRemedyMilestones(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = findMilestoneRules(code);
@@ -46,8 +46,8 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Route):
 }
 
 /**
- * Returns the milestones that complete a step: those of its status or a later one and, before delivery, a delivery
- * attempt.
+ * Returns the milestones that complete a step: milestones with its status or a later one. Before delivery, a delivery
+ * attempt also completes the step.
  */
 export function resolveByStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
@@ -56,7 +56,7 @@ export function resolveByStep(status: ShipmentStatus, from: Timestamp | null, ro
   return resolveByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
 }
 
-/** Returns the milestones that revoke cancellations: those dated after the last cancellation. */
+/** Returns the milestones that revoke cancellations: confirmations dated after the last cancellation. */
 export function listRevokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => findMilestoneRules(code).takes_back === 'cancellation',
@@ -69,17 +69,17 @@ export function resolveByMilestone(milestones: Milestones): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'milestone', ...milestones };
 }
 
-/** Resolution by correcting or retracting one of the milestones. */
+/** Returns a resolution by correcting or retracting one of the milestones. */
 export function resolveByCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
-/** Resolution by another value of one of the fields of the shipment or container. */
+/** Returns a resolution by changing one of the given fields of the shipment or container. */
 export function resolveByChangeOf(...fields: readonly string[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'field_changed', fields };
 }
 
-/** Resolution by documents, one of each type. */
+/** Returns a resolution by documents, one of each type. */
 export function resolveByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
@@ -88,27 +88,27 @@ export function resolveByDocuments(
 }
 
 const NO_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
-/** Resolution by a milestone of any classifier, or another ETA. */
+/** Resolution by a new milestone of any classifier, or by a changed ETA. */
 export const RESOLVED_BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
 export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
 export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };
 
-// Feeds skip steps. Therefore a milestone of the step's status or a later one completes a step, and so does a delivery
-// attempt, which does not affect the status.
+// Feeds skip steps, so a milestone with the step's status or a later one completes a step.
+// A delivery attempt also completes a step, although it does not affect the status.
 
-/** Reports whether the goods of any container have departed. */
+/** Returns true if the goods of any container have departed. */
 export function hasDeparted({ record, subjects }: DerivedShipment): boolean {
   return STATUS_RANKS[record.status] >= STATUS_RANKS.in_transit || subjects.some(isDeliveryAttempted);
 }
 
-/** Reports whether the goods of any container have arrived. They may have moved on since. */
+/** Returns true if the goods of any container have arrived, even if they have moved on since. */
 export function hasArrived({ record, subjects }: DerivedShipment): boolean {
   return (
     record.ata !== null || STATUS_RANKS[record.status] >= STATUS_RANKS.arrived || subjects.some(isDeliveryAttempted)
   );
 }
 
-/** Reports whether the container has left the terminal. */
+/** Returns true if the container has left the terminal. */
 export function hasLeftTerminal(subject: StatusSubject): boolean {
   return STATUS_RANKS[subject.progress.status] >= STATUS_RANKS.out_for_delivery || isDeliveryAttempted(subject);
 }
@@ -117,12 +117,12 @@ export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): bool
   return STATUS_RANKS[status] >= STATUS_RANKS.delivered;
 }
 
-/** Reports whether the container was returned, empty or with the goods. */
+/** Returns true if the container was returned, empty or with the goods. */
 export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
   return STATUS_RANKS[status] >= STATUS_RANKS.completed;
 }
 
-/** Reports whether a delivery of the container was attempted. */
+/** Returns true if delivery of the container was attempted. */
 export function isDeliveryAttempted({ summaries }: StatusSubject): boolean {
   return summaries.some(({ opening }) => opening['delivery_failed'] !== undefined);
 }

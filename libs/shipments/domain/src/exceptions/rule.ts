@@ -13,11 +13,11 @@ import type {
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import type { DocumentState, TimelineEntry } from '../state.ts';
 
-/** Inputs of the rules. */
+/** Inputs of the exception rules. */
 export interface RuleFacts {
   readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
-  /** Time when a milestone or an estimated arrival was last received; null if never. */
+  /** Time when the last milestone or estimated arrival was received; null if none was received. */
   readonly lastNewsAt: Timestamp | null;
   /** All documents, including deleted ones. */
   readonly documents: readonly DocumentState[];
@@ -31,33 +31,36 @@ export interface Finding {
   readonly container_number: string | null;
   /** The milestone that shows the problem. */
   readonly milestone: TimelineEntry | null;
-  /** Text that events store. Another wording updates every open exception, and webhooks announce the updates. */
+  /**
+   * Text of the exception, stored in events. Changing the wording updates every open exception, and webhooks announce
+   * these updates.
+   */
   readonly detail: string;
-  /** Time when the problem begins; absent if the problem exists already. */
+  /** Time when the problem begins; absent if it exists already. */
   readonly opens_at?: Timestamp;
-  /** Deadline of the problem, if its exception opens some hours earlier. */
+  /** Deadline of the problem; set if its exception opens some hours before the deadline. */
   readonly due_at?: Timestamp;
-  /** Minimum severity, regardless of the workspace's settings. */
+  /** Minimum severity of the exception, regardless of the workspace's settings. */
   readonly severity?: Severity;
-  /** Minimum severity from a time on. */
+  /** Minimum severity of the exception from a given time on. */
   readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
   /** Values that the rule measured. */
   readonly metrics?: ShipmentException['metrics'];
-  /**
-   * Reports whether the problem is worse than the values of an exception that a person resolved, so that a new one
-   * opens.
-   */
+  /** Returns true if the problem is worse than when a person resolved its exception, so that a new exception opens. */
   readonly isGraverThan?: (resolved: ShipmentException['metrics']) => boolean;
-  /** Returns the ways to resolve the problem, in addition to those of every exception. Only explanations call this. */
+  /**
+   * Returns resolutions of the problem that are specific to it, in addition to those that every exception has. Only
+   * explanations call this function.
+   */
   readonly resolvedBy: () => readonly ResolvedBy[];
 }
 
-/** A rule, whose exception opens while its condition exists and is resolved when the condition ends. */
+/** A rule. Its exception opens while its condition exists, and resolves when the condition ends. */
 export interface Rule {
   readonly type: AutomaticExceptionType;
   /** True for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
-  /** Returns at most one finding per container, or for the shipment. */
+  /** Returns the findings of the rule: at most one per container, or one for the shipment. */
   readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
 }
 
@@ -82,14 +85,14 @@ export function forEachSubject(rule: SubjectRule): FindFindings {
 const MAX_DUE_AGE_HOURS = 30 * 24;
 
 /**
- * Returns the earliest time for which findings open exceptions, so that an import of old shipments does not open very
- * many.
+ * Returns the earliest due time for which findings open exceptions, so that an import of old shipments does not open
+ * very many exceptions.
  */
 export function computeEarliestDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
   return addHours(created_at, -MAX_DUE_AGE_HOURS);
 }
 
-/** Returns the hours after which a rule opens an exception for a shipment of the mode. */
+/** Returns the hours after which a rule opens an exception, for the mode of the shipment. */
 export function selectRuleHours(
   { by_mode, after_hours }: ExceptionSettings,
   { mode }: Pick<ShipmentRecord, 'mode'>,
@@ -100,12 +103,12 @@ export function selectRuleHours(
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param hours may be a fraction, or negative */
+/** @param hours number of hours; may be fractional or negative */
 export function addHours(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
-/** Start and end of a day in a time zone. Because of daylight saving time, a day can have 23 or 25 hours. */
+/** Start and end of a day in a time zone. With daylight saving time, a day can have 23 or 25 hours. */
 interface LocalDay {
   readonly from: Timestamp;
   /** Start of the next day. */
@@ -113,17 +116,17 @@ interface LocalDay {
 }
 
 /**
- * Local days by day and zone. Computing one takes a thousand times as long as a lookup, and containers share their
- * days.
+ * Cache of local days by day and zone. Computing a local day takes a thousand times as long as a lookup, and containers
+ * share their days.
  */
 const localDaysByZone = new Map<string, LocalDay>();
 const MAX_CACHED_LOCAL_DAYS = 10_000;
 const clocksByZone = new Map<string, Clock>();
 
 /**
- * Returns the local day.
- * @param day such as `2026-11-21`
- * @param zone an IANA name; UTC is used if the platform does not know it
+ * Returns the start and end of a local day.
+ * @param day date such as `2026-11-21`
+ * @param zone IANA name of the time zone; UTC is used if the platform does not know the zone
  */
 export function getLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
@@ -138,7 +141,10 @@ export function getLocalDay(day: string, zone: string): LocalDay {
   return found;
 }
 
-/** Returns the local time of a zone at an instant, in milliseconds, as if the local time were UTC. */
+/**
+ * Returns a clock for the zone. It converts an instant to the local time in milliseconds, as if the local time were
+ * UTC.
+ */
 type Clock = (instant: number) => number;
 
 function getClock(zone: string): Clock {
@@ -169,8 +175,8 @@ function readClock(format: Intl.DateTimeFormat, instant: number): number {
 }
 
 /**
- * Returns the first instant of a day: midnight with the offset of the day before or, if the clocks were changed before
- * it, with the offset of the day after.
+ * Returns the first instant of a local day: midnight with the UTC offset of the previous day. If the clocks were
+ * changed before midnight, the offset of the day itself is used.
  * @param midnight midnight of the day in UTC
  */
 function findStartOfDay(midnight: number, clock: Clock): Timestamp {

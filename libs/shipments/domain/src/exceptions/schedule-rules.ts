@@ -11,12 +11,12 @@ import {
   resolveByStep,
 } from './remedies.ts';
 
-/** Hours of delay beyond which the severity is at least `high`, regardless of the workspace's settings. */
+/** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
 const HIGH_SEVERITY_HOURS = 48;
-/** Hours by which a slip must grow to open a new exception after a person resolved it. */
+/** Hours by which a slip must grow after a person resolved the exception, so that a new exception opens. */
 const REOPEN_GROWTH_HOURS = 24;
 
-/** Opens `eta_slip` if the ETA is too many hours after the original ETA. */
+/** Opens `eta_slip` if the ETA is more than the allowed hours after the original ETA. */
 export const etaSlip: FindFindings = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
@@ -36,7 +36,10 @@ export const etaSlip: FindFindings = ({ derived }, settings) => {
   ];
 };
 
-/** Returns the slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
+/**
+ * Returns the slip in hours from the metrics of an exception; NaN for an exception without metrics, which a person
+ * opened.
+ */
 function readSlipHours({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
   return typeof eta === 'string' && typeof original_eta === 'string' ? subtractTimes(original_eta, eta) : Number.NaN;
 }
@@ -77,8 +80,8 @@ function findOverdue(expected: Timestamp, { record }: DerivedShipment, settings:
 }
 
 /**
- * Opens `no_update` if there was no milestone of any classifier and no other ETA for too long. No news is expected at
- * sea before the ETA.
+ * Opens `no_update` if no milestone of any classifier and no other ETA was received for too long. At sea, no news is
+ * expected before the ETA.
  */
 export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
@@ -104,7 +107,7 @@ function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-/** Arrivals before the last departure were at stops on the way. */
+/** Arrivals before the last departure happened at stops on the way, so they are ignored. */
 function resolveByArrival({ analysis }: DerivedShipment): ResolvedBy {
   return resolveByStep('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
 }
