@@ -156,7 +156,7 @@ function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
   );
 }
 
-const POLL_MS = 50;
+const SOCKET_POLL_INTERVAL_MS = 50;
 /** Maximum milliseconds to wait until a starting service opens its socket, or other runs of the command line finish. */
 const RETRY_TIMEOUT_MS = 30_000;
 
@@ -180,7 +180,11 @@ export async function withService<T>(
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (created)'}`);
   let ownServiceFailures = 0;
-  for (let deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
+  for (
+    let deadline = performance.now() + RETRY_TIMEOUT_MS;
+    ;
+    await pause(SOCKET_POLL_INTERVAL_MS, undefined, { signal })
+  ) {
     const isLast = performance.now() > deadline;
     const isServing = (await client.status()) !== undefined;
     try {
@@ -195,7 +199,7 @@ export async function withService<T>(
   }
 }
 
-interface Attempt<T> {
+interface ServiceAttempt<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
@@ -208,7 +212,7 @@ interface Attempt<T> {
  * Runs the task on a service that this process starts and stops. Returns `locked` if another process locked the data
  * folder first, and `released` if the service ended during the task because a server takes over the folder.
  */
-async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | 'locked' | 'released'> {
+async function useOwnService<T>(attempt: ServiceAttempt<T>): Promise<{ readonly result: T } | 'locked' | 'released'> {
   const { config, client, signal, isLast, use } = attempt;
   const ownService = new OwnService(config);
   try {

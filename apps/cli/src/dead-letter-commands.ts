@@ -22,17 +22,17 @@ import { type Column, describeEmptyList, type Printer } from './terminal.ts';
 
 const DEAD_LETTER_FILTER = { status: 'dead_lettered' };
 /** Maximum number of ids in one command. */
-const MAX_IDS = 200;
-const COUNT_COLUMN: Column<Count> = ['COUNT', formatCount];
-const REASON_COLUMNS: readonly Column<Summary['by_reason'][number]>[] = [
+const MAX_DEAD_LETTER_IDS = 200;
+const COUNT_COLUMN: Column<DeadLetterCount> = ['COUNT', formatCount];
+const REASON_COLUMNS: readonly Column<DeadLetterSummary['by_reason'][number]>[] = [
   ['REASON', ({ reason }) => reason],
   COUNT_COLUMN,
 ];
-const EVENT_TYPE_COLUMNS: readonly Column<Summary['by_event_type'][number]>[] = [
+const EVENT_TYPE_COLUMNS: readonly Column<DeadLetterSummary['by_event_type'][number]>[] = [
   ['EVENT', ({ event_type }) => event_type],
   COUNT_COLUMN,
 ];
-const ENDPOINT_COLUMNS: readonly Column<Summary['by_endpoint'][number]>[] = [
+const ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]>[] = [
   ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -118,7 +118,8 @@ const hasFilters = (invocation: Input) => Object.keys(toFilterParams(invocation)
 
 function checkSelection(invocation: Input): void {
   const { operands } = invocation;
-  if (operands.length > MAX_IDS) throw new UsageError(`specify at most ${MAX_IDS} dead letters`);
+  if (operands.length > MAX_DEAD_LETTER_IDS)
+    throw new UsageError(`specify at most ${MAX_DEAD_LETTER_IDS} dead letters`);
   if (operands.length > 0 && hasFilters(invocation))
     throw new UsageError('specify either dead letters or filters, not both');
 }
@@ -194,31 +195,31 @@ function requireDeadLetter({ id, status }: DeliveryDetail): void {
     throw new CliError(`${id} is not a dead letter: its status is ${status}`, 'not_found');
 }
 
-interface Count {
+interface DeadLetterCount {
   readonly count: number;
   readonly is_exact: boolean;
 }
-interface Summary extends Count {
-  readonly by_reason: readonly (Count & { readonly reason: string })[];
-  readonly by_endpoint: readonly (Count & {
+interface DeadLetterSummary extends DeadLetterCount {
+  readonly by_reason: readonly (DeadLetterCount & { readonly reason: string })[];
+  readonly by_endpoint: readonly (DeadLetterCount & {
     readonly endpoint_id: string;
     readonly url: string | null;
     readonly status: string;
     readonly workspace: string;
     readonly environment: string;
   })[];
-  readonly by_event_type: readonly (Count & { readonly event_type: string })[];
+  readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
 
 /** Requests the counts of the dead letters that the command's filters select. */
-function fetchSummary(invocation: Invocation): Promise<Summary> {
+function fetchSummary(invocation: Invocation): Promise<DeadLetterSummary> {
   const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
-  return invocation.client.get<Summary>('/dead_letters/summary', params);
+  return invocation.client.get<DeadLetterSummary>('/dead_letters/summary', params);
 }
 
-function printSummary(print: Printer, summary: Summary): void {
+function printSummary(print: Printer, summary: DeadLetterSummary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
   if (formatCount(summary) === ZERO_COUNT) return print.printHint(describeEmptyList(workspaces));
   print.printHint(`${formatCount(summary)} dead letters`);
@@ -230,6 +231,6 @@ function printSummary(print: Printer, summary: Summary): void {
 }
 
 /** Returns the count as text. A plus shows that the count is a minimum. */
-function formatCount({ count, is_exact }: Count): string {
+function formatCount({ count, is_exact }: DeadLetterCount): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

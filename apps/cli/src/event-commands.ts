@@ -15,7 +15,7 @@ import {
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './config.ts';
 import { addEnvironment, addEventFilters, addLimit, type Invocation, toQuery, type Runner } from './invocation.ts';
-import { type Column, describeEmptyList, type Output } from './terminal.ts';
+import { type Column, describeEmptyList, type OutputStreams } from './terminal.ts';
 
 const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
   ['ID', ({ id }) => id],
@@ -145,7 +145,7 @@ async function writeEvents(client: AdministrationClient, write: WriteLines): Pro
 }
 
 /** Writes text to a stream and waits until the stream accepts more. @throws CliError if the reader closed the stream */
-function writeText(out: Output, text: string): Promise<void> {
+function writeText(out: OutputStreams, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     out.write(text, (error) => {
       if (error) reject(new CliError(`standard output is closed: ${error.message}`));

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
-import type { Output, Printer } from './terminal.ts';
+import type { OutputStreams, Printer } from './terminal.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -20,7 +20,7 @@ export interface Invocation {
   readonly operand: string;
   readonly signal: AbortSignal;
   /** Standard output and input, for data that is not a printed result. */
-  readonly out: Output;
+  readonly out: OutputStreams;
   readonly input: NodeJS.ReadableStream;
   /**
    * Reserves standard input or output for data that is not a printed result. Call it before reading or writing. @throws

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ENDPOINT_PATH, LIST_ROUTE, SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, LIST_ROUTE, SIGNING_SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({
   error: { message: 'The request has invalid fields.', details: [{ param, code: 'invalid_value', message }] },
@@ -69,7 +69,7 @@ describe('listen', () => {
       DELETED,
     ]);
     expect([...api.keys]).toEqual(['Bearer sk_test_env']);
-    expect(out()).not.toContain(SECRET);
+    expect(out()).not.toContain(SIGNING_SECRET);
     await expect(send(event)).rejects.toThrow();
   });
 

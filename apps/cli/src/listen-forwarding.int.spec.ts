@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
 import { runCommand } from '../test/run.ts';
-import { ENDPOINT_PATH, SECRET, StubApi, listen } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, listen } from '../test/stub-api.ts';
 import type { RunningListen } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
 
@@ -64,13 +64,13 @@ describe('listen --forward-to', () => {
   it('forwards body and headers unchanged, and prints status and latency', async () => {
     await forward();
     expect(listening.out()).toBe(
-      `whe_a forwards to http://${address} events of type *; press Ctrl-C to stop\nYour server checks signatures with ${SECRET}\n`,
+      `whe_a forwards to http://${address} events of type *; press Ctrl-C to stop\nYour server checks signatures with ${SIGNING_SECRET}\n`,
     );
     expect((await api.send(EVENT)).status).toBe(204);
     const [delivery] = came;
     expect([delivery?.url, delivery?.body]).toEqual(['/hooks?of=test', JSON.stringify(EVENT)]);
     const [t, v1] = /^t=(\d+),v1=(\w+)$/.exec(String(delivery?.headers['service-signature']))?.slice(1) ?? [];
-    expect(v1).toBe(createHmac('sha256', SECRET).update(`${t}.${delivery?.body}`).digest('hex'));
+    expect(v1).toBe(createHmac('sha256', SIGNING_SECRET).update(`${t}.${delivery?.body}`).digest('hex'));
     expect(delivery?.headers).toMatchObject({ 'service-event-id': 'evt_1', 'content-type': 'application/json' });
     expect(delivery?.headers.host).toBe(address.split('/')[0]);
     expect(delivery?.headers['user-agent']).not.toMatch(/axios/);
@@ -135,7 +135,7 @@ describe('listen --forward-to', () => {
     answer = undefined;
     await forward();
     const patience = new AbortController();
-    const sent = api.send(EVENT, SECRET, patience.signal);
+    const sent = api.send(EVENT, SIGNING_SECRET, patience.signal);
     await eventually(() => expect(waiting).toHaveLength(1));
     patience.abort();
     await expect(sent).rejects.toThrow();
@@ -168,7 +168,7 @@ describe('listen --forward-to', () => {
     answer = [500, {}, ''];
     await forward(['--json']);
     const first = JSON.parse(listening.out()) as object;
-    expect(first).toMatchObject({ endpoint_id: 'whe_a', forward_to: `http://${address}`, secret: SECRET });
+    expect(first).toMatchObject({ endpoint_id: 'whe_a', forward_to: `http://${address}`, secret: SIGNING_SECRET });
     const before = listening.out().length;
     await api.send(EVENT);
     await eventually(() =>

@@ -1,6 +1,6 @@
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
-import { Report } from './terminal.ts';
+import { Reporter } from './terminal.ts';
 
 const interruptController = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruptController.abort());
@@ -17,5 +17,5 @@ try {
     signal: interruptController.signal,
   });
 } catch (error) {
-  process.exitCode = new Report(err, commandLineArguments).printFailure(error);
+  process.exitCode = new Reporter(err, commandLineArguments).printFailure(error);
 }

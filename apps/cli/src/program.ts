@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { type CliConfig, CliError, UsageError } from './config.ts';
-import { askConfirmation, type Output, Printer, readPassword, Report, USAGE_EXIT_CODE } from './terminal.ts';
+import { askConfirmation, type OutputStreams, Printer, readPassword, Reporter, USAGE_EXIT_CODE } from './terminal.ts';
 import type { LocalInvocation, LocalRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
@@ -16,8 +16,8 @@ import { withService } from './administration-client.ts';
 const INTERRUPTED_EXIT_CODE = 130;
 
 interface CliStreams {
-  readonly out: Output;
-  readonly err: Output;
+  readonly out: OutputStreams;
+  readonly err: OutputStreams;
   readonly input: NodeJS.ReadableStream;
 }
 
@@ -31,7 +31,7 @@ export async function runCli(
   config: CliConfig,
   { out, err, input, signal }: CliStreams & { readonly signal: AbortSignal },
 ): Promise<number> {
-  const report = new Report(err, args);
+  const report = new Reporter(err, args);
   const note = (line: string) => report.printNote(line);
   const beginStream = allowOneCall();
   let passwordRead: Promise<string> | undefined;
@@ -74,7 +74,7 @@ export async function runCli(
 function createProgram(
   { run, runAlone }: { readonly run: Runner; readonly runAlone: LocalRunner },
   { apiKey }: CliConfig,
-  out: Output,
+  out: OutputStreams,
   misused: (message: string) => void,
 ): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');

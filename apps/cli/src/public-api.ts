@@ -57,7 +57,7 @@ function describeError({ cause, message }: ConnectionError): string {
 
 /** Description by which `listen` identifies its endpoints. */
 export const LISTEN_DESCRIPTION = 'cli listen';
-const POLL_MS = 100;
+const REPLAY_POLL_INTERVAL_MS = 100;
 /** Maximum milliseconds until a replay finds its event. */
 const REPLAY_TIMEOUT_MS = 10_000;
 
@@ -142,7 +142,7 @@ async function replayMissed(
     const { matched, status } = await receive(client.webhookReplays.get(id));
     if (matched > 0 || performance.now() > deadline) return id;
     if (status !== 'running') return undefined;
-    await pause(POLL_MS, undefined, { signal });
+    await pause(REPLAY_POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 

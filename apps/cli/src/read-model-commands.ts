@@ -6,7 +6,7 @@ import { CliError, RefusedError, UsageError } from './config.ts';
 import type { Runner } from './invocation.ts';
 import type { Column } from './terminal.ts';
 
-const POLL_MS = 100;
+const STATUS_POLL_INTERVAL_MS = 100;
 const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['NAME', ({ name }) => name],
   ['GENERATION', ({ generation }) => generation],
@@ -67,7 +67,7 @@ async function waitForGenerations(
   for (;;) {
     const now = (await fetchStatuses(client)).filter(({ name }) => wanted.has(name));
     if (now.every(({ name, generation }) => generation >= (wanted.get(name) ?? 0))) return now;
-    await pause(POLL_MS, undefined, { signal });
+    await pause(STATUS_POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 

@@ -8,7 +8,7 @@ import { addEventFilters, addLimit, type Invocation, toQuery, type Runner } from
 import type { Column } from './terminal.ts';
 
 const REPLAYABLE_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
-const POLL_MS = 1_000;
+const REPLAY_POLL_INTERVAL_MS = 1_000;
 export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
   ['ID', ({ id }) => id],
   ['WORKSPACE', ({ workspace }) => workspace],
@@ -134,7 +134,7 @@ export async function waitUntilEnded(
     if (progress !== reported) note(progress);
     reported = progress;
     if (now.every(({ status }) => status !== 'running')) return now;
-    await pause(POLL_MS, undefined, { signal });
+    await pause(REPLAY_POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 

@@ -10,7 +10,7 @@ export const USAGE_EXIT_CODE = 2;
 export type Column<T> = readonly [heading: string, cell: (row: T) => string | number | boolean | null];
 
 /** Stream to which the command writes results, messages or errors. */
-export interface Output {
+export interface OutputStreams {
   /** @param done callback when the stream has accepted the text, or with the error if it cannot accept the text */
   write(text: string, done?: (error?: Error | null) => void): unknown;
 }
@@ -18,7 +18,7 @@ export interface Output {
 /** Prints results as JSON in the API's format, or as text. */
 export class Printer {
   constructor(
-    private readonly out: Output,
+    private readonly out: OutputStreams,
     private readonly asJson: boolean,
   ) {}
 
@@ -78,7 +78,7 @@ export function describeEmptyList(workspaces: readonly string[]): string {
 interface Prompt {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Stream for the questions. */
-  readonly err: Output;
+  readonly err: OutputStreams;
   readonly signal: AbortSignal;
 }
 
@@ -145,12 +145,12 @@ async function askTwice({ input, err, signal }: Prompt): Promise<string> {
 }
 
 /** Prints messages and errors as lines of text. Under `--json`, prints only errors, in the API's format. */
-export class Report {
+export class Reporter {
   readonly asJson: boolean;
 
   /** @param args command line before parsing, because parsing errors also need the requested format */
   constructor(
-    private readonly err: Output,
+    private readonly err: OutputStreams,
     args: readonly string[],
   ) {
     const end = args.indexOf('--');

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { loadConfig } from '../src/config.ts';
 import { runCli } from '../src/program.ts';
 
-export const SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
+export const SIGNING_SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
 export const ENDPOINT_PATH = '/v1/webhook_endpoints/whe_a';
 export const LIST_ROUTE = 'GET /v1/webhook_endpoints';
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -62,7 +62,7 @@ export class StubApi {
   }
 
   /** Sends an event to the created endpoint. */
-  send(event: object, secret = SECRET, signal: AbortSignal | null = null): Promise<Response> {
+  send(event: object, secret = SIGNING_SECRET, signal: AbortSignal | null = null): Promise<Response> {
     const body = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1_000);
     const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
@@ -81,7 +81,7 @@ export class StubApi {
     const configured = this.responses[route];
     if (configured) return configured;
     if (route === 'POST /v1/webhook_endpoints') {
-      return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SECRET }];
+      return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SIGNING_SECRET }];
     }
     if (route === LIST_ROUTE) return [200, { data: [], next_cursor: null, has_more: false }];
     if (route !== `POST ${ENDPOINT_PATH}/verify`) return [200, { id: 'whe_a', last_verification: null }];

@@ -8,7 +8,7 @@ interface JourneyStep {
   readonly milestone: MilestoneFields;
 }
 
-interface Journey {
+interface SampleJourney {
   readonly shipment: ShipmentFields;
   readonly steps: readonly JourneyStep[];
 }
@@ -18,7 +18,7 @@ interface Journey {
  * customs hold that exceeds the free days, and a delivery.
  * @param today date before which all actual milestones occur
  */
-export function oceanJourney(today: Date): Journey {
+export function oceanJourney(today: Date): SampleJourney {
   const at = (day: number, hour = 8) =>
     new Date(Math.floor(today.getTime() / DAY_MS) * DAY_MS + day * DAY_MS + hour * HOUR_MS);
   const iso = (day: number, hour?: number) => at(day, hour).toISOString();

@@ -10,7 +10,7 @@ import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices } from './distribu
 import { testRollingRestart } from './distributed/rolling-restart.ts';
 import { testSafeRetries } from './distributed/safe-retries.ts';
 import { testJourneys } from './journeys/index.ts';
-import { SETTINGS } from './shared-standalone.ts';
+import { STANDALONE_SETTINGS } from './shared-standalone.ts';
 import { NO_ENGINES_REASON, startServices, type StartedServices } from './subject.ts';
 
 // All tests that need a distributed system. They share one file so that they run one after another: two such systems at
@@ -19,7 +19,7 @@ import { NO_ENGINES_REASON, startServices, type StartedServices } from './subjec
 function journeysOfServices(): void {
   let services: StartedServices;
   beforeAll(async () => {
-    services = await startServices(SETTINGS);
+    services = await startServices(STANDALONE_SETTINGS);
   }, scaleTimeout(180_000));
   afterAll(async () => {
     await services?.stop();

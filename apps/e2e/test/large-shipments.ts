@@ -21,7 +21,7 @@ export const COMPOSE_MEMORY_SETTINGS = {
 const COMPOSE_MEMORY_KB = 1_048_576;
 const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
 /** Maximum number of repeated requests in one suite. */
-const MAX_REPEATS = 100;
+const MAX_REPEATED_REQUESTS = 100;
 
 /**
  * Number of shipments whose container numbers all have a wrong check digit, so that most containers have an exception.
@@ -67,7 +67,7 @@ function repeatUnavailable(api: AxiosInstance): AxiosInstance {
   api.interceptors.response.use(async (answer) => {
     if (answer.status !== 503) return answer;
     repeats += 1;
-    if (repeats > MAX_REPEATS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
+    if (repeats > MAX_REPEATED_REQUESTS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
     await simulateDelay(1_000);
     return api.request(answer.config);
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { startStandalone, type StartedSystem } from './subject.ts';
 
 /** Settings that the journeys require. */
-export const SETTINGS = {
+export const STANDALONE_SETTINGS = {
   WEBHOOKS_RETRY_FIRST: '100ms',
   WEBHOOKS_RETRY_FACTOR: '2',
   WEBHOOKS_RETRY_CAP: '1s',
@@ -21,7 +21,7 @@ export class SharedStandalone {
 
   private constructor() {
     this.server = createServer((_request, response) => {
-      this.starting ??= startStandalone(SETTINGS);
+      this.starting ??= startStandalone(STANDALONE_SETTINGS);
       this.starting.then(
         ({ address }) => response.end(JSON.stringify(address)),
         (error: unknown) => response.writeHead(500).end(String(error)),

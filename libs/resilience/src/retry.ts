@@ -1,7 +1,7 @@
 import { Busy } from '@tracking/ports';
 
-const FIRST_PAUSE_MS = 25;
-const MAX_PAUSE_MS = 5_000;
+const DEFAULT_FIRST_PAUSE_MS = 25;
+const DEFAULT_MAX_PAUSE_MS = 5_000;
 /** Maximum pause after Busy: a full queue empties within one or two commits. */
 const MAX_BUSY_PAUSE_MS = 50;
 /** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
@@ -55,7 +55,7 @@ export async function retry<T>(
 function computePause(
   error: unknown,
   failures: number,
-  { firstPauseMs = FIRST_PAUSE_MS, maxPauseMs = MAX_PAUSE_MS }: RetryOptions,
+  { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_PAUSE_MS }: RetryOptions,
 ): number {
   const maxMs = error instanceof Busy ? Math.min(MAX_BUSY_PAUSE_MS, maxPauseMs) : maxPauseMs;
   return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));

@@ -51,7 +51,7 @@ export class ConfigReader {
   get<N extends SettingName>(name: N): OptionalValue<N>;
   get(name: SettingName, programDefault?: string): unknown {
     const { type, default: declaredDefault }: SettingDefinition = SETTINGS[name];
-    const text = this.text(name) ?? programDefault ?? declaredDefault;
+    const text = this.readText(name) ?? programDefault ?? declaredDefault;
     return text === undefined ? undefined : type(text, name);
   }
 
@@ -66,7 +66,7 @@ export class ConfigReader {
    * Returns the text of a setting from `NAME`, or from the file that `NAME_FILE` names. An empty variable counts as not
    * set. An empty file is an error, because the secret may not have been written yet.
    */
-  private text(name: SettingName): string | undefined {
+  private readText(name: SettingName): string | undefined {
     this.readNames.add(name);
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];

@@ -20,7 +20,7 @@ export async function startManagementServer(
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
-      void metrics.text().then(
+      void metrics.formatText().then(
         ({ contentType, body }) => response.writeHead(200, { 'Content-Type': contentType }).end(body),
         () => response.writeHead(500).end(),
       );
@@ -147,7 +147,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** Returns the metrics in the Prometheus text format. */
-  async text(): Promise<{ contentType: string; body: string }> {
+  async formatText(): Promise<{ contentType: string; body: string }> {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 }

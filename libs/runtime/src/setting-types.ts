@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Unavailable } from '@tracking/ports';
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MS_PER_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Parses the text of a setting. @throws ConfigError with one line that starts with the setting's name */
 export type SettingType<T> = (text: string, name: string) => T;
@@ -34,7 +34,7 @@ export const parseBoolean: SettingType<boolean> = (given, name) => parseOneOf('t
  */
 export const parseDuration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
-  const unit = UNITS[match?.[2] ?? ''];
+  const unit = MS_PER_UNIT[match?.[2] ?? ''];
   if (!match || unit === undefined || Number(match[1]) === 0) {
     throw createError(name, 'a duration such as 250ms, 5s, 10m, 72h or 30d', given);
   }

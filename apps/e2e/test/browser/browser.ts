@@ -31,7 +31,7 @@ export function notFoundResponse(message: string) {
 }
 
 /** Page in its own browser context, with the session of a user. */
-export class Window {
+export class BrowserWindow {
   /** Script errors, violations of the content security policy, and unexpected responses. */
   readonly complaints: string[] = [];
 
@@ -53,7 +53,7 @@ export class Window {
     subject: SystemUnderTest,
     person?: SignedInUser,
     viewport = WIDE_WINDOW,
-  ): Promise<Window> {
+  ): Promise<BrowserWindow> {
     const [base = ''] = subject.urls;
     const context = await browser.newContext({
       viewport,
@@ -66,7 +66,7 @@ export class Window {
       const [name = '', value = ''] = person.cookie.split('=');
       await context.addCookies([{ name, value, url: base, httpOnly: true, sameSite: 'Lax' }]);
     }
-    return new Window(context, await context.newPage(), base);
+    return new BrowserWindow(context, await context.newPage(), base);
   }
 
   /** Withholds the response of the event stream, so that the page receives no events. */

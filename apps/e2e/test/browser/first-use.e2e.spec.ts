@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { generateEmail } from '../people.ts';
 import { runCli, findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 describeInBrowser('a new user', () => {
   let subject: SystemUnderTest;
@@ -29,7 +29,7 @@ describeInBrowser('a new user', () => {
       '--workspace',
       workspace,
     );
-    const window = await Window.open(browser, subject);
+    const window = await BrowserWindow.open(browser, subject);
     const { page } = window;
     await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');

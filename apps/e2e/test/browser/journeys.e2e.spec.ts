@@ -1,5 +1,5 @@
 import { scaleTimeout } from '@tracking/testing';
-import { SETTINGS } from '../shared-standalone.ts';
+import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
 import { findSharedStandalone, startStandalone, type StartedSystem, type SystemUnderTest } from '../subject.ts';
 import { describeInBrowser } from './browser.ts';
 import { shipmentImport } from './shipment-import.ts';
@@ -13,7 +13,7 @@ for (const { name, tests, isFirstStart } of [webhooksJourney, shipmentImport, sh
     let subject: SystemUnderTest;
     let own: StartedSystem | undefined;
     beforeAll(async () => {
-      if (isFirstStart) own = await startStandalone(SETTINGS);
+      if (isFirstStart) own = await startStandalone(STANDALONE_SETTINGS);
       subject = own ?? (await findSharedStandalone());
     }, scaleTimeout(60_000));
     afterAll(() => own?.stop());

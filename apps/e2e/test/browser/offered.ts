@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import type { Locator, Page, Request, Response } from 'playwright-core';
-import type { Window } from './browser.ts';
+import type { BrowserWindow } from './browser.ts';
 
 /** Values for the required fields of a dialog, by input type. */
 const FIELD_VALUES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const SHORT_TIMEOUT_MS = 2_000;
  * @param known names of buttons to skip
  */
 export async function findForbiddenRequests(
-  window: Window,
+  window: BrowserWindow,
   path: string,
   known: ReadonlySet<string>,
 ): Promise<{
@@ -66,7 +66,7 @@ export async function findForbiddenRequests(
 }
 
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
-async function pressButton(window: Window, path: string, name: string, item?: number): Promise<number> {
+async function pressButton(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
   await window.goto(path);
   const button = page

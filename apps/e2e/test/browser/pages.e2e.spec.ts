@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, WIDE_WINDOW, Window, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW_WINDOW, WIDE_WINDOW, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 import { createSampleShipment } from './shipment-scene.ts';
 import { type SampleWebhooks, createSampleWebhooks } from './webhook-scene.ts';
 
@@ -65,7 +65,7 @@ describeInBrowser('every page', () => {
   let admin: SignedInUser;
   let webhooks: SampleWebhooks;
   let ids: Readonly<Record<string, string>>;
-  let windows: Readonly<Record<'wide' | 'narrow', Window>>;
+  let windows: Readonly<Record<'wide' | 'narrow', BrowserWindow>>;
   beforeAll(async () => {
     subject = await findSharedStandalone();
     browser = await startBrowser();
@@ -86,8 +86,8 @@ describeInBrowser('every page', () => {
     webhooks = await createSampleWebhooks(admin);
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
-      wide: await Window.open(browser, subject, admin, WIDE_WINDOW),
-      narrow: await Window.open(browser, subject, admin, NARROW_WINDOW),
+      wide: await BrowserWindow.open(browser, subject, admin, WIDE_WINDOW),
+      narrow: await BrowserWindow.open(browser, subject, admin, NARROW_WINDOW),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {
@@ -121,7 +121,7 @@ describeInBrowser('every page', () => {
   });
 
   it('shows that the connection is lost, keeps its data, and resumes by itself', async () => {
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page, context } = window;
     await window.goto('/shipments');
     await context.setOffline(true);

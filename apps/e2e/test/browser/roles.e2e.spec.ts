@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 import { findForbiddenRequests } from './offered.ts';
 
 /** Permissions of each role, as in docs/reference/identity.md. */
@@ -85,7 +85,7 @@ for (const who of ROLES) {
     const { role, environment, may } = who;
     let subject: SystemUnderTest;
     let browser: Browser;
-    let window: Window;
+    let window: BrowserWindow;
     let pathOf: (path: string) => string;
     beforeAll(async () => {
       subject = await findSharedStandalone();
@@ -98,7 +98,7 @@ for (const who of ROLES) {
         const address = path.replace('ID', id).replace('ENDPOINT', endpointId).replace('EXCEPTION', exceptionId);
         return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
       };
-      window = await Window.open(browser, subject, await createUser(subject, admin, role));
+      window = await BrowserWindow.open(browser, subject, await createUser(subject, admin, role));
     }, scaleTimeout(60_000));
     afterAll(async () => {
       await browser?.close();

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { scaleTimeout } from '@tracking/testing';
-import { SETTINGS } from '../shared-standalone.ts';
+import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { startStandalone, type StartedSystem } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
 import { createPdf } from './paper.ts';
 
 describeInBrowser('a page that is left open', () => {
@@ -13,7 +13,7 @@ describeInBrowser('a page that is left open', () => {
   let browser: Browser;
   let ann: SignedInUser;
   beforeAll(async () => {
-    subject = await startStandalone(SETTINGS);
+    subject = await startStandalone(STANDALONE_SETTINGS);
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'away');
     ann = await createSignedInAdmin(subject, workspace);
@@ -27,7 +27,7 @@ describeInBrowser('a page that is left open', () => {
   it(
     'shows that the service is unreachable, keeps the layout around parts that fail to load, and recovers when the service is back',
     async () => {
-      const { page, context } = await Window.open(browser, subject, ann);
+      const { page, context } = await BrowserWindow.open(browser, subject, ann);
       await page.goto('/shipments');
       await page.getByRole('link', { name: 'PO-1' }).waitFor();
       const [server] = subject.processes;
@@ -55,7 +55,7 @@ describeInBrowser('a page that is left open', () => {
   it('reports a failed download', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
     await uploadDocument(ann.api, data.id, createPdf('Bill'), { type: 'bill_of_lading' });
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto(`/shipments/${data.id}/documents`);
     await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFoundResponse('It is gone.')));
@@ -74,7 +74,7 @@ describeInBrowser('a page that is left open', () => {
     const fields = { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] };
     const { data, status } = await ann.api.post<{ id: string }>('/v1/webhook_endpoints', fields);
     expect(status).toBe(201);
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto(`/settings/webhooks/${data.id}?tab=configuration`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -95,7 +95,7 @@ describeInBrowser('a page that is left open', () => {
   });
 
   it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {
-    const { page, context } = await Window.open(browser, subject, ann);
+    const { page, context } = await BrowserWindow.open(browser, subject, ann);
     await page.goto('/shipments/new');
     const reference = page.getByLabel('Your reference');
     await reference.fill('PO-3');

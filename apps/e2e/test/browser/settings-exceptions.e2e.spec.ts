@@ -2,7 +2,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Settings {
   readonly exceptions: Readonly<Record<string, object>>;
@@ -35,7 +35,7 @@ describeInBrowser('settings of exceptions', () => {
   const settings = async () => (await admin.api.get<Settings>('/v1/settings')).data;
 
   it('a rule is changed despite a concurrent change, and reset to its default', async () => {
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/exceptions');
     const dialog = page.getByRole('dialog');
@@ -68,7 +68,7 @@ describeInBrowser('settings of exceptions', () => {
   });
 
   it('required documents of a mode are changed', async () => {
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/required-documents');
     await page.getByLabel('Ocean', { exact: true }).and(page.locator('input')).click();
@@ -97,7 +97,7 @@ describeInBrowser('settings of exceptions', () => {
 
   it('events appear as they happen, wait while paused, and can be opened', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-EVENTS', mode: 'road' });
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/events');
     await page.getByRole('button', { name: /Shipment created PO-EVENTS/ }).click();

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { NARROW_WINDOW, BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 
 describeInBrowser('the shipment form', () => {
@@ -22,7 +22,7 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('creates a shipment with ports by name, local times and errors at the fields', async () => {
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
     await page.getByRole('button', { name: 'Create shipment' }).click();
@@ -82,7 +82,7 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
@@ -119,7 +119,7 @@ describeInBrowser('the shipment form', () => {
 
   it('reports a taken reference even if the existing shipment cannot be read', async () => {
     expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-TAKEN');
@@ -137,8 +137,8 @@ describeInBrowser('the shipment form', () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [
-      await Window.open(browser, subject, ann),
-      await Window.open(browser, subject, bob, NARROW_WINDOW),
+      await BrowserWindow.open(browser, subject, ann),
+      await BrowserWindow.open(browser, subject, bob, NARROW_WINDOW),
     ];
     await Promise.all([one.goto(`/shipments/${data.id}/edit`), other.goto(`/shipments/${data.id}/edit`)]);
     await one.page.getByLabel('Booking number').fill('B-ANN');
@@ -171,7 +171,7 @@ describeInBrowser('the shipment form', () => {
 
   it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
-    const window = await Window.open(browser, subject, ann);
+    const window = await BrowserWindow.open(browser, subject, ann);
     const { page } = window;
     await window.goto(`/shipments/${data.id}/edit`);
     await page.getByLabel('Booking number').fill('B-3');

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
 import { createCsvFile } from './shipment-import.ts';
 
 /**
@@ -42,8 +42,11 @@ describeInBrowser('a file to import', () => {
   });
 
   /** Opens a page for an admin of a new workspace. */
-  async function inNewWorkspace(name: string, act: (page: Page, window: Window) => Promise<void>): Promise<void> {
-    const window = await Window.open(
+  async function inNewWorkspace(
+    name: string,
+    act: (page: Page, window: BrowserWindow) => Promise<void>,
+  ): Promise<void> {
+    const window = await BrowserWindow.open(
       browser,
       subject,
       await createSignedInAdmin(subject, await createWorkspace(subject, name)),

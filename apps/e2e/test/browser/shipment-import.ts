@@ -4,7 +4,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import { createSignedInAdmin } from '../people.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
-import { Window } from './browser.ts';
+import { BrowserWindow } from './browser.ts';
 
 const ROW_COUNT = 2_000;
 const HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
@@ -41,7 +41,7 @@ export const shipmentImport: BrowserJourney = {
         const { subject, browser } = stage();
         const workspace = await createWorkspace(subject, 'imports');
         const ann = await createSignedInAdmin(subject, workspace);
-        const window = await Window.open(browser, subject, ann);
+        const window = await BrowserWindow.open(browser, subject, ann);
         const { page } = window;
         await window.goto('/shipments/import');
         await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateRows()));

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { createWorkspace } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
-import { Window } from './browser.ts';
+import { BrowserWindow } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 import { createPdf } from './paper.ts';
 
@@ -21,7 +21,7 @@ export const shipmentJourney: BrowserJourney = {
         const workspace = await createWorkspace(subject, 'journey');
         const ann = await createSignedInAdmin(subject, workspace);
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
-        const window = await Window.open(browser, subject, ann);
+        const window = await BrowserWindow.open(browser, subject, ann);
         const { page } = window;
         await window.goto('/shipments');
         // A page that is loaded again does not have the state of the previous page.

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Milestone {
   readonly id: string;
@@ -69,7 +69,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows a milestone from the API without a reload', async () => {
     const id = await sail(admin.api, 'PO-LIVE');
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
     await page.getByText('Connected', { exact: true }).waitFor();
@@ -86,7 +86,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows changes between the first read and the first event', async () => {
     const id = await sail(admin.api, 'PO-BETWEEN');
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     const gate = Promise.withResolvers<void>();
     await page.route('**/v1/events/stream', async (route) => {
@@ -109,7 +109,7 @@ describeInBrowser('the shipment page', () => {
     const id = await sail(admin.api, 'PO-WRITE');
     const of = async () =>
       (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
 
@@ -172,7 +172,7 @@ describeInBrowser('the shipment page', () => {
 
   it('records a milestone whose code was typed and not picked', async () => {
     const id = await sail(admin.api, 'PO-TYPED');
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
@@ -200,7 +200,7 @@ describeInBrowser('the shipment page', () => {
     await admin.api.patch(`/v1/shipments/${id}/containers/${CONTAINER}`, container);
     const delivered = { code: 'delivered', occurred_at: day(-1), location: 'NLRTM', container_number: CONTAINER };
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, delivered)).status).toBe(201);
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     await window.goto(`/shipments/${id}`);
     const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
     await row.getByText('free time until empty return').waitFor();
@@ -211,7 +211,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows the error of a rejected milestone even if the form lacks the field', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await page.route('**/v1/shipments/*/milestones', (route) => {
       const details = [{ param: 'leg_number', code: 'invalid', message: 'There is no such leg.' }];
@@ -231,7 +231,7 @@ describeInBrowser('the shipment page', () => {
 
   it('copies without the clipboard API, and reports if the browser refuses to copy', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
     await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
@@ -256,7 +256,7 @@ describeInBrowser('the shipment page', () => {
   });
 
   it('reports an unknown shipment', async () => {
-    const window = await Window.open(browser, subject, admin);
+    const window = await BrowserWindow.open(browser, subject, admin);
     await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();
     await window.close();

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 /** More than two pages of the API. */
 const COUNT = 250;
@@ -13,7 +13,7 @@ describeInBrowser('the shipment list', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
-  let window: Window;
+  let window: BrowserWindow;
   let page: Page;
   beforeAll(async () => {
     subject = await findSharedStandalone();
@@ -34,7 +34,7 @@ describeInBrowser('the shipment list', () => {
     await browser?.close();
   });
   beforeEach(async () => {
-    window = await Window.open(browser, subject, admin);
+    window = await BrowserWindow.open(browser, subject, admin);
     page = window.page;
   });
   afterEach(async () => {

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { generateEmail, createSignedInAdmin, signIn, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 const PASSWORD = 'a long password for tests';
 
@@ -12,7 +12,7 @@ describeInBrowser('people', () => {
   let browser: Browser;
   let admin: SignedInUser;
   /** The window of Ann, an administrator. */
-  let window: Window;
+  let window: BrowserWindow;
   beforeAll(async () => {
     subject = await findSharedStandalone();
     browser = await startBrowser();
@@ -20,7 +20,7 @@ describeInBrowser('people', () => {
     admin = await createSignedInAdmin(subject, workspace);
   });
   beforeEach(async () => {
-    window = await Window.open(browser, subject, admin);
+    window = await BrowserWindow.open(browser, subject, admin);
   });
   afterEach(() => window.close());
   afterAll(async () => {
@@ -52,8 +52,8 @@ describeInBrowser('people', () => {
   }
 
   /** Accepts an invitation in a new window. */
-  async function accepted(link: string, name: string): Promise<Window> {
-    const theirs = await Window.open(browser, subject);
+  async function accepted(link: string, name: string): Promise<BrowserWindow> {
+    const theirs = await BrowserWindow.open(browser, subject);
     await theirs.goto(`/invitation${new URL(link).hash}`);
     await theirs.page.getByLabel('Your name').fill(name);
     await theirs.page.locator('input[type=password]').fill(PASSWORD);
@@ -112,7 +112,7 @@ describeInBrowser('people', () => {
     await choose(email, 'Revoke invitation…');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Invitation revoked.').waitFor();
-    const carla = await Window.open(browser, subject);
+    const carla = await BrowserWindow.open(browser, subject);
     await carla.goto(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
     await carla.close();
@@ -121,7 +121,7 @@ describeInBrowser('people', () => {
     await choose(email, 'Restore');
     await page.getByText(`${email} is invited again.`).waitFor();
     const shown = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
-    const there = await Window.open(browser, subject);
+    const there = await BrowserWindow.open(browser, subject);
     await there.goto(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
     await there.close();
@@ -137,7 +137,7 @@ describeInBrowser('people', () => {
     const email = generateEmail('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
-    const other = await Window.open(browser, subject, elsewhere);
+    const other = await BrowserWindow.open(browser, subject, elsewhere);
     await other.goto('/shipments');
     await other.page.getByRole('link', { name: 'With exceptions' }).click();
     await other.page.getByText('No matching shipments').waitFor();
@@ -179,7 +179,7 @@ describeInBrowser('people', () => {
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const link = await window.page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
-    const gus = await Window.open(browser, subject);
+    const gus = await BrowserWindow.open(browser, subject);
     await gus.goto(`/invitation${new URL(link).hash}`);
     await gus.page.route('**/v1/invitations/*', (route) => {
       const details = [{ param: 'name', code: 'required', message: 'Must not be empty.' }];
@@ -232,7 +232,7 @@ describeInBrowser('people', () => {
   });
 
   it('see how long to wait after too many sign-in attempts', async () => {
-    const stranger = await Window.open(browser, subject);
+    const stranger = await BrowserWindow.open(browser, subject);
     await stranger.goto('/sign-in');
     const email = generateEmail('nobody');
     const button = stranger.page.getByRole('button', { name: 'Sign in' });

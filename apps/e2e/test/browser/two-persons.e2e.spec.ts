@@ -4,7 +4,7 @@ import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../p
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { Window, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 import { createPdf } from './paper.ts';
 
 describeInBrowser('two users at one shipment', () => {
@@ -32,7 +32,10 @@ describeInBrowser('two users at one shipment', () => {
 
   /** Opens the section of the shipment in a window of each person. */
   async function bothAt(section: string, act: (ann: Page, kim: Page) => Promise<void>): Promise<void> {
-    const windows = [await Window.open(browser, subject, people.ann), await Window.open(browser, subject, people.kim)];
+    const windows = [
+      await BrowserWindow.open(browser, subject, people.ann),
+      await BrowserWindow.open(browser, subject, people.kim),
+    ];
     for (const window of windows) await window.goto(`/shipments/${shipment.id}/${section}`);
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
     await act(ann, kim);
@@ -86,7 +89,7 @@ describeInBrowser('two users at one shipment', () => {
 
   /** Opens a path of the shipment in a window of Ann that gets no events. */
   async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
-    const window = await Window.open(browser, subject, people.ann);
+    const window = await BrowserWindow.open(browser, subject, people.ann);
     await window.withholdEvents();
     await window.goto(`/shipments/${shipment.id}${path}`);
     await act(window.page);

@@ -3,7 +3,7 @@ import type { SignedInUser } from '../people.ts';
 import { EndpointServer } from '../receiver.ts';
 import { listAllItems } from '../tenant.ts';
 
-interface Delivery {
+interface WebhookDelivery {
   readonly id: string;
   readonly status: string;
 }
@@ -33,7 +33,7 @@ export async function createSampleWebhooks({ api }: SignedInUser): Promise<Sampl
   await api.post(`/v1/webhook_endpoints/${waiting.data.id}/verify`);
   for (const external_id of ['WH-1', 'WH-2', 'WH-3']) await api.post('/v1/shipments', { external_id });
   const deliveries = (endpoint_id: string, status: string) =>
-    listAllItems<Delivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
+    listAllItems<WebhookDelivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
   const patience = { deadlineMs: 30_000 };
   await eventually(async () => {
     expect(await deliveries(failing.id, 'dead_lettered')).toHaveLength(3);

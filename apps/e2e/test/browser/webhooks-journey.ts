@@ -6,7 +6,7 @@ import { generateEmail } from '../people.ts';
 import { runCli, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
-import { Window } from './browser.ts';
+import { BrowserWindow } from './browser.ts';
 import { selectOption } from './fields.ts';
 import { LoopbackReceiver } from './loopback-receiver.ts';
 
@@ -25,7 +25,7 @@ export const webhooksJourney: BrowserJourney = {
       'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
       async () => {
         const { subject, browser } = stage();
-        const window = await Window.open(browser, subject);
+        const window = await BrowserWindow.open(browser, subject);
         const { page } = window;
         await window.goto(`/invitation#${await firstAdminLink(subject)}`);
         const email = page.getByLabel('E-mail');

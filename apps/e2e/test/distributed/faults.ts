@@ -23,7 +23,7 @@ import {
 import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 import { createKafkaClient, readTopic } from '../topic.ts';
 
-const SETTINGS = {
+const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   WEBHOOKS_RETRY_FIRST: '300ms',
   WEBHOOKS_RETRY_FACTOR: '2',
@@ -49,7 +49,7 @@ export function testEngineFaults(): void {
   const figures: string[] = [];
 
   beforeAll(async () => {
-    services = await startServices(SETTINGS);
+    services = await startServices(SERVICE_SETTINGS);
     tenant = await createTenant(services);
     reader = await createKey(services, tenant.workspace, 'viewer');
     receiver = await EndpointServer.start(30);

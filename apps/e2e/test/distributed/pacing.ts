@@ -12,7 +12,7 @@ import {
 import { sumMetric, startServices, type StartedServices } from '../subject.ts';
 import { listAllItems, createTenant, type Tenant } from '../tenant.ts';
 
-const SETTINGS = {
+const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   // Settings with a retry schedule under which no retry happens during the test.
   WEBHOOKS_RETRY_FIRST: '6h',
@@ -40,7 +40,7 @@ export function testDeliveryPacing(): void {
   let shipments: number;
 
   beforeAll(async () => {
-    services = await startServices(SETTINGS);
+    services = await startServices(SERVICE_SETTINGS);
     mongo = new MongoClient(services.system.engines.mongoUrl);
   }, scaleTimeout(240_000));
   beforeEach(async () => {
@@ -66,7 +66,7 @@ export function testDeliveryPacing(): void {
   };
   /** Stored condition of the endpoint, which a new owner of the endpoint would read. */
   const stored = async ({ id }: ReceiverEndpoint) => {
-    const conditions = mongo.db().collection<Condition>('webhook_endpoint_conditions');
+    const conditions = mongo.db().collection<EndpointCondition>('webhook_endpoint_conditions');
     return conditions.findOne({ _id: id });
   };
   const statuses = async ({ id }: ReceiverEndpoint) => {
@@ -113,7 +113,7 @@ export function testDeliveryPacing(): void {
             () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MAX_RECOVERY_CONCURRENCY)),
             LONG_WAIT_OPTIONS,
           );
-          gate.answer(204);
+          gate.respondToOldest(204);
         }
       };
       await newEvents(1);
@@ -162,7 +162,7 @@ export function testDeliveryPacing(): void {
           (event.sandbox ? sandbox : live).push({ id, at });
           return 204;
         };
-        gate.answer(answer);
+        gate.respondToOldest(answer);
         return { hook, until, live, sandbox };
       });
       await eventually(async () => {
@@ -196,7 +196,7 @@ interface EventArrival {
   readonly at: number;
 }
 
-interface Condition {
+interface EndpointCondition {
   readonly _id: string;
   readonly held_until: string | null;
   readonly failing_since: string | null;
@@ -219,7 +219,7 @@ class ManualReceiver {
   }
 
   /** Responds to the request that has waited longest for a response. */
-  answer(answer: Answer): void {
+  respondToOldest(answer: Answer): void {
     const [first, ...others] = this.waiting;
     this.asked = others;
     first?.reply(answer);

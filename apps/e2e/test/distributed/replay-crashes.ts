@@ -7,7 +7,7 @@ import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
 import { type Tenant, listAllItems, createTenant } from '../tenant.ts';
 
-const SETTINGS = {
+const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   WEBHOOKS_RETRY_FIRST: '300ms',
   WEBHOOKS_RETRY_FACTOR: '2',
@@ -40,7 +40,7 @@ export const LARGE_REPLAY_SUITE_NAME = 'a replay of many events, with kill -9 of
 export function testReplayCrashesInOneProcess(): void {
   test(
     'survives crashes in one process',
-    () => replayDuringCrashes(() => startStandalone(SETTINGS), IS_SOAK_RUN ? 6 : 3),
+    () => replayDuringCrashes(() => startStandalone(SERVICE_SETTINGS), IS_SOAK_RUN ? 6 : 3),
     TEST_TIMEOUT_MS,
   );
 }
@@ -48,7 +48,7 @@ export function testReplayCrashesInOneProcess(): void {
 export function testReplayCrashesOfServices(): void {
   itInSoak(
     'survives crashes of two replicas of each service',
-    () => replayDuringCrashes(() => startServices(SETTINGS), 1),
+    () => replayDuringCrashes(() => startServices(SERVICE_SETTINGS), 1),
     TEST_TIMEOUT_MS,
   );
 }

@@ -4,7 +4,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createTenant } from '../tenant.ts';
 
-const PASSWORD = 'a long password for tests';
+const USER_PASSWORD = 'a long password for tests';
 const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
 export function testSessions(subject: () => SystemUnderTest): void {
@@ -16,7 +16,7 @@ export function testSessions(subject: () => SystemUnderTest): void {
         const email = `${randomBytes(4).toString('hex')}@example.com`;
         const invited = await tenant.api.post('/v1/users', { email, role: 'admin' });
         const token = String(invited.data.invitation_url).replace(/^.*#/, '');
-        await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
+        await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: USER_PASSWORD });
 
         const browsers = subject().urls.map((url) => createHttpClient([url], SAME_ORIGIN_HEADERS));
         const cookieOf = ({ headers }: AxiosResponse) => ({
@@ -25,7 +25,7 @@ export function testSessions(subject: () => SystemUnderTest): void {
         const browserAt = (n: number) => browsers[n % browsers.length] as AxiosInstance;
         const signIn = async (n: number) => {
           const browser = browserAt(n);
-          const answer = await browser.post('/v1/session', { email, password: PASSWORD });
+          const answer = await browser.post('/v1/session', { email, password: USER_PASSWORD });
           expect([answer.status, answer.data.user?.email, answer.data.workspace?.name]).toEqual([
             200,
             email,
@@ -42,7 +42,7 @@ export function testSessions(subject: () => SystemUnderTest): void {
         const browser = browserAt(0);
         const foreign = { ...former, Origin: 'https://evil.example' };
         expect((await browser.post('/v1/api_keys', {}, { headers: foreign })).data.error.code).toBe('csrf');
-        const passwords = { current_password: PASSWORD, new_password: `${PASSWORD} again` };
+        const passwords = { current_password: USER_PASSWORD, new_password: `${USER_PASSWORD} again` };
         const changed = await browser.post('/v1/session/password', passwords, { headers: former });
         expect(changed.status).toBe(200);
         const mine = cookieOf(changed);

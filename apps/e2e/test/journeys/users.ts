@@ -5,7 +5,7 @@ import type { AxiosInstance } from 'axios';
 import { type SystemUnderTest, runCli } from '../subject.ts';
 import { type Tenant, createKeyClient, createTenant } from '../tenant.ts';
 
-const PASSWORD = 'a long password for tests';
+const USER_PASSWORD = 'a long password for tests';
 const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
 const extractToken = (url: string): string => url.replace(/^.*#/, '');
 
@@ -22,7 +22,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
     async function createUser(role: User['role']): Promise<User> {
       const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: generateEmail(), role });
       const token = extractToken(invited.data.invitation_url);
-      const joined = await tenant.api.post<User>(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
+      const joined = await tenant.api.post<User>(`/v1/invitations/${token}`, { name: 'Jo', password: USER_PASSWORD });
       expect([joined.status, joined.data.status]).toEqual([200, 'active']);
       return joined.data;
     }
@@ -37,7 +37,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
         expect(told.map(({ status, data }) => [status, data.email])).toEqual(tenant.gateways.map(() => [200, email]));
         const answers = await Promise.all(
           Array.from({ length: 12 }, (_, n) =>
-            gateway(n).post(path, { name: `Jo ${n}`, password: `${PASSWORD} ${n}` }),
+            gateway(n).post(path, { name: `Jo ${n}`, password: `${USER_PASSWORD} ${n}` }),
           ),
         );
         expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(11).fill(404)]);
@@ -73,7 +73,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
         const email = generateEmail();
         const invitation = (await operate('create', '--email', email, '--role', 'viewer')).trim();
         const use = (url: string) =>
-          tenant.api.post(`/v1/invitations/${extractToken(url)}`, { name: 'Ann', password: PASSWORD });
+          tenant.api.post(`/v1/invitations/${extractToken(url)}`, { name: 'Ann', password: USER_PASSWORD });
         expect((await use(invitation)).status).toBe(200);
         const options = ['--name', 'own', '--environment', 'live', '--user', email, '--workspace', tenant.workspace];
         const key = (await runCli(subject(), 'keys', 'create', ...options)).trim();

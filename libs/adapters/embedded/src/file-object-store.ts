@@ -11,7 +11,7 @@ import {
   type StoredObject,
 } from '@tracking/ports';
 
-const ENGINE = 'object store';
+const ENGINE_NAME = 'object store';
 /** Suffix of the names of incomplete files. Object ids contain no dot. */
 const UNFINISHED_FILE_SUFFIX = '.part';
 
@@ -158,7 +158,7 @@ async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
 }
 
 function createUnavailable(error: unknown): Unavailable {
-  return new Unavailable(ENGINE, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
+  return new Unavailable(ENGINE_NAME, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
 }
 
 /** Synchronizes the folder, so that a new file name survives a power failure. */

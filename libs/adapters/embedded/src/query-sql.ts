@@ -10,7 +10,7 @@ import {
   findTypeBounds,
 } from './collection-layout.ts';
 import { addFilter, addPostingCondition, documentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
-import { LIMIT_SQL } from './sqlite-database.ts';
+import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
@@ -29,14 +29,14 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit, 
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
   if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.add(` ${LIMIT_SQL}`, limit);
+  return sql.add(` ${LIMIT_CLAUSE_SQL}`, limit);
 }
 
 export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): SqlStatement {
   const sql = new SqlBuilder();
   sql.add('SELECT count(*) FROM (SELECT 1');
   addMatching(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
-  if (atMost !== undefined) sql.add(` ${LIMIT_SQL}`, atMost);
+  if (atMost !== undefined) sql.add(` ${LIMIT_CLAUSE_SQL}`, atMost);
   return sql.add(')');
 }
 
@@ -208,7 +208,7 @@ export function scanSql(layout: CollectionLayout, scan: Scan): SqlStatement {
   for (const [field, value] of pinned) sql.add(` AND ${key(field)} = ?`, value);
   addRange(sql, keys, scan);
   return sql.add(
-    ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_SQL}`,
+    ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_CLAUSE_SQL}`,
     scan.visit,
   );
 }

@@ -9,7 +9,7 @@ const MAX_STATEMENTS = 500;
  * Limit clause with a parameter. SQLite plans a plain `LIMIT ?` for its value and plans again for each value; it does
  * not evaluate the expression while planning.
  */
-export const LIMIT_SQL = 'LIMIT (? + 0)';
+export const LIMIT_CLAUSE_SQL = 'LIMIT (? + 0)';
 /** SQLite's result codes (https://sqlite.org/rescode.html). */
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;

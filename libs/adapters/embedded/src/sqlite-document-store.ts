@@ -28,7 +28,7 @@ import { filterSql } from './filter-sql.ts';
 import { countSql, findSql, isPointQuery, scanSql } from './query-sql.ts';
 import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
-import { type CommitClass, ENGINE } from './sqlite-writer.ts';
+import { type CommitClass, ENGINE_NAME } from './sqlite-writer.ts';
 import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 
 /** Share of the writer's time that dropping a collection may use. Other writes use the rest. */
@@ -95,7 +95,7 @@ export class SqliteDocumentStore implements DocumentStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
   }
 }
 
@@ -245,7 +245,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     try {
       return this.storage.database.readRows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
-      throw new Unavailable(ENGINE, errorMessage(error));
+      throw new Unavailable(ENGINE_NAME, errorMessage(error));
     }
   }
 

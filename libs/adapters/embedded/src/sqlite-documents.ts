@@ -14,7 +14,7 @@ import {
   isSameValue,
   findViolatedIndex,
 } from './collection-layout.ts';
-import { type Database, isConstraintError, LIMIT_SQL, errorMessage } from './sqlite-database.ts';
+import { type Database, isConstraintError, LIMIT_CLAUSE_SQL, errorMessage } from './sqlite-database.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,
@@ -238,7 +238,7 @@ export class DocumentTable {
 
   /** Deletes the oldest documents, at most `limit`. Returns false if there was none. */
   deleteBatch(limit: number): boolean {
-    const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_SQL}`, [limit]);
+    const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_CLAUSE_SQL}`, [limit]);
     for (const [id] of ids) {
       this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
     }

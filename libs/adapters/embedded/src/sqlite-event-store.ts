@@ -20,7 +20,7 @@ import { retry } from '@tracking/resilience';
 import type { LiveTail } from './live-tail.ts';
 import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
-import { ENGINE } from './sqlite-writer.ts';
+import { ENGINE_NAME } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
 /**
@@ -28,9 +28,9 @@ import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
  */
 const READ_BATCH_SIZE = 200;
 const DEFAULT_BATCH_SIZE = 1_000;
-const READ_SQL = `SELECT position, revision, id, type, data, metadata FROM events
+const SELECT_EVENTS_SQL = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_BATCH_SIZE}`;
-const LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
+const SELECT_LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
 interface SqliteEventStoreOptions {
   /** Maximum bytes of data and metadata in one append. */
@@ -71,7 +71,7 @@ export class SqliteEventStore implements EventStore {
     const to = range.to ?? Number.MAX_SAFE_INTEGER;
     let from = range.from ?? 0;
     for (;;) {
-      const rows = this.readRows(READ_SQL, [stream, from, to]);
+      const rows = this.readRows(SELECT_EVENTS_SQL, [stream, from, to]);
       for (const [position, revision, id, type, data, metadata] of rows) {
         found.push({
           id: String(id),
@@ -90,7 +90,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   async lastRevision(stream: string): Promise<number | undefined> {
-    const [last] = this.readRows(LAST_REVISION_SQL, [stream]);
+    const [last] = this.readRows(SELECT_LAST_REVISION_SQL, [stream]);
     return last === undefined ? undefined : Number(last[0]);
   }
 
@@ -162,7 +162,7 @@ export class SqliteEventStore implements EventStore {
     try {
       return this.storage.database.readRows(sql, values);
     } catch (error) {
-      throw new Unavailable(ENGINE, errorMessage(error));
+      throw new Unavailable(ENGINE_NAME, errorMessage(error));
     }
   }
 
@@ -203,7 +203,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
   }
 }
 

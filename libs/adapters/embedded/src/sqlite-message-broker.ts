@@ -13,25 +13,25 @@ import {
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { ChangeSignal, LiveTail, type LiveTailLimits } from './live-tail.ts';
-import { LIMIT_SQL, errorMessage } from './sqlite-database.ts';
+import { LIMIT_CLAUSE_SQL, errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
-import { ENGINE } from './sqlite-writer.ts';
+import { ENGINE_NAME } from './sqlite-writer.ts';
 
 const READ_SQL = `SELECT position, key, value, headers FROM messages
-  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT_SQL}`;
-const OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
+  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT_CLAUSE_SQL}`;
+const SELECT_OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 /** Counts waiting messages per partition after the group's offset, without reading handled messages. */
-const LAG_SQL = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
+const SELECT_LAG_SQL = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
 /**
  * An offset can exceed the last message's position: a message may have been handled before it was stored, and then lost
  * in a crash.
  */
-const HEAD_SQL = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
-const TOPICS_SQL = 'SELECT name, partitions, retention_ms FROM topics';
+const SELECT_HEAD_SQL = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
+const SELECT_TOPICS_SQL = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_INTERVAL_MS = 60_000;
-const FIRST_PAUSE_MS = 50;
+const FIRST_RETRY_PAUSE_MS = 50;
 
 interface SqliteMessageBrokerOptions {
   /** Limits of the newest messages kept in memory. */
@@ -123,7 +123,7 @@ export class SqliteMessageBroker implements MessageBroker {
   async lag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
     const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
-    const sql = { text: LAG_SQL, values: [topic, group, partitions] };
+    const sql = { text: SELECT_LAG_SQL, values: [topic, group, partitions] };
     const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
@@ -137,7 +137,7 @@ export class SqliteMessageBroker implements MessageBroker {
   /** Deletes messages older than the retention of their topic. */
   async trim(now: number): Promise<void> {
     try {
-      for (const [name, count, retention] of this.storage.database.readRows(TOPICS_SQL)) {
+      for (const [name, count, retention] of this.storage.database.readRows(SELECT_TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
           await this.trimPartition(String(name), partition, now - Number(retention));
         }
@@ -166,7 +166,7 @@ export class SqliteMessageBroker implements MessageBroker {
   private findTopicLog(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
-      committed: (partition) => Number(database.readValue(OFFSET_SQL, [group, topic, partition]) ?? 0),
+      committed: (partition) => Number(database.readValue(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
         if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
@@ -194,21 +194,21 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** Position of the last message of all topics. Positions are never reused. */
   private head(): number {
-    return Number(this.storage.database.readValue(HEAD_SQL));
+    return Number(this.storage.database.readValue(SELECT_HEAD_SQL));
   }
 
   private findTopic(name: string): TopicSpec {
     const known = this.topics.get(name);
     if (known) return known;
     const row = this.storage.database.readRow('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
-    if (row === undefined) throw new Unavailable(ENGINE, `cannot use topic ${name}: it does not exist`);
+    if (row === undefined) throw new Unavailable(ENGINE_NAME, `cannot use topic ${name}: it does not exist`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);
     return spec;
   }
 
   private throwIfClosed(): void {
-    if (this.closed) throw new Unavailable(ENGINE, 'closed');
+    if (this.closed) throw new Unavailable(ENGINE_NAME, 'closed');
   }
 }
 
@@ -291,7 +291,7 @@ class ConsumerGroup {
     const onFailure = (error: unknown, tries: number) => this.reportFailure(partition, error, tries);
     while (!this.closing.signal.aborted) {
       // Each batch uses a new retry, so that pauses grow only while nothing is committed.
-      const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
+      const options = { signal: this.closing.signal, firstPauseMs: FIRST_RETRY_PAUSE_MS, onFailure };
       await retry(handleNext, options).catch(() => undefined);
     }
   }

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
 import { type Database, errorMessage, openForReading } from './sqlite-database.ts';
 import { answerRead } from './sqlite-reads.ts';
-import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import { ENGINE_NAME, type SqliteWriter } from './sqlite-writer.ts';
 import { type ReadAnswerByKind, type ReadRequest, startThread } from './storage-threads.ts';
 
 interface PendingRead {
@@ -39,10 +39,10 @@ export class SqliteReaderPool {
   /** Runs a read in a reader thread. @throws Busy, Unavailable */
   read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
-      if (this.closed) throw new Unavailable(ENGINE, 'closed');
+      if (this.closed) throw new Unavailable(ENGINE_NAME, 'closed');
       if (this.waiting >= this.limits.maxWaiting) {
         this.refused.add(1, { queue: 'reads' });
-        throw new Busy(ENGINE, `${this.waiting} reads are already waiting; retry later`);
+        throw new Busy(ENGINE_NAME, `${this.waiting} reads are already waiting; retry later`);
       }
       if (this.limits.threads === 0) {
         this.waiting += 1;
@@ -76,7 +76,7 @@ export class SqliteReaderPool {
       this.ownDatabase ??= openForReading(this.file);
       resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
     } catch (error) {
-      reject(new Unavailable(ENGINE, errorMessage(error)));
+      reject(new Unavailable(ENGINE_NAME, errorMessage(error)));
     }
   }
 
@@ -88,7 +88,7 @@ export class SqliteReaderPool {
     worker.on('message', (message: Reply) => {
       this.waiting -= 1;
       const first = reader.pending.shift();
-      if ('error' in message) first?.reject(new Unavailable(ENGINE, message.error));
+      if ('error' in message) first?.reject(new Unavailable(ENGINE_NAME, message.error));
       else first?.resolve(message.answer);
     });
     let reason = 'the storage reader thread ended';
@@ -96,7 +96,7 @@ export class SqliteReaderPool {
     worker.on('exit', () => {
       this.readers.splice(this.readers.indexOf(reader), 1);
       this.waiting -= reader.pending.length;
-      for (const { reject } of reader.pending) reject(new Unavailable(ENGINE, reason));
+      for (const { reject } of reader.pending) reject(new Unavailable(ENGINE_NAME, reason));
     });
   }
 }

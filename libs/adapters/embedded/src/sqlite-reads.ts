@@ -1,4 +1,4 @@
-import { type Database, LIMIT_SQL } from './sqlite-database.ts';
+import { type Database, LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type {
   EventsAnswer,
   EventsRequest,
@@ -27,7 +27,7 @@ function readEvents(database: Database, { after, prefixes, limit }: EventsReques
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.iterateRows(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
-     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_SQL}`,
+     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_CLAUSE_SQL}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
   );
   const parts: string[][] = [];

@@ -26,10 +26,10 @@ import { WalCheckpointer } from './wal.ts';
 const LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 const INSERT_EVENT_SQL =
   'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)';
-const STORED_RANGE_SQL =
+const SELECT_STORED_RANGE_SQL =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
 /** Number of cells per event in an `AppendOperation`. */
-const EVENT_CELLS = 4;
+const CELLS_PER_EVENT = 4;
 const INSERT_MESSAGE_SQL =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const DEFINE_TOPIC_SQL = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
@@ -45,7 +45,7 @@ const TRIM_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
     AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
     ORDER BY position LIMIT (?4 + 0))`;
 /** Number of cells per message in a `PublishOperation`. */
-const MESSAGE_CELLS = 4;
+const CELLS_PER_MESSAGE = 4;
 /** Maximum number of messages deleted in one transaction. */
 const TRIM_BATCH_SIZE = 1_000;
 const DONE_OUTCOME: DoneOutcome = { kind: 'done', duplicate: null };
@@ -75,7 +75,7 @@ class SqliteAppends {
     if (actual !== expected) return this.findRepeatedAppend(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
     const insert = this.database.prepare(INSERT_EVENT_SQL);
-    for (let at = 0; at < cells.length; at += EVENT_CELLS) {
+    for (let at = 0; at < cells.length; at += CELLS_PER_EVENT) {
       insert.run(
         ++this.position,
         stream,
@@ -91,9 +91,9 @@ class SqliteAppends {
 
   /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
   private findRepeatedAppend(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
-    const count = cells.length / EVENT_CELLS;
-    const stored = this.database.readRows(STORED_RANGE_SQL, [stream, expected, expected + count]);
-    if (stored.length < count || stored.some(([id], index) => id !== cells[index * EVENT_CELLS])) return undefined;
+    const count = cells.length / CELLS_PER_EVENT;
+    const stored = this.database.readRows(SELECT_STORED_RANGE_SQL, [stream, expected, expected + count]);
+    if (stored.length < count || stored.some(([id], index) => id !== cells[index * CELLS_PER_EVENT])) return undefined;
     return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
   }
 }
@@ -112,8 +112,8 @@ class SqliteMessages {
         const { topic, at, first, cells } = operation;
         const insert = this.database.prepare(INSERT_MESSAGE_SQL);
         let position = first;
-        for (let cell = 0; cell < cells.length; cell += MESSAGE_CELLS) {
-          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + MESSAGE_CELLS);
+        for (let cell = 0; cell < cells.length; cell += CELLS_PER_MESSAGE) {
+          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + CELLS_PER_MESSAGE);
           insert.run(position++, topic, partition, at, key, value, headers);
         }
         // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse

@@ -23,7 +23,7 @@ import {
   type WriterStart,
 } from './storage-threads.ts';
 
-export const ENGINE = 'storage';
+export const ENGINE_NAME = 'storage';
 /** Maximum number of events and documents in one transaction, which limits how long the next operations wait. */
 const MAX_BATCH_ITEMS = 2_000;
 /** Maximum milliseconds that a `later` operation waits for another operation's commit. */
@@ -124,7 +124,7 @@ export class SqliteWriter {
       case 'damaged':
         throw new DamagedStorageError(start.message);
       case 'failed':
-        throw new Unavailable(ENGINE, start.message);
+        throw new Unavailable(ENGINE_NAME, start.message);
     }
   }
 
@@ -139,10 +139,10 @@ export class SqliteWriter {
    */
   throwIfNotWritable(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
-    if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
+    if (refused !== undefined) throw new WritesRefused(ENGINE_NAME, refused);
     if (this.queued < this.options.maxWaiting) return;
     this.refused.add(1, { queue: 'writes' });
-    throw new Busy(ENGINE, `${this.queued} writes are already waiting; retry later`);
+    throw new Busy(ENGINE_NAME, `${this.queued} writes are already waiting; retry later`);
   }
 
   /**
@@ -253,7 +253,7 @@ export class SqliteWriter {
       if (answer.kind === 'failed')
         this.options.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
       const Failure = answer.kind === 'out_of_space' ? WritesRefused : Unavailable;
-      for (const { reject } of batch) reject(new Failure(ENGINE, answer.message));
+      for (const { reject } of batch) reject(new Failure(ENGINE_NAME, answer.message));
     }
   }
 
@@ -270,7 +270,7 @@ export class SqliteWriter {
     this.committing = [];
     this.queue = [];
     this.queued = 0;
-    for (const { reject } of all) reject(new Unavailable(ENGINE, this.state.ended ?? 'closed'));
+    for (const { reject } of all) reject(new Unavailable(ENGINE_NAME, this.state.ended ?? 'closed'));
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }

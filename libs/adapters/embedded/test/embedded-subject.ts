@@ -13,7 +13,7 @@ export function embeddedSubject<P>(
   let folder: TempFolder | undefined;
   let dataDir = '';
 
-  async function openAgain(): Promise<P> {
+  async function reopenPort(): Promise<P> {
     const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics, limits });
     opened.push(engine);
     return port(engine);
@@ -23,11 +23,11 @@ export function embeddedSubject<P>(
     async open() {
       folder = await createTempFolder();
       dataDir = join(folder.path, 'data');
-      return openAgain();
+      return reopenPort();
     },
     async reopen() {
       await opened.pop()?.close();
-      return openAgain();
+      return reopenPort();
     },
     /**
      * The subject continues with copies of the files while the engine has them open. A killed process leaves files in
@@ -39,7 +39,7 @@ export function embeddedSubject<P>(
       // it.
       execFileSync('cp', ['-r', dataDir, left]);
       dataDir = left;
-      return openAgain();
+      return reopenPort();
     },
     async close() {
       for (const engine of opened.splice(0)) await engine.close();

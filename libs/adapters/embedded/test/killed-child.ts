@@ -18,8 +18,8 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const views = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const viewCollection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
 for (let version = 0; version < 50; version += 1) {
-  await views.upsert({ id: String(version), version, words: ['x'.repeat(500)] });
+  await viewCollection.upsert({ id: String(version), version, words: ['x'.repeat(500)] });
 }
 process.kill(process.pid, 'SIGKILL');

@@ -110,7 +110,7 @@ function isAllCondition(
  * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
  * that it selects few documents, so other conditions may be checked in each of them.
  */
-function isCheckedInSelectedRows({ spec, query }: WatchedQuery, field: string, which: number): boolean {
+function isFieldCheckedInSelectedRows({ spec, query }: WatchedQuery, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
   return index !== undefined && (which > 0 || !findLeadingFields(index, query.filter).includes(field));
 }
@@ -146,7 +146,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
     const excepted = ALLOWED_FILTERS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
     const fields = excepted.flatMap((one) => one.fields);
     const leaves = (field: string, which: number) =>
-      fields.includes(field) || isCheckedInSelectedRows(watched, field, which);
+      fields.includes(field) || isFieldCheckedInSelectedRows(watched, field, which);
     const count = 2 * few;
     visited.store(generateNearMisses(spec, query, count, leaves));
     if ('visit' in query) {

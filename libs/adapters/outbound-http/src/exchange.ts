@@ -7,7 +7,7 @@ import type { RequestTarget } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
 
-const PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
+const REQUEST_PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
   queued: 'waiting for a free connection to the receiver',
   connecting: 'connecting (name resolution, TCP and TLS)',
   waiting: 'waiting for the answer',
@@ -60,7 +60,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
 
   expireRequest(): void {
     if (this.#phase === 'over') return;
-    const doing = PHASE_DESCRIPTIONS[this.#phase];
+    const doing = REQUEST_PHASE_DESCRIPTIONS[this.#phase];
     this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
   }
 
@@ -112,7 +112,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   };
 
   #answer(): void {
-    const text = this.#body.text();
+    const text = this.#body.decodeText();
     if (typeof text === 'string') this.#respond(text);
     else void text.then((inflated) => this.#respond(inflated));
   }

@@ -46,7 +46,7 @@ export class ResponseBody {
    * Returns the kept part as text, synchronously unless it was compressed. A broken stream yields the part before the
    * error; an unknown content coding yields an empty text. Never rejects.
    */
-  text(): string | Promise<string> {
+  decodeText(): string | Promise<string> {
     const [first] = this.#chunks;
     if (first === undefined || this.#coding === 'unknown') return '';
     const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);

@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { CsvError, parse } from 'csv-parse/sync';
 
-const HEADER_FIELD = 'change,country,location';
+const HEADER_FIELD_PATTERN = 'change,country,location';
 /**
  * Columns: Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates,
  * Remarks.
  */
-const COLUMNS = 12;
+const COLUMN_COUNT = 12;
 /** Maximum file size. UNECE's list has 7 MB. */
-const MAX_BYTES = 64 * 2 ** 20;
+const MAX_FILE_BYTES = 64 * 2 ** 20;
 const FILE_ERROR_MESSAGES = new Map([
   ['ENOENT', 'the file does not exist'],
   ['EACCES', 'the file cannot be read; grant the process read permission'],
@@ -57,7 +57,7 @@ export class LocodeList {
   static async load(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
-      if ((await stat(file)).size > MAX_BYTES)
+      if ((await stat(file)).size > MAX_FILE_BYTES)
         throw new Error('the file is larger than any UN/LOCODE list; specify a UN/LOCODE list as CSV');
       readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
     } catch (error) {
@@ -90,10 +90,10 @@ export class LocodeList {
 
   #add(fields: readonly string[], line: number): void {
     if (fields.length === 1 && fields[0] === '') return;
-    if (fields.slice(0, 3).join().toLowerCase() === HEADER_FIELD) return;
+    if (fields.slice(0, 3).join().toLowerCase() === HEADER_FIELD_PATTERN) return;
     const [, country = '', location = '', name = '', plainName = ''] = fields;
-    if (fields.length !== COLUMNS) {
-      throw new Error(`line ${line} has ${fields.length} columns; expected ${COLUMNS}, separated by commas`);
+    if (fields.length !== COLUMN_COUNT) {
+      throw new Error(`line ${line} has ${fields.length} columns; expected ${COLUMN_COUNT}, separated by commas`);
     }
     if (!/^[A-Z]{2}$/.test(country)) throw new Error(`line ${line} has no country code in its second column`);
     if (!/^[A-Z2-9]{3}$/.test(location)) return;

@@ -1,9 +1,9 @@
 import type { Place } from '@tracking/contracts';
 
 /** Maximum number of entries that one search visits. For a single letter, the first matches are as good as any. */
-const MAX_VISITED = 5_000;
+const MAX_VISITED_ENTRIES = 5_000;
 /** Maximum number of words in a search. No place name has more words. */
-const MAX_WORDS = 10;
+const MAX_SEARCH_WORDS = 10;
 const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
 const COMBINING_MARKS = /\p{M}/gu;
 
@@ -31,13 +31,13 @@ export class PlaceIndex {
 
   /** Implements `PlaceDirectory.search`. */
   search(text: string, limit: number): readonly Place[] {
-    const words = [...new Set(splitIntoWords(text))].slice(0, MAX_WORDS);
+    const words = [...new Set(splitIntoWords(text))].slice(0, MAX_SEARCH_WORDS);
     // The search uses the longest word, because it is usually the most selective.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
     const first = this.firstIndexFrom(longest);
-    for (const { word, code } of this.entries.slice(first, first + MAX_VISITED)) {
+    for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_ENTRIES)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
       if (place !== undefined && matchesAllPrefixes(place, others)) found.set(code, place);

@@ -43,7 +43,7 @@ const PORT_COORDINATE_FIXES: Readonly<Record<string, Coordinates>> = {
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
 /** Ports whose time zone is correct although the nearest airport of the country has another zone. */
-const PORTS_WITH_CORRECT_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
+const PORTS_WITH_CORRECT_TIME_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
 /** Current names of renamed time zones that the packages still use. */
 const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
@@ -99,7 +99,7 @@ function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): re
 /** Returns the time zone of the port if airports nearby confirm it; otherwise the zone of these airports. */
 function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
-  if (PORTS_WITH_CORRECT_ZONE.has(code)) return own;
+  if (PORTS_WITH_CORRECT_TIME_ZONE.has(code)) return own;
   const nearest = at ? findNearest(at, around) : undefined;
   const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
   const zones = [...new Set(witnesses.map((airport) => airport.zone))];

@@ -11,7 +11,12 @@ import {
 import type { ApiRequest, Method } from './request.ts';
 import { type RawResponse, Transport } from './transport.ts';
 
-const DEFAULT_LIMITS = { timeout: 30_000, deadline: 120_000, retries: 4, backoff: { first: 250, most: 10_000 } };
+const DEFAULT_REQUEST_LIMITS = {
+  timeout: 30_000,
+  deadline: 120_000,
+  retries: 4,
+  backoff: { first: 250, most: 10_000 },
+};
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Error codes of 503 responses to requests that the service did not start to execute. */
@@ -24,16 +29,16 @@ const MAX_CONSISTENCY_TOKENS = 16;
 /** Sends requests, retries requests that are safe to repeat, and adds idempotency keys and consistency tokens. */
 export class Requester {
   readonly tokens: ConsistencyTokens;
-  readonly settings: typeof DEFAULT_LIMITS;
+  readonly settings: typeof DEFAULT_REQUEST_LIMITS;
   private readonly transport: Transport;
 
   constructor(options: ClientOptions) {
     const { timeout, deadline, retries, backoff } = options;
     this.settings = {
-      timeout: timeout ?? DEFAULT_LIMITS.timeout,
-      deadline: deadline ?? DEFAULT_LIMITS.deadline,
-      retries: retries ?? DEFAULT_LIMITS.retries,
-      backoff: backoff ?? DEFAULT_LIMITS.backoff,
+      timeout: timeout ?? DEFAULT_REQUEST_LIMITS.timeout,
+      deadline: deadline ?? DEFAULT_REQUEST_LIMITS.deadline,
+      retries: retries ?? DEFAULT_REQUEST_LIMITS.retries,
+      backoff: backoff ?? DEFAULT_REQUEST_LIMITS.backoff,
     };
     this.tokens = new ConsistencyTokens(options.consistencyToken);
     this.transport = new Transport(options);

@@ -31,8 +31,8 @@ import {
 import { withDeadline } from '@tracking/resilience';
 import { catchUp } from './catch-up.ts';
 import {
-  DEFAULT_LIMITS,
-  ENGINE,
+  DEFAULT_EVENTSTOREDB_LIMITS,
+  ENGINE_NAME,
   type EventStoreDbLimits,
   type EventStoreDbOptions,
   type NodeClient,
@@ -75,7 +75,7 @@ export class EventStoreDbEventStore implements EventStore {
   /** Creates the store, which connects with its first operation. @throws TypeError if the URL is invalid */
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
     const { logger, metrics, limits } = options;
-    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.limits = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
     this.node = openClient(options);
     this.countRetry = retryCounter(metrics);
     this.live = new LiveSubscription({
@@ -95,7 +95,7 @@ export class EventStoreDbEventStore implements EventStore {
     throwIfUnwritable(events);
     this.throwIfClosed();
     if (this.appending.size >= this.limits.maxAppends)
-      throw new Busy(ENGINE, 'too many appends are waiting for the event store; retry later');
+      throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
     const answer = retryWithin(operationTimeoutMs, (leftMs) => this.appendOnce(stream, expected, request, leftMs));
@@ -199,7 +199,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
   }
 }
 

@@ -13,7 +13,7 @@ import {
   toLogEntry,
 } from './log-reads.ts';
 
-const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
+const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Maximum size of the buffered events, in bytes of JSON. */
 const MAX_BUFFER_BYTES = 32 * 1_048_576;
 
@@ -59,8 +59,8 @@ export class LiveSubscription {
     const { closing } = this.options;
     while (!closing.aborted) {
       // The promise rejects only if `closing` aborts.
-      await retry(() => this.subscribe(buffer), { ...RETRY_PAUSES, signal: closing }).catch(() => undefined);
-      await pause(RETRY_PAUSES.firstPauseMs, closing);
+      await retry(() => this.subscribe(buffer), { ...RETRY_PAUSE_OPTIONS, signal: closing }).catch(() => undefined);
+      await pause(RETRY_PAUSE_OPTIONS.firstPauseMs, closing);
     }
   }
 

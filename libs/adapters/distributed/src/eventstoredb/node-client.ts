@@ -4,7 +4,7 @@ import type { Channel } from '@grpc/grpc-js';
 import { AppendTooLarge, type CountRetry, type Logger, Unavailable, VersionConflict } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 
-export const DEFAULT_LIMITS: EventStoreDbLimits = {
+export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
   operationTimeoutMs: 5_000,
   maxAppends: 10_000,
   liveEvents: 2_000,
@@ -12,8 +12,8 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
 /** Matches the parts of a connection string like the client does: protocol, user, password and rest. */
 const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 /** Name of the engine for operators. */
-export const ENGINE = 'event store';
-const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
+export const ENGINE_NAME = 'event store';
+const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
 
 /** Addresses, credentials and limits of the client. */
 export interface EventStoreDbOptions {
@@ -78,7 +78,9 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
     known = username === undefined || password === undefined ? undefined : decodeCredentials({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
   } catch {
-    throw new TypeError(`${ENGINE}: the connection string is invalid, or a certificate that it names does not exist`);
+    throw new TypeError(
+      `${ENGINE_NAME}: the connection string is invalid, or a certificate that it names does not exist`,
+    );
   }
   const { getChannel } = patchClient(client);
   const login = credentials ?? known;
@@ -142,7 +144,7 @@ export function describeReason(error: unknown): string {
   return typeof code === 'number' ? `gRPC status ${code}` : String(name);
 }
 
-function isOfType(error: unknown, type: string): boolean {
+function hasErrorType(error: unknown, type: string): boolean {
   return (error as ClientError).type === type;
 }
 
@@ -152,13 +154,13 @@ function isOfType(error: unknown, type: string): boolean {
  */
 function toPortError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
-  if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
-  if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was permanently deleted`);
-  return new Unavailable(ENGINE, `the node does not respond (${describeReason(error)})`);
+  if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
+  if (hasErrorType(error, 'stream-deleted')) return new Error(`${ENGINE_NAME}: the stream was permanently deleted`);
+  return new Unavailable(ENGINE_NAME, `the node does not respond (${describeReason(error)})`);
 }
 
 export function createTimeoutError(): Unavailable {
-  return new Unavailable(ENGINE, 'the node did not respond in time');
+  return new Unavailable(ENGINE_NAME, 'the node did not respond in time');
 }
 
 /**
@@ -175,7 +177,7 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
       throw toPortError(error);
     }
   };
-  return retry(once, { ...RETRY_PAUSES, deadline, isTransient: (error) => error instanceof Unavailable });
+  return retry(once, { ...RETRY_PAUSE_OPTIONS, deadline, isTransient: (error) => error instanceof Unavailable });
 }
 
 /** Logger and counter of failed attempts. */
@@ -196,7 +198,11 @@ export async function retryUntilStopped<T>(
     logger.warn({ reason: describeReason(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // The promise has no deadline and rejects only if `stop` aborts.
-  const answer = retry(() => resolveUnlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
+  const answer = retry(() => resolveUnlessAborted(stop, attempt()), {
+    ...RETRY_PAUSE_OPTIONS,
+    signal: stop,
+    onFailure,
+  });
   return answer.catch(() => undefined);
 }
 

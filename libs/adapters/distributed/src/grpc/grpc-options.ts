@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
 import type { RequestOrigin } from '@tracking/ports';
 
-export const DEFAULT_LIMITS: GrpcLimits = {
+export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
   maxCalls: 10_000,
   maxRequestBytes: 8 * 1_048_576,
   maxAnswerBytes: 64 * 1_048_576,

@@ -155,7 +155,7 @@ describe('the service channel', () => {
     const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
     try {
       const { things: repeated } = repeating.client<ThingsOperations>(THINGS_PROTO, LONG_MS);
-      link.cutAnswers(1);
+      link.cutNextAnswers(1);
       const first = await errorOf(repeated[of]());
       expect(calls).toBe(2);
       return [first, await errorOf(repeated[of]())];

@@ -13,7 +13,7 @@ import {
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
 import {
-  DEFAULT_LIMITS,
+  DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
   keepaliveOptions,
@@ -94,7 +94,7 @@ export class GrpcServiceChannel {
   private isClosed = false;
 
   constructor(private readonly options: GrpcServiceChannelOptions) {
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
     setToken(this.metadata, options.token);
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';

@@ -17,7 +17,7 @@ import { GrpcMethod, type MicroserviceOptions, RpcException, Transport } from '@
 import 'reflect-metadata';
 import { Busy, type Logger, type Metrics, originFields, type RequestOrigin } from '@tracking/ports';
 import {
-  DEFAULT_LIMITS,
+  DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcServerTls,
   keepaliveOptions,
@@ -70,7 +70,7 @@ export class GrpcServiceServer {
   private transport: Server | undefined;
 
   constructor(private readonly options: GrpcServiceServerOptions) {
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
     this.loaded = loadProto(options.proto);
     this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
     const help = 'Calls from other services that this process has not answered yet.';
@@ -188,7 +188,7 @@ function createHandler(name: string, operations: OperationRegistry) {
     for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_START; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.answer(name, request, readOrigin(metadata));
+    return operations.toAnswer(name, request, readOrigin(metadata));
   };
 }
 
@@ -227,7 +227,7 @@ class OperationRegistry {
   }
 
   /** Performs one call. Never rejects. @param name name of the rpc */
-  async answer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
+  async toAnswer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
     const answering = this.runOperation(name, request, origin);
     this.underWay.add(answering);
     const answer = await answering;

@@ -298,7 +298,7 @@ describe('faults of the service channel', () => {
   it('repeats a call whose response was lost, and returns the response to the repeat', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
-    replica.link.cutAnswers(2);
+    replica.link.cutNextAnswers(2);
     expect(await channel.call('big', { command_id: 'c1' })).toHaveLength(20_000);
     expect(replica.done).toEqual(Array(3).fill({ command_id: 'c1' }));
   });
@@ -307,7 +307,7 @@ describe('faults of the service channel', () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     await channel.call('note');
-    replica.link.cutAnswers(Infinity);
+    replica.link.cutNextAnswers(Infinity);
     expect(await errorOf(channel.call('big', {}, 1_000))).toBeInstanceOf(Unavailable);
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);

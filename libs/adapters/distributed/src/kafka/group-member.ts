@@ -11,7 +11,7 @@ import {
 import { pause, retry } from '@tracking/resilience';
 import {
   UNLIMITED_RETRY_OPTIONS,
-  ENGINE,
+  ENGINE_NAME,
   type KafkaClient,
   type KafkaLimits,
   describeReason,
@@ -21,11 +21,11 @@ import {
 import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
-const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
+const RETRY_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /**
  * Maximum milliseconds until a resumed partition is fetched again. The consumer sends heartbeats at the same interval.
  */
-const FETCH_WAIT_MS = 250;
+const MAX_FETCH_WAIT_MS = 250;
 /**
  * Maximum milliseconds that a LeaveGroup request may take. If the request fails, the group waits until the session
  * times out.
@@ -33,7 +33,7 @@ const FETCH_WAIT_MS = 250;
 const LEAVE_TIMEOUT_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** Type of the error that a member gets after the group removed it. */
-const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
+const UNKNOWN_MEMBER_ERROR_TYPE = 'UNKNOWN_MEMBER_ID';
 const CHECK_INTERVAL_MS = 1_000;
 
 interface Membership {
@@ -98,8 +98,8 @@ export class GroupMember {
     while (!leaving.aborted) {
       // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
       // consumer had partitions.
-      await retry(() => this.runConsumer(), { ...RETRY_PAUSES, signal: leaving }).catch(() => undefined);
-      await pause(RETRY_PAUSES.firstPauseMs, leaving);
+      await retry(() => this.runConsumer(), { ...RETRY_PAUSE_OPTIONS, signal: leaving }).catch(() => undefined);
+      await pause(RETRY_PAUSE_OPTIONS.firstPauseMs, leaving);
     }
     await this.finish();
   }
@@ -119,7 +119,7 @@ export class GroupMember {
     } catch (error) {
       this.countRetry('consuming');
       this.reporter.reportFailure(describeReason(error));
-      for (const work of this.inHand.values()) work.fence();
+      for (const work of this.inHand.values()) work.preventCommits();
       if (this.assignedAs === '') throw error;
     } finally {
       client.destroy();
@@ -138,7 +138,7 @@ export class GroupMember {
       // During a rebalance, the group waits for a member until the member's session times out.
       rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
-      maxWaitTimeInMs: FETCH_WAIT_MS,
+      maxWaitTimeInMs: MAX_FETCH_WAIT_MS,
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
@@ -156,7 +156,7 @@ export class GroupMember {
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
       consumer.on(consumer.events.HEARTBEAT, () => this.reportSuccess());
-      endWatch = this.heartbeats.watch(() => crash(new Unavailable(ENGINE, 'silent')));
+      endWatch = this.heartbeats.watch(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
       this.crash = crash;
       this.start(consumer).catch(crash);
     }).finally(() => endWatch());
@@ -188,7 +188,7 @@ export class GroupMember {
   /** A changed member id means that other members may have owned the partitions meanwhile. */
   private onJoined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
-      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.fence();
+      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventCommits();
     }
     this.assignedAs = memberId;
     this.reportSuccess();
@@ -205,7 +205,8 @@ export class GroupMember {
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
       await withTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
         // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
-        if (describeReason(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.reportFailure(error);
+        if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
+          this.reportFailure(error);
         throw error;
       });
     };
@@ -226,7 +227,7 @@ export class GroupMember {
 
   /** Ends the consumer. The next one starts at the committed offsets. */
   private reportFailure(reason: unknown): void {
-    for (const work of this.inHand.values()) work.fence();
+    for (const work of this.inHand.values()) work.preventCommits();
     this.crash(reason);
   }
 

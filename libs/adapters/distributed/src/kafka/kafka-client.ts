@@ -13,7 +13,7 @@ import { LRUCache } from 'lru-cache';
 import { type Logger, Unavailable } from '@tracking/ports';
 import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LOST_EVENT } from './kafkajs-patches.ts';
 
-export const DEFAULT_LIMITS: KafkaLimits = {
+export const DEFAULT_KAFKA_LIMITS: KafkaLimits = {
   publishTimeoutMs: 30_000,
   maxWaiting: 10_000,
   requestTimeoutMs: 10_000,
@@ -51,7 +51,7 @@ const REPEATED_LOG_INTERVAL_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
 /** Milliseconds of continuous failures before the log gets a warning. Most brokers restart within this time. */
 const FAILURE_WARNING_DELAY_MS = 60_000;
-export const ENGINE = 'message broker';
+export const ENGINE_NAME = 'message broker';
 
 interface SaslCredentials<Mechanism> {
   readonly mechanism: Mechanism;
@@ -279,7 +279,7 @@ export async function withTimeout<T>(ms: number, work: Promise<T>, signal?: Abor
     () => 'closed',
   );
   try {
-    return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE, reason)))]);
+    return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE_NAME, reason)))]);
   } finally {
     signal?.removeEventListener('abort', giveUp);
     giveUp();

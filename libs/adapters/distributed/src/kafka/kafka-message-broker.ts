@@ -12,9 +12,9 @@ import {
 import { retry } from '@tracking/resilience';
 import { GroupMember } from './group-member.ts';
 import {
-  DEFAULT_LIMITS,
+  DEFAULT_KAFKA_LIMITS,
   UNLIMITED_RETRY_OPTIONS,
-  ENGINE,
+  ENGINE_NAME,
   LIMITED_RETRY_OPTIONS,
   KafkaClient,
   type KafkaLimits,
@@ -26,7 +26,7 @@ import {
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
 
-const TOPIC_POLL_PAUSES = { firstPauseMs: 50, maxPauseMs: 500 };
+const TOPIC_POLL_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 500 };
 /** Value of `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
@@ -48,7 +48,7 @@ export class KafkaMessageBroker implements MessageBroker {
   private readonly closing = new AbortController();
 
   constructor(private readonly options: KafkaMessageBrokerOptions) {
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_KAFKA_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
     this.logs = createKafkaLogCreator(options.logger);
     this.topics = new KafkaTopics(
@@ -116,9 +116,10 @@ export class KafkaMessageBroker implements MessageBroker {
   async checkHealth(topic: string): Promise<void> {
     await this.countPublished(topic);
     if (this.lost.exceedThreshold)
-      throw new Unavailable(ENGINE, 'connections to the brokers break repeatedly; check the network');
+      throw new Unavailable(ENGINE_NAME, 'connections to the brokers break repeatedly; check the network');
     for (const member of this.members.keys()) {
-      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer of this process is not a member of its group');
+      if (member.isOutOfGroup)
+        throw new Unavailable(ENGINE_NAME, 'a consumer of this process is not a member of its group');
     }
   }
 
@@ -143,7 +144,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
   }
 }
 
@@ -164,7 +165,7 @@ class KafkaTopics {
       if (missing.length === 0) return;
       // kafkajs does not wait for leaders, because it would log the topics that it has just created as unknown.
       await admin.createTopics({ topics: missing.map((topic) => this.toTopicConfig(topic)), waitForLeaders: false });
-      await retry(() => expectLeaders(admin, missing), { ...TOPIC_POLL_PAUSES, signal });
+      await retry(() => expectLeaders(admin, missing), { ...TOPIC_POLL_PAUSE_OPTIONS, signal });
     });
   }
 
@@ -215,7 +216,7 @@ class KafkaTopics {
     } catch (error) {
       connection.client.destroy();
       if (this.connection === connection) this.connection = undefined;
-      throw error instanceof Unavailable ? error : new Unavailable(ENGINE, describeReason(error));
+      throw error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
     } finally {
       over.abort();
     }

@@ -6,9 +6,9 @@ const LENGTH_PREFIX_BYTES = 4;
 /** Name of the event that a broken socket emits with the number of its lost responses. */
 export const RESPONSES_LOST_EVENT = 'responses lost';
 /** Names of the socket events that kafkajs listens to. */
-const SOCKET_EVENTS = ['data', 'end', 'error', 'timeout'] as const;
+const SOCKET_EVENT_NAMES = ['data', 'end', 'error', 'timeout'] as const;
 const MAX_JOIN_ATTEMPTS = 5;
-const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
+const JOIN_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
 /** Connection of kafkajs 2.2.4 to a broker. It uses a new socket after the previous one broke. */
 interface KafkaJsConnection {
@@ -82,7 +82,7 @@ function reset(connection: KafkaJsConnection): void {
   connection.bytesNeeded = LENGTH_PREFIX_BYTES;
   const { socket } = connection;
   if (socket === undefined) return;
-  for (const event of SOCKET_EVENTS) socket.removeAllListeners(event);
+  for (const event of SOCKET_EVENT_NAMES) socket.removeAllListeners(event);
   socket.on('error', () => undefined).destroy();
 }
 
@@ -147,7 +147,11 @@ export function patchConsumerGroups(): void {
         if (identity !== undefined) identity.id = this.memberId ?? '';
       }
     };
-    const until = { ...JOIN_PAUSES, ...(ended && { signal: ended }), isTransient: () => attempts < MAX_JOIN_ATTEMPTS };
+    const until = {
+      ...JOIN_PAUSE_OPTIONS,
+      ...(ended && { signal: ended }),
+      isTransient: () => attempts < MAX_JOIN_ATTEMPTS,
+    };
     await retry(join, until).catch((error: unknown) => {
       throw error instanceof Error ? Object.assign(error, { retriable: false }) : error;
     });

@@ -2,7 +2,7 @@ import { Unavailable, type BatchHandler, type CountRetry, type Logger, type Rece
 import { retry } from '@tracking/resilience';
 import { describeReason, RetryReporter } from './kafka-client.ts';
 
-const FIRST_PAUSE_MS = 50;
+const FIRST_RETRY_PAUSE_MS = 50;
 const MESSAGE_HANDLING_STEP: RetriedStep = {
   metric: 'handling messages',
   logLine: 'a handler failed on a batch of messages; the batch will be handled again',
@@ -67,7 +67,7 @@ export class PartitionWork {
   }
 
   /** Prevents further commits, because another member owns the partition. */
-  fence(): void {
+  preventCommits(): void {
     this.fencing.abort();
   }
 
@@ -107,7 +107,7 @@ export class PartitionWork {
     const signal = AbortSignal.any([this.fencing.signal, leaving]);
     const { maxPauseMs } = step;
     try {
-      await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_PAUSE_MS, maxPauseMs });
+      await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs });
     } catch {
       return false;
     }

@@ -2,7 +2,7 @@ import { Partitioners, type Producer } from 'kafkajs';
 import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import {
-  ENGINE,
+  ENGINE_NAME,
   type KafkaClient,
   type KafkaLimits,
   describeReason,
@@ -14,7 +14,7 @@ import {
 const MAX_BATCH_BYTES = 512 * 1_024;
 const MAX_BATCH_MESSAGES = 1_000;
 const MESSAGE_OVERHEAD_BYTES = 64;
-const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
+const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Error types of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
@@ -78,7 +78,7 @@ export class TopicProducer {
   async publish(messages: readonly Message[]): Promise<void> {
     const { maxWaiting, publishTimeoutMs } = this.options.limits;
     if (this.count > 0 && this.count + messages.length > maxWaiting) {
-      throw new Busy(ENGINE, `${this.count} messages are already waiting; retry later`);
+      throw new Busy(ENGINE_NAME, `${this.count} messages are already waiting; retry later`);
     }
     this.count += messages.length;
     const settled = new Promise<void>((acknowledged, failed) => {
@@ -146,11 +146,11 @@ export class TopicProducer {
     };
     try {
       const send = () => withTimeout(deadline - monotonicMs(), this.send(messages), signal);
-      await retry(send, { ...RETRY_PAUSES, signal, deadline, isTransient, onFailure });
+      await retry(send, { ...RETRY_PAUSE_OPTIONS, signal, deadline, isTransient, onFailure });
     } catch (error) {
       if (!isTransient(error)) return describeReason(error);
-      if (signal.aborted) return new Unavailable(ENGINE, 'closed');
-      return error instanceof Unavailable ? error : new Unavailable(ENGINE, describeReason(error));
+      if (signal.aborted) return new Unavailable(ENGINE_NAME, 'closed');
+      return error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
     }
     this.reporter.reportSuccess();
     return undefined;

@@ -8,7 +8,7 @@ import {
   type StoredObject,
   Unavailable,
 } from '@tracking/ports';
-import { ENGINE, ID_INDEX, type MongoConnection, findViolatedIndex } from './mongo-connection.ts';
+import { ENGINE_NAME, ID_INDEX, type MongoConnection, findViolatedIndex } from './mongo-connection.ts';
 
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
@@ -132,7 +132,7 @@ export class GridfsObjectStore implements ObjectStore {
     const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
       await this.deleteParts(_id);
-      throw new Unavailable(ENGINE, 'the upload took too long and was canceled; repeat it with a new id');
+      throw new Unavailable(ENGINE_NAME, 'the upload took too long and was canceled; repeat it with a new id');
     }
     await this.run(({ files }) => files.insertOne(file));
     // If the deletion of this record fails, a later cleanup finds that the object is complete.
@@ -155,7 +155,7 @@ export class GridfsObjectStore implements ObjectStore {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
       const chunk = await this.run(({ chunks }) => chunks.findOne({ files_id: _id, n }));
-      if (chunk === null) throw new Unavailable(ENGINE, 'the object was deleted while it was read');
+      if (chunk === null) throw new Unavailable(ENGINE_NAME, 'the object was deleted while it was read');
       yield chunk.data.subarray(at - first, end - first);
       at = first + chunkSize;
     }

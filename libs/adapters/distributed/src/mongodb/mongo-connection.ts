@@ -10,7 +10,7 @@ import {
 import { Busy, type Metrics, Unavailable } from '@tracking/ports';
 
 /** Name of the engine for operators. */
-export const ENGINE = 'document store';
+export const ENGINE_NAME = 'document store';
 /** MongoDB's name of the index of `_id`. */
 export const ID_INDEX = '_id_';
 const NAMESPACE_NOT_FOUND = 26;
@@ -65,13 +65,13 @@ export class MongoConnection {
    * @throws Unavailable, Busy, and errors of the operation itself
    */
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
-    if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
+    if (this.closing !== undefined) throw new Unavailable(ENGINE_NAME, 'closed');
     if (this.underWay.size >= this.maxOperations)
-      throw new Busy(ENGINE, 'too many operations are waiting for the document store; retry later');
+      throw new Busy(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
     const running = this.connectOnce().then(operation);
     this.underWay.add(running);
     return new Promise<R>((resolve, reject) => {
-      const giveUp = () => reject(new Unavailable(ENGINE, `the server did not respond within ${deadlineMs} ms`));
+      const giveUp = () => reject(new Unavailable(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
       const deadline = setTimeout(giveUp, deadlineMs);
       const settle = () => {
         clearTimeout(deadline);
@@ -131,7 +131,7 @@ function createClient(url: string, deadlineMs: number): MongoClient {
     });
   } catch {
     // The driver's message may contain the whole URL with its password.
-    throw new TypeError(`${ENGINE}: the MongoDB connection string is invalid or has unknown options`);
+    throw new TypeError(`${ENGINE_NAME}: the MongoDB connection string is invalid or has unknown options`);
   }
 }
 
@@ -175,12 +175,12 @@ function parseIndexName(message: string): string {
  */
 function toPortError(error: unknown): unknown {
   const { name } = error as { readonly name: string };
-  if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE}: refused (${name})`);
+  if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
   return refused
-    ? new Error(`${ENGINE}: refused (${what})`)
-    : new Unavailable(ENGINE, `the server does not respond (${what})`);
+    ? new Error(`${ENGINE_NAME}: refused (${what})`)
+    : new Unavailable(ENGINE_NAME, `the server does not respond (${what})`);
 }

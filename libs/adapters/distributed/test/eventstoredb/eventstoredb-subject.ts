@@ -90,7 +90,7 @@ export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventSto
 
   const url = () => node?.url ?? EVENTSTOREDB_URL ?? '';
 
-  function openAgain(): Promise<EventStoreDbEventStore> {
+  function reopenStore(): Promise<EventStoreDbEventStore> {
     const store = openStore(url());
     opened.push(store);
     return Promise.resolve(store);
@@ -103,11 +103,11 @@ export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventSto
         node = await createNode();
         await node.start();
       }
-      return openAgain();
+      return reopenStore();
     },
     async reopen() {
       await opened.pop()?.close();
-      return openAgain();
+      return reopenStore();
     },
     async close() {
       await Promise.all(opened.splice(0).map((store) => store.close()));
@@ -119,7 +119,7 @@ export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventSto
   const crash = async () => {
     await node?.kill();
     await node?.start();
-    return openAgain();
+    return reopenStore();
   };
   return { ...subject, crash };
 }

@@ -60,7 +60,7 @@ export class FaultyLink {
   }
 
   /** Ends the connection instead of delivering the next large responses. */
-  cutAnswers(count: number): void {
+  cutNextAnswers(count: number): void {
     this.cutsLeft = count;
   }
 

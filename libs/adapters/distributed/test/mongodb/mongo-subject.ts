@@ -65,7 +65,7 @@ function createSubject<P>(
   let engine: MongoEngine | undefined;
   const url = () => engine?.databaseUrl(database) ?? databaseUrl(MONGODB_URL ?? '', database);
 
-  function openAgain(): Promise<P> {
+  function reopenPort(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
     const one = { connection, port: open(connection) };
     opened.push(one);
@@ -78,15 +78,15 @@ function createSubject<P>(
         engine = await MongoEngine.create(ENGINES_DIR ?? '');
         await engine.run();
       }
-      return openAgain();
+      return reopenPort();
     },
     async reopen() {
       const last = opened.pop();
       if (last !== undefined) await close(last.port);
       await last?.connection.close();
-      return openAgain();
+      return reopenPort();
     },
-    openSecond: openAgain,
+    openSecond: reopenPort,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
         await close(one);
@@ -104,7 +104,7 @@ function createSubject<P>(
     await engine?.kill();
     await Promise.all(opened.map(({ connection }) => connection.close()));
     await engine?.run();
-    return openAgain();
+    return reopenPort();
   };
   return { ...subject, crash };
 }

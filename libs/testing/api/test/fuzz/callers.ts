@@ -13,7 +13,7 @@ export interface Caller {
   readonly isAuthenticated: boolean;
 }
 
-export const PASSWORD = 'correct horse battery';
+export const CALLER_PASSWORD = 'correct horse battery';
 
 /** Creates the callers. Most of them are admins of the workspace `default`; the first one is a user. */
 export async function createCallers(api: Api): Promise<readonly Caller[]> {
@@ -74,12 +74,12 @@ async function createCommand(api: Api): Promise<IdentityCommand> {
 }
 
 async function createUser(api: Api, role: Role) {
-  const person = { email: `${randomUUID()}@example.com`, role, password: PASSWORD };
+  const person = { email: `${randomUUID()}@example.com`, role, password: CALLER_PASSWORD };
   return (await api.identity.users.create(await createCommand(api), person)).after;
 }
 
 async function signIn(api: Api, email: string): Promise<Caller['headers']> {
   const from = { address: '203.0.113.7', user_agent: 'fuzz', request_id: 'req_fuzz' };
-  const { token } = await api.identity.signIn(await createCommand(api), { email, password: PASSWORD, ...from });
+  const { token } = await api.identity.signIn(await createCommand(api), { email, password: CALLER_PASSWORD, ...from });
   return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };
 }

@@ -3,7 +3,7 @@ import type { Position } from '@tracking/ports';
 import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
-import { type Caller, PASSWORD, createCallers } from './callers.ts';
+import { type Caller, CALLER_PASSWORD, createCallers } from './callers.ts';
 import { FuzzedDescription } from './description.ts';
 import type { Operation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
@@ -154,7 +154,7 @@ export class FuzzedApi {
       known.recordResponse(path, Object.fromEntries(headers), body);
       return String(body['id']);
     };
-    for (const name of ['password', 'current_password', 'new_password']) known.recordText(name, PASSWORD);
+    for (const name of ['password', 'current_password', 'new_password']) known.recordText(name, CALLER_PASSWORD);
     const shipment = await call('POST', '/v1/shipments', {
       external_id: 'one',
       mode: 'ocean',

@@ -6,7 +6,7 @@ const PATH_PARAMETER = /\{[^}]+\}/g;
  * Maximum number of known values per kind. The newest values are kept, because older resources are often deleted or in
  * a final state.
  */
-const MAX_KEPT_PER_KIND = 12;
+const MAX_KNOWN_VALUES_PER_KIND = 12;
 const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
 
 /**
@@ -113,7 +113,7 @@ function stripOrigin(address: string): string {
 
 function appendNewest(kept: Map<string, string[]>, name: string, text: string): void {
   const others = (kept.get(name) ?? []).filter((other) => other !== text);
-  kept.set(name, [...others, text].slice(-MAX_KEPT_PER_KIND));
+  kept.set(name, [...others, text].slice(-MAX_KNOWN_VALUES_PER_KIND));
 }
 
 function findIds(list: unknown): readonly string[] {
