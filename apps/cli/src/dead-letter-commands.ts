@@ -91,9 +91,9 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .description('deliver dead letters again, oldest first, each with a new retry schedule')
     .action(run((invocation) => runBulkAction(invocation, 'replay'), checkSelection));
   addBulkOptions(deadLetters.command('discard'))
-    .argument('[ids...]', 'IDs of deliveries, dlv_…')
+    .argument('[ids...]', 'IDs of the deliveries, dlv_…')
     .description('discard dead letters permanently')
-    .option('--all', 'discard all dead letters; use instead of IDs and filters')
+    .option('--all', 'discard all dead letters; do not combine with IDs or filters')
     .action(
       run(
         (invocation) => runBulkAction(invocation, 'discard'),

@@ -60,8 +60,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     .command('import')
     .argument('<file>', 'name of a file that events export wrote; - for standard input')
     .description(
-      'store the events of a file that are not stored yet; can be repeated safely; lists and skips shipments that ' +
-        'have other events, and then exits with 3',
+      'store the events of a file that are not stored yet; the command can be repeated safely. Shipments that have other events are listed and skipped, and the exit code is then 3',
     )
     .action(
       run(async (invocation) => {

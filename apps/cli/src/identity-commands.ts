@@ -83,7 +83,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(run((invocation) => printList(invocation, '/users', USER_COLUMNS)));
   users
     .command('set-role')
-    .argument('<email>', 'e-mail of the user')
+    .argument('<email>', 'e-mail address of the user')
     .addArgument(new Argument('<role>', 'new role of the user').choices([...ROLES]))
     .description('change the role of a user; takes effect on their keys and sessions within 5 s')
     .action(
@@ -94,7 +94,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     );
   users
     .command('deactivate')
-    .argument('<email>', 'e-mail of the user')
+    .argument('<email>', 'e-mail address of the user')
     .description('deactivate a user: end their sessions and keys')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
@@ -104,7 +104,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     );
   users
     .command('reset-password')
-    .argument('<email>', 'e-mail of the user')
+    .argument('<email>', 'e-mail address of the user')
     .description('end the sessions of a user and print a one-time link to set a new password, which is shown only once')
     .option('--revoke-keys', 'also revoke all API keys of the user')
     .action(
@@ -141,7 +141,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
         .makeOptionMandatory(),
     )
     .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
-    .option('--user <email>', 'e-mail of the user who owns the key and determines its permissions')
+    .option('--user <email>', 'e-mail address of the user who owns the key and determines its permissions')
     .action(
       run(
         async ({ client, print, workspace, options }) => {

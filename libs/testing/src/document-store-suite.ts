@@ -18,7 +18,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
     });
 
     describe('single writes', () => {
-      it('stores a document unchanged', async () => {
+      it('the store saves a document unchanged', async () => {
         const thing = {
           id: 'Ærø "港"\\\n',
           note: '🚢\u0000',
@@ -31,7 +31,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.get('another')).toBeUndefined();
       });
 
-      it('inserts a document only once', async () => {
+      it('the store inserts a document only once', async () => {
         const thing = { id: 'a', owner: 'o', code: 'c', note: 'first' };
         expect(await things.insert(thing)).toBe(true);
         expect(await things.insert(thing)).toBe(false);
@@ -39,7 +39,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.get('a')).toEqual(thing);
       });
 
-      it('accepts one of many concurrent inserts', async () => {
+      it('the store accepts one of many concurrent inserts', async () => {
         const answers = await Promise.all(
           Array.from({ length: 50 }, (_, version) => things.insert({ id: 'a', owner: 'o', code: 'c', version })),
         );
@@ -47,7 +47,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect((await things.get('a'))?.version).toBe(answers.indexOf(true));
       });
 
-      it('replaces a document that exists and matches the guard', async () => {
+      it('the store replaces a document that exists and matches the guard', async () => {
         expect(await things.replace({ id: 'a', note: 'none' })).toBe(false);
         await things.insert({ id: 'a', version: 1, note: 'old', rank: 5 });
         expect(await things.replace({ id: 'a', version: 2 }, { version: 9 })).toBe(false);
@@ -58,7 +58,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.replace({ id: 'a' })).toBe(true);
       });
 
-      it('accepts one of many concurrent guarded replaces', async () => {
+      it('the store accepts one of many concurrent guarded replaces', async () => {
         await things.insert({ id: 'a', version: 1 });
         const rivals = Array.from({ length: 50 }, (_, index) =>
           things.replace({ id: 'a', version: 2, note: String(index) }, { version: 1 }),
@@ -68,7 +68,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect((await things.get('a'))?.note).toBe(String(answers.indexOf(true)));
       });
 
-      it('upserts missing documents, and existing ones that match the guard', async () => {
+      it('the store upserts missing documents, and existing ones that match the guard', async () => {
         expect(await things.upsert({ id: 'a', version: 5 }, { version: { lt: 5 } })).toBe(true);
         expect(await things.upsert({ id: 'a', version: 5, note: 'again' }, { version: { lt: 5 } })).toBe(false);
         expect(await things.upsert({ id: 'a', version: 6, rank: 1 }, { version: { lt: 6 } })).toBe(true);
@@ -77,13 +77,13 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.get('a')).toEqual({ id: 'a' });
       });
 
-      it('keeps the newest of many concurrent guarded upserts', async () => {
+      it('the store keeps the newest of many concurrent guarded upserts', async () => {
         const versions = Array.from({ length: 50 }, (_, index) => (index * 37) % 50);
         await Promise.all(versions.map((version) => things.upsert({ id: 'a', version }, { version: { lt: version } })));
         expect((await things.get('a'))?.version).toBe(49);
       });
 
-      it('deletes a document that matches the guard', async () => {
+      it('the store deletes a document that matches the guard', async () => {
         await things.insert({ id: 'a', version: 1, words: ['x'] });
         expect(await things.delete('a', { version: 2 })).toBe(false);
         expect(await things.delete('a', { version: 1 })).toBe(true);
@@ -92,7 +92,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await things.find({ filter: { words: 'x' }, limit: 10 })).toEqual([]);
       });
 
-      it('reads several documents by id', async () => {
+      it('the store reads several documents by id', async () => {
         for (const id of ['a', 'b', 'c']) await things.insert({ id });
         expect(ids(await things.getMany(['c', 'none', 'a', 'a'])).sort()).toEqual(['a', 'c']);
         expect(await things.getMany([])).toEqual([]);

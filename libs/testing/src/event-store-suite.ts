@@ -32,7 +32,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
     const append = (expected: ExpectedRevision, events: readonly NewEvent[]) => store.append(stream, expected, events);
 
     describe('append and read', () => {
-      it('stores events unchanged, numbered from 0', async () => {
+      it('the store saves events unchanged, numbered from 0', async () => {
         const data = {
           text: 'Ærøskøbing 港 🚢 "\\\n\u0000',
           list: [1, -0.5, 1e21, null, true, []],
@@ -47,7 +47,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         );
       });
 
-      it('accepts large appends up to the limit, and refuses larger ones', async () => {
+      it('the store accepts large appends up to the limit, and refuses larger ones', async () => {
         const one = (bytes: number) => [{ ...createNewEvent({ text: 'ø'.repeat(bytes / 2) }), metadata: {} }];
         await expect(append('no_stream', one(MAX_APPEND_BYTES))).rejects.toBeInstanceOf(AppendTooLarge);
         expect(await store.read(stream)).toEqual([]);
@@ -55,7 +55,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await store.read(stream)).toHaveLength(1);
       });
 
-      it('appends at the expected revision', async () => {
+      it('the store appends at the expected revision', async () => {
         const first = createNewEvents(2);
         const second = createNewEvents(3);
         await append('no_stream', first);
@@ -63,14 +63,14 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
       });
 
-      it('reads its own appends immediately', async () => {
+      it('the store reads its own appends immediately', async () => {
         for (let revision = -1; revision < 50; revision += 1) {
           await append(revision < 0 ? 'no_stream' : revision, createNewEvents(1));
           expect(await store.read(stream)).toHaveLength(revision + 2);
         }
       });
 
-      it('reads ranges, including both bounds', async () => {
+      it('the store reads ranges, including both bounds', async () => {
         const events = createNewEvents(10);
         await append('no_stream', events);
         const read = async (range: { from?: number; to?: number }) => ids(await store.read(stream, range));
@@ -82,11 +82,11 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await read({ from: 5, to: 4 })).toEqual([]);
       });
 
-      it('returns nothing for a stream that does not exist', async () => {
+      it('the store returns nothing for a stream that does not exist', async () => {
         expect(await store.read(stream)).toEqual([]);
       });
 
-      it('returns the end of a stream', async () => {
+      it('the store returns the end of a stream', async () => {
         expect(await store.lastRevision(stream)).toBeUndefined();
         await append('no_stream', createNewEvents(1));
         expect(await store.lastRevision(stream)).toBe(0);
@@ -95,7 +95,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(await store.lastRevision(`${stream}-other`)).toBeUndefined();
       });
 
-      it('keeps the order of long streams', async () => {
+      it('the store keeps the order of long streams', async () => {
         const events = createNewEvents(1_050);
         for (let from = 0; from < events.length; from += 350) {
           await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
@@ -104,13 +104,13 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect(ids(await store.read(stream, { from: 100, to: 999 }))).toEqual(ids(events.slice(100, 1_000)));
       });
 
-      it('stores large events', async () => {
+      it('the store saves large events', async () => {
         const events = [createNewEvent({ text: 'x'.repeat(500_000) }), createNewEvent({ text: 'y'.repeat(300_000) })];
         await append('no_stream', events);
         expect((await store.read(stream)).map(({ data }) => data)).toEqual(events.map(({ data }) => data));
       });
 
-      it('refuses an append without events', async () => {
+      it('the store refuses an append without events', async () => {
         await expect(append('no_stream', [])).rejects.toThrow(TypeError);
         expect(await store.read(stream)).toEqual([]);
       });
@@ -135,7 +135,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         },
       );
 
-      it('accepts exactly one of many concurrent appends', async () => {
+      it('the store accepts exactly one of many concurrent appends', async () => {
         await append('no_stream', createNewEvents(1));
         const rivals = Array.from({ length: 50 }, () => createNewEvents(2));
         const results = await Promise.allSettled(rivals.map((events) => append(0, events)));

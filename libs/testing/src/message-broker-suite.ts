@@ -63,7 +63,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       return received;
     }
 
-    it('delivers all published messages, complete and in order per key', async () => {
+    it('the broker delivers all published messages, complete and in order per key', async () => {
       const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       const sent = Array.from({ length: 210 }, (_, n) => message(keys[n % keys.length] ?? '', n));
       for (let at = 0; at < sent.length; at += 30) await broker.publish(topic, sent.slice(at, at + 30));
@@ -76,21 +76,21 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       expect(new Set(received.map((one) => one.partition)).size).toBeGreaterThan(1);
     });
 
-    it('keeps the order of publishes that were not awaited', async () => {
+    it('the broker keeps the order of publishes that were not awaited', async () => {
       const received = collect();
       await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publish(topic, [message('one', n)])));
       await eventually(() => expect(received).toHaveLength(100));
       expect(received.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `one-${n}`));
     });
 
-    it('starts a new group at the earliest message, independent of other groups', async () => {
+    it('the broker starts a new group at the earliest message, independent of other groups', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2)]);
       const first = collect();
       const second = collect(`${group}-other`);
       await eventually(() => expect([first.length, second.length]).toEqual([2, 2]));
     });
 
-    it('continues after the committed messages, not from the beginning', async () => {
+    it('the broker continues after the committed messages, not from the beginning', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1)]);
       const before = collect(group, stop.signal);
@@ -102,14 +102,14 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(() => expect(after.map(idOf)).toEqual(['a-2']));
     });
 
-    it('reports the number of messages that a group has not handled', async () => {
+    it('the broker reports the number of messages that a group has not handled', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(3));
       collect();
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
-    it('delivers a batch again, in order, after its handler failed', async () => {
+    it('the broker delivers a batch again, in order, after its handler failed', async () => {
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const attempts: (string | undefined)[][] = [];
       const received = collect(group, consumers.signal, async (messages) => {
@@ -121,7 +121,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
-    it('does not commit before the handler has resolved', async () => {
+    it('the broker does not commit before the handler has resolved', async () => {
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       let entered = false;
@@ -136,7 +136,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(async () => expect([received.length, await broker.lag(topic, group)]).toEqual([1, 0]));
     });
 
-    it('does not let a slow partition delay other partitions', async () => {
+    it('the broker does not let a slow partition delay other partitions', async () => {
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       let isHeld = false;
@@ -158,7 +158,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(() => expect(received).toHaveLength(41));
     });
 
-    it('divides a topic among the members of a group, each message once, and continues when a member leaves', async () => {
+    it('the broker divides a topic among the members of a group, each message once, and continues when a member leaves', async () => {
       const leaving = new AbortController();
       const first = collect(group, leaving.signal);
       const second = collect();
@@ -173,7 +173,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(() => expect(ids().size).toBe(400));
     });
 
-    it('completes and commits current work before the consumer ends', async () => {
+    it('the broker completes and commits current work before the consumer ends', async () => {
       const leaving = new AbortController();
       const held = Promise.withResolvers<void>();
       const begun: ReceivedMessage[] = [];
@@ -197,14 +197,14 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
-    it('does not change an existing topic', async () => {
+    it('the broker does not change an existing topic', async () => {
       await broker.publish(topic, [message('a', 1)]);
       await broker.ensureTopics([{ name: topic, partitions: 1, retentionMs: 1 }]);
       const received = collect();
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
     });
 
-    it('reports the number of published messages of a topic, even after a restart', async () => {
+    it('the broker reports the number of published messages of a topic, even after a restart', async () => {
       const total = async () => (await broker.countPublished(topic)).reduce((sum, count) => sum + count, 0);
       const before = await eventuallyWithin(total, subject);
       await broker.publish(topic, [message('a', 1), message('b', 2), message('c', 3)]);
@@ -217,7 +217,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     });
 
     itIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(
-      'refuses a message that is too large and later messages with the same key, and publishes all other messages',
+      'the broker refuses a message that is too large and later messages with the same key, and publishes all other messages',
       async () => {
         const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
         const refusal = broker.publish(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
@@ -231,7 +231,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       },
     );
 
-    it('keeps messages and offsets after a restart', async () => {
+    it('the broker keeps messages and offsets after a restart', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const before = collect(group, stop.signal);
@@ -247,7 +247,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     });
 
     itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
-      'loses no acknowledged message in a crash, and repeats only uncommitted messages',
+      'the broker loses no acknowledged message in a crash, and repeats only uncommitted messages',
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
         const acknowledged: string[] = [];

@@ -26,7 +26,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
     };
 
     it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * MIB + 7])(
-      'keeps %d bytes unchanged, with size and hash, after a restart',
+      'the store keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
         const id = createObjectId();
         const sha256 = createHash('sha256').update(generateBytes(id, size)).digest('hex');
@@ -38,7 +38,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       },
     );
 
-    it('reads a range of an object, limited to its size', async () => {
+    it('the store reads a range of an object, limited to its size', async () => {
       const id = createObjectId();
       const size = 2 * MIB;
       await put(id, size);
@@ -56,13 +56,13 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       }
     });
 
-    it('returns nothing for an id that was not stored', async () => {
+    it('the store returns nothing for an id that was not stored', async () => {
       expect(await store.get(createObjectId())).toBeUndefined();
       await store.delete(createObjectId());
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
-      'rejects %j as an invalid object id',
+      'the store rejects %j as an invalid object id',
       async (id) => {
         await expect(store.put(id, splitIntoPieces(Buffer.from('x')))).rejects.toThrow(TypeError);
         await expect(store.get(id)).rejects.toThrow(TypeError);
@@ -70,14 +70,14 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       },
     );
 
-    it('never changes a stored object', async () => {
+    it('the store never changes a stored object', async () => {
       const id = createObjectId();
       await put(id, 1_000);
       await expect(store.put(id, splitIntoPieces(Buffer.from('other')))).rejects.toThrow(ObjectExists);
       expect((await read(id)).equals(generateBytes(id, 1_000))).toBe(true);
     });
 
-    it('accepts one of several concurrent objects with the same id', async () => {
+    it('the store accepts one of several concurrent objects with the same id', async () => {
       const id = createObjectId();
       const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(300_000, n));
       const outcomes = await Promise.allSettled(contents.map((content) => store.put(id, splitIntoPieces(content))));
@@ -88,7 +88,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(won[0]?.equals(await read(id))).toBe(true);
     });
 
-    it('does not return an object before it is stored completely', async () => {
+    it('the store does not return an object before it is stored completely', async () => {
       const id = createObjectId();
       const gate = new PausedSource(generateBytes(id, 2 * MIB), MIB);
       const putting = store.put(id, gate.source());
@@ -101,21 +101,24 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect((await read(id)).equals(generateBytes(id, 2 * MIB))).toBe(true);
     });
 
-    it.each([0, 100, 300_000, MIB])('stores no object whose source throws an error after %d bytes', async (size) => {
-      const id = createObjectId();
-      const fault = new Error('the client disconnected during the upload');
-      async function* createFailingSource() {
-        yield* splitIntoPieces(generateBytes(id, size));
-        throw fault;
-      }
-      await expect(store.put(id, createFailingSource())).rejects.toBe(fault);
-      expect(await store.get(id)).toBeUndefined();
-      expect((await stored()).has(id)).toBe(false);
-      await put(id, size);
-      expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
-    });
+    it.each([0, 100, 300_000, MIB])(
+      'the store saves no object whose source throws an error after %d bytes',
+      async (size) => {
+        const id = createObjectId();
+        const fault = new Error('the client disconnected during the upload');
+        async function* createFailingSource() {
+          yield* splitIntoPieces(generateBytes(id, size));
+          throw fault;
+        }
+        await expect(store.put(id, createFailingSource())).rejects.toBe(fault);
+        expect(await store.get(id)).toBeUndefined();
+        expect((await stored()).has(id)).toBe(false);
+        await put(id, size);
+        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
+      },
+    );
 
-    it('stores and reads many objects concurrently', async () => {
+    it('the store saves and reads many objects concurrently', async () => {
       const ids = Array.from({ length: 30 }, createObjectId);
       await Promise.all(ids.map((id, n) => put(id, n * 20_000)));
       const contents = await Promise.all(ids.map((id) => read(id)));
@@ -140,7 +143,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * MIB))).toBe(true);
     });
 
-    it('allows a reader to stop before the end of an object', async () => {
+    it('the store allows a reader to stop before the end of an object', async () => {
       const id = createObjectId();
       await put(id, MIB);
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
@@ -151,7 +154,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(await store.get(id)).toBeUndefined();
     });
 
-    it('does not return deleted objects, immediately and after a restart', async () => {
+    it('the store does not return deleted objects, immediately and after a restart', async () => {
       const [gone, stays] = [createObjectId(), createObjectId()];
       await put(gone, 600_000);
       await put(stays, 600_000);
@@ -164,7 +167,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect([ids.has(gone), ids.has(stays)]).toEqual([false, true]);
     });
 
-    it('gives the reader of a deleted object the remaining bytes or an error', async () => {
+    it('the store gives the reader of a deleted object the remaining bytes or an error', async () => {
       const id = createObjectId();
       await put(id, 3 * MIB);
       const content = await store.get(id);
@@ -181,7 +184,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       else expect(outcome).toBeInstanceOf(Unavailable);
     });
 
-    it('lists ids by the time of storing, and allows deleting them meanwhile', async () => {
+    it('the store lists ids by the time of storing, and allows deleting them meanwhile', async () => {
       const from = new Date();
       const ids = Array.from({ length: 12 }, createObjectId);
       await Promise.all(ids.map((id) => put(id, 10)));
@@ -199,7 +202,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect(await has({ before: later })).toBe(0);
     });
 
-    it('does not remove complete objects when it removes unfinished ones', async () => {
+    it('the store does not remove complete objects when it removes unfinished ones', async () => {
       const id = createObjectId();
       await put(id, 300_000);
       await store.removeUnfinished(getTomorrow());
@@ -276,7 +279,7 @@ export function testObjectStoreMemory(name: string, subject: AdapterSubject<Obje
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
 
-    it('needs little memory for an object, whatever its size', async () => {
+    it('the store needs little memory for an object, whatever its size', async () => {
       const id = createObjectId();
       const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');

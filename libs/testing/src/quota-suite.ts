@@ -36,25 +36,25 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
     }
     const minAdmitted = (limit: number) => limit - Math.ceil(limit * subject.reservedShare);
 
-    it('admits requests up to the limit and no more', async () => {
+    it('the quota admits requests up to the limit and no more', async () => {
       const admitted = await countAdmitted(150, 100);
       expect(admitted).toBeLessThanOrEqual(100);
       expect(admitted).toBeGreaterThanOrEqual(minAdmitted(100));
     });
 
-    it('admits concurrent requests up to the limit and no more', async () => {
+    it('the quota admits concurrent requests up to the limit and no more', async () => {
       const decisions = await Promise.all(Array.from({ length: 300 }, () => quota.take(key, 200)));
       const admitted = decisions.filter((decision) => decision.admitted).length;
       expect(admitted).toBeLessThanOrEqual(200);
       expect(admitted).toBeGreaterThanOrEqual(minAdmitted(200));
     });
 
-    it('counts each key separately', async () => {
+    it('the quota counts each key separately', async () => {
       await countAdmitted(20, 10);
       expect((await quota.take(`${key}-other`, 10)).admitted).toBe(true);
     });
 
-    it('admits requests again after a minute', async () => {
+    it('the quota admits requests again after a minute', async () => {
       await countAdmitted(100, 100);
       now += MINUTE_MS - 1_000;
       expect((await quota.take(key, 100)).admitted).toBe(false);
@@ -62,7 +62,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect(await countAdmitted(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
     });
 
-    it('does not count refused requests', async () => {
+    it('the quota does not count refused requests', async () => {
       await countAdmitted(10, 10);
       for (let second = 0; second < 59; second += 1) {
         now += 1_000;
@@ -72,7 +72,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 10)).admitted).toBe(true);
     });
 
-    it('never exceeds the limit within any minute', async () => {
+    it('the quota never exceeds the limit within any minute', async () => {
       const limit = 50;
       const admitted: number[] = [];
       // Fixed pseudo-random sequence of bursts and pauses around the boundaries of seconds and minutes.
@@ -88,7 +88,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       });
     });
 
-    it('returns the remaining requests and the time of the reset', async () => {
+    it('the quota returns the remaining requests and the time of the reset', async () => {
       const first = await quota.take(key, 100);
       expect(first).toMatchObject({ admitted: true, limit: 100, retryAfter: 0 });
       expect(first.remaining).toBeLessThanOrEqual(99);
@@ -101,7 +101,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 100)).remaining).toBeGreaterThanOrEqual(minAdmitted(99));
     });
 
-    it('returns the time of the next admitted request, and admits a request at that time', async () => {
+    it('the quota returns the time of the next admitted request, and admits a request at that time', async () => {
       await countAdmitted(5, 10);
       now += 20_000;
       await countAdmitted(20, 10);
@@ -114,7 +114,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 10)).admitted).toBe(true);
     });
 
-    it('applies the limit that the current call passes', async () => {
+    it('the quota applies the limit that the current call passes', async () => {
       await countAdmitted(10, 10);
       expect((await quota.take(key, 20)).admitted).toBe(true);
       const lowered = await quota.take(key, 5);
@@ -123,7 +123,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       expect((await quota.take(key, 5)).admitted).toBe(true);
     });
 
-    it('continues to count when the clock is set back', async () => {
+    it('the quota continues to count when the clock is set back', async () => {
       await countAdmitted(10, 10);
       now -= 5 * MINUTE_MS;
       expect((await quota.take(key, 10)).admitted).toBe(false);
@@ -132,7 +132,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
     });
 
     it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
-      'admits no additional requests when the clock is set back by %d s',
+      'the quota admits no additional requests when the clock is set back by %d s',
       async (seconds) => {
         await countAdmitted(10, 10);
         now -= seconds * 1_000;
@@ -143,7 +143,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
     );
 
     itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
-      'shares the limit with other processes',
+      'the quota shares the limit with other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? quota;
         const admitted =

@@ -328,6 +328,9 @@ class ConsumerGroup {
     const { topic } = this;
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: errorMessage(error) };
-    this.options.logger.warn(about, 'a handler failed on a batch of messages; the batch will be handled again');
+    this.options.logger.warn(
+      about,
+      'message broker: a handler failed on a batch of messages, which will be handled again',
+    );
   }
 }

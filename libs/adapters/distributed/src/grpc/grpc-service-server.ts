@@ -270,7 +270,7 @@ class OperationRegistry {
       throw new Busy(this.loaded.proto.name, 'too many calls between services are running; retry later');
     }
     const operation = this.operations.get(name);
-    if (operation === undefined) throw new Error(`this process has no operation ${name}`);
+    if (operation === undefined) throw new Error(`this process does not implement the operation ${name}`);
     return operation;
   }
 }

@@ -5,13 +5,13 @@ import { describeReason, RetryReporter } from './kafka-client.ts';
 const FIRST_RETRY_PAUSE_MS = 50;
 const MESSAGE_HANDLING_STEP: RetriedStep = {
   metric: 'handling messages',
-  logLine: 'a handler failed on a batch of messages; the batch will be handled again',
+  logLine: 'message broker: a handler failed on a batch of messages, which will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
 const OFFSET_COMMIT_STEP: RetriedStep = {
   metric: 'committing an offset',
-  logLine: 'the offset of handled messages could not be committed and will be committed again',
+  logLine: 'message broker: the offset of handled messages could not be committed; retrying',
   maxPauseMs: 1_000,
   isFault: () => false,
 };
