@@ -119,7 +119,7 @@ export class ShipmentWriter {
     const now = monotonicMs();
     let rest = batch.filter(({ item, fail }) => {
       if (item.deadline > now) return true;
-      fail(new Busy('shipments', 'the command waited too long in the queue in the queue'));
+      fail(new Busy('shipments', 'the command waited too long in the queue'));
       return false;
     });
     try {

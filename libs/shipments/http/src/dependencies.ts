@@ -5,7 +5,7 @@ import type { PublishedEvents, ReadModels } from '@tracking/read-models';
 import type { ShipmentsService } from '@tracking/shipments';
 import type { EventStreamSettings } from './events/event-streams.ts';
 
-/** Injection tokens of single {@link ShipmentsHttpDependencies}. */
+/** Injection tokens for the members of {@link ShipmentsHttpDependencies}. */
 export const SHIPMENTS = Symbol('shipments');
 export const READ_MODELS = Symbol('read models');
 export const PLACES = Symbol('places');
@@ -16,18 +16,18 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
   readonly shipments: ShipmentsService;
   readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'waitForAllReadModels'>;
   readonly identity: HttpDependencies['identity'] & {
-    /** Current names of actors, by id. @throws Unavailable */
+    /** Returns current names of actors by id. @throws Unavailable */
     namesOf(actors: readonly Actor[]): Promise<ReadonlyMap<string, string | null>>;
   };
   readonly places: PlaceDirectory;
   readonly events: EventsService;
-  /** The end of the event store's log. @throws Unavailable */
+  /** Returns the last position of the event store's log. @throws Unavailable */
   readonly head: EventStore['head'];
   readonly settings: HttpSettings & {
-    /** Limits and times of event streams; the defaults apply to those that are absent. */
+    /** Limits and times of event streams. An absent setting has its default. */
     readonly eventStreams?: Partial<EventStreamSettings>;
   };
 }
 
-/** The public events of a scope, in the form in which endpoints receive them. */
+/** The public events of a scope, in the form in which webhook endpoints receive them. */
 export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'createFeed'>;

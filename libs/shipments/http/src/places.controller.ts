@@ -42,7 +42,7 @@ class PlaceListResource implements Page<Place> {
   readonly has_more!: boolean;
 }
 
-/** Selects places by words of their names, or by their codes. */
+/** Query parameters that select places by words of their names or by their codes. */
 class ListPlacesDto {
   @QueryText({
     description: 'Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code.',

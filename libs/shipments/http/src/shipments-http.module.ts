@@ -23,7 +23,7 @@ import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { PossibleDuplicates, WrittenShipments } from './shipments/written-shipments.ts';
 
-/** Shipments with their milestones and exceptions. */
+/** Module with the routes for shipments, milestones and exceptions. */
 @Module({})
 export class ShipmentsHttpModule {
   static readonly docs: FeatureDocs = {
@@ -54,7 +54,7 @@ export class ShipmentsHttpModule {
   }
 }
 
-/** Providers that read shipments, also for features that own parts of them. */
+/** Returns providers that read shipments, for this module and for features with resources of shipments. */
 export function createShipmentReading({
   shipments,
   readModels,
@@ -64,7 +64,7 @@ export function createShipmentReading({
 
 const EVENT_FEED = Symbol('event feed');
 
-/** Events, as lists and streams, and places. */
+/** Module with the routes for events, event streams and places. */
 @Module({})
 export class EventsHttpModule {
   static readonly docs: FeatureDocs = { models: [EventDataResource], describe: describeEvents };

@@ -12,26 +12,28 @@ import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
 
-/** The id of a shipment, or a normalised reference to it. */
+/** Fields of an item that identify its shipment: the id, or one normalized reference. */
 interface ShipmentReference {
   readonly field: 'shipment_id' | ShipmentReferences['field'];
   readonly value: string;
 }
 
-/** A milestone of a bulk request, and the reference to its shipment. */
+/** A milestone of a bulk request, with the reference to its shipment. */
 export interface ParsedBulkMilestone {
   readonly reference: ShipmentReference;
   readonly milestone: MilestoneInput;
   readonly warnings: readonly Warning[];
 }
 
-/** Fields that only refer to a shipment. Without any of them, `container_number` refers to it. */
+/**
+ * Fields of an item that only identify its shipment. Without any of them, `container_number` identifies the shipment.
+ */
 const SHIPMENT_REFERENCE_FIELDS = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
 const REFERENCE_FIELDS = [...SHIPMENT_REFERENCE_FIELDS, 'container_number'] as const;
-/** The milestone's `external_id`, because `external_id` is the shipment's here. */
+/** Field of an item with the milestone's `external_id`, because `external_id` identifies the shipment. */
 const MILESTONE_EXTERNAL_ID_FIELD = 'milestone_external_id';
 
-/** @throws RequestError naming every faulty field, as the single call does; `not_found` for a malformed shipment_id */
+/** @throws RequestError with every invalid field, as for a single request; `not_found` for a malformed shipment_id */
 export function readBulkMilestone(
   item: unknown,
   sent: { readonly at: Timestamp; readonly strict: boolean },
@@ -46,7 +48,7 @@ export function readBulkMilestone(
   return { reference: found, milestone, warnings };
 }
 
-/** The only reference of an item, normalised; or its faults. */
+/** Returns the single reference of an item, normalized, or the errors of its fields. */
 function findReference(
   item: Readonly<Record<string, unknown>>,
 ): ShipmentReference | { readonly faults: readonly FieldError[] } {
@@ -65,12 +67,12 @@ function findReference(
   }
   const value = item[name];
   const faults = text(value, name);
-  // A faulty container number is reported as a field of the milestone.
+  // An invalid container number is reported as a field of the milestone.
   if (faults.length > 0) return { faults: name === 'container_number' ? [] : faults };
   return { field: name, value: name === 'container_number' ? normaliseCode(String(value)) : String(value) };
 }
 
-/** The body of the single call for an item. */
+/** Converts an item to the body of the request for a single milestone. */
 function toSingleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { [MILESTONE_EXTERNAL_ID_FIELD]: external_id, ...others } = item;
   const own = Object.entries(others).filter(
@@ -79,7 +81,7 @@ function toSingleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<
   return { ...Object.fromEntries(own), ...(external_id !== undefined && { external_id }) };
 }
 
-/** Reports the faults of the reference and of the milestone together, under the field names of the item. */
+/** Reports errors of the reference and of the milestone together, under the field names of the item. */
 function renameItemFaults(faults: readonly FieldError[], read: () => ParsedMilestone): ParsedMilestone {
   try {
     return read();
@@ -93,13 +95,13 @@ function renameFieldOfItem(error: FieldError): FieldError {
   return error.param === 'external_id' ? { ...error, param: MILESTONE_EXTERNAL_ID_FIELD } : error;
 }
 
-/** The shipments that the references of a request identify. */
+/** Finds the shipments that the references of a bulk request identify. */
 interface ReferencedShipments {
-  /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` */
+  /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` if several shipments have the reference */
   idOf(reference: ShipmentReference): string;
 }
 
-/** Finds shipments by references. Looks up each distinct reference once. */
+/** Finds shipments by references. Each distinct reference is searched for once. */
 @Injectable()
 export class ShipmentFinder {
   constructor(
@@ -108,8 +110,8 @@ export class ShipmentFinder {
   ) {}
 
   /**
-   * Finds shipments by references, including those that the same key wrote just before. @throws RequestError
-   * `read_model_behind`
+   * Finds shipments by references, including shipments that the same API key has just written.
+   * @throws RequestError `read_model_behind`
    */
   async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferencedShipments> {
     const values = new Map<ShipmentReferences['field'], Set<string>>();

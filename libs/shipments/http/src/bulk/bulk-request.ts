@@ -6,28 +6,31 @@ import { type Position, isKnownUndone } from '@tracking/ports';
 import { createItemCommandId } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
-/** Number of characters of a response after which no further item is carried out. */
+/** Number of characters of a response above which no further item is processed. */
 const MAX_RESPONSE_CHARS = 32 * MIB;
-/** Number of items of one request that run at the same time, so that other requests have room too. */
+/** Maximum number of items of one request that are processed at the same time, so that other requests can proceed. */
 const MAX_CONCURRENT_ITEMS = 32;
-/** Time for which items may occupy the thread before other work gets its turn, in milliseconds. */
+/** Milliseconds for which items may occupy the thread before it is yielded to other work. */
 const MAX_SLICE_MS = 5;
 
-/** The result of an item that was carried out. */
+/** The result of a processed item. */
 interface ProcessedItem<R extends object> {
   readonly status: number;
-  /** The response of the single call, without the warnings. */
+  /** The response to the item as a single request, without warnings. */
   readonly resource: R;
   readonly warnings: readonly Warning[];
   readonly position: Position;
-  /** Warnings that are known only after all items are carried out. Few, because they do not count for the size of the response. */
+  /**
+   * Warnings that are known only after all items are processed. There are few, because they do not count for the size
+   * of the response.
+   */
   readonly lateWarnings?: () => Promise<readonly Warning[]>;
 }
 
-/** The response to an item that was not carried out. */
+/** The response to an item that was not processed. */
 type ItemRefusal = Pick<ErrorBody, 'error'> & { readonly status: number };
 
-/** An item while the request is carried out. */
+/** An item and its state while the bulk request is processed. */
 interface BulkItem<T, R extends object> {
   readonly index: number;
   input?: T;
@@ -37,8 +40,8 @@ interface BulkItem<T, R extends object> {
 }
 
 /**
- * A request of many items. Each item is carried out like a single call, and has the response of one. The request is not
- * atomic: a refused item does not affect the others.
+ * A bulk request. Each item is processed like a single request and gets the same response. The request is not atomic: a
+ * refused item does not affect the others.
  */
 export class BulkRequest<T, R extends object> {
   private readonly items: readonly BulkItem<T, R>[];
@@ -47,14 +50,14 @@ export class BulkRequest<T, R extends object> {
   constructor(
     private readonly inputs: readonly unknown[],
     private readonly command: CommandContext,
-    /** Name of the field that holds the resource in an item's response. */
+    /** Name of the field with the resource in an item's response. */
     private readonly name: string,
   ) {
     this.items = inputs.map((_, index) => ({ index }));
   }
 
   /**
-   * Reads each item. An item for which it throws is not carried out.
+   * Reads each item. If the function throws, the item is not processed.
    * @param bytes size of the whole body
    */
   async read(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
@@ -63,7 +66,7 @@ export class BulkRequest<T, R extends object> {
       await slices.next();
       recordItemError(item, () => {
         const input = this.inputs[item.index];
-        // No item can be too large if all together are not.
+        // If the whole body is smaller than the limit of one item, no item can be too large.
         if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLargeItem(input);
         item.input = read(input);
       });
@@ -71,14 +74,15 @@ export class BulkRequest<T, R extends object> {
     return this.valid.flatMap(({ input }) => (input === undefined ? [] : [input]));
   }
 
-  /** Checks the items that were read. An item for which it throws is not carried out. */
+  /** Checks each item that was read. If the function throws, the item is not processed. */
   check(check: (input: T) => void): void {
     for (const item of this.valid) recordItemError(item, () => item.input !== undefined && check(item.input));
   }
 
   /**
-   * Carries out the valid items, each with its own command.
-   * @param groupOf items with the same group run in their order; an item without a group runs on its own
+   * Processes the valid items, each with its own command.
+   * @param groupOf returns the group of an item; items of one group are processed in order, and an item without a group
+   * is a group of its own
    */
   async processItems(
     groupOf: (input: T) => string | undefined,
@@ -103,7 +107,7 @@ export class BulkRequest<T, R extends object> {
     });
   }
 
-  /** The last position that was written; undefined if nothing was. */
+  /** Position of the last write; undefined if no item wrote. */
   get position(): Position | undefined {
     const positions = this.items.flatMap(({ done }) => (done === undefined ? [] : [done.position]));
     return positions.reduce<Position | undefined>(
@@ -113,8 +117,8 @@ export class BulkRequest<T, R extends object> {
   }
 
   /**
-   * Reports whether all or some items failed on our side, so that a repetition may succeed. The error states that nothing
-   * was done only if the errors of all failed items do.
+   * Returns an error if items failed because of the service, so that repeating the request may succeed. The error
+   * states that nothing was done only if the errors of all failed items state it.
    */
   describeFailure(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
@@ -131,7 +135,7 @@ export class BulkRequest<T, R extends object> {
     return this.items.some(({ done }) => done?.lateWarnings !== undefined);
   }
 
-  /** The response as JSON. Call it after `failure`, which describes the refusals. */
+  /** Returns the response as JSON. Call it after `describeFailure`, which describes the refusals. */
   async answer(ignored: readonly Warning[]): Promise<string> {
     const ungrouped = () => undefined;
     await carryOut(this.items, ungrouped, async (item) => {
@@ -152,7 +156,7 @@ export class BulkRequest<T, R extends object> {
     return `{"data":[${parts.join(',')}],"warnings":${JSON.stringify(ignored)}}`;
   }
 
-  /** Fields of the log line. */
+  /** Returns the fields of the request for the log line. */
   get counts(): Readonly<Record<string, string>> {
     const refused = this.items.filter(({ error }) => error !== undefined).length;
     return { items: String(this.items.length), items_refused: String(refused) };
@@ -169,7 +173,7 @@ export class BulkRequest<T, R extends object> {
   }
 }
 
-/** An item that would be too large as a single request is too large here. @throws DomainError `body_too_large` */
+/** Refuses an item that would be too large as a single request. @throws DomainError `body_too_large` */
 function refuseTooLargeItem(item: unknown): void {
   if (!isLargerThan(DEFAULT_JSON_BODY_BYTES, item)) return;
   throw new DomainError('body_too_large', `The item is larger than ${formatSize(DEFAULT_JSON_BODY_BYTES)}.`);
@@ -184,8 +188,9 @@ function recordItemError(item: { error?: unknown }, act: () => unknown): void {
 }
 
 /**
- * Carries out the items of a group in their order, and a limited number of groups concurrently. An error ends all of them.
- * @param groupOf an item for which it is undefined is a group of its own
+ * Processes the items of each group in order, and a limited number of groups concurrently. An error ends the processing
+ * of all groups.
+ * @param groupOf returns the group of an item; if undefined, the item is a group of its own
  * @returns the results in the order of the items
  */
 export async function carryOut<T, R>(
@@ -215,7 +220,7 @@ export async function carryOut<T, R>(
   return results;
 }
 
-/** Yields the thread to other work when the items of a request have had it for long enough. */
+/** Yields the thread to other work after the items of a request have occupied it for the maximum time. */
 class ThreadTimeSlices {
   private since = performance.now();
 

@@ -34,7 +34,7 @@ import {
 const NOT_ATOMIC_DESCRIPTION =
   'Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.';
 
-/** Writes of many shipments or milestones in one request. */
+/** Routes that write many shipments or milestones in one request. */
 @Controller('v1')
 export class BulkController {
   @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
@@ -66,7 +66,7 @@ export class BulkController {
       readBodyBytes(request),
     );
     await bulk.processItems(
-      // An item without external_id always creates a new shipment.
+      // An item without an external_id always creates a new shipment, so it needs no group.
       ({ fields }) => fields.external_id ?? undefined,
       async ({ fields, warnings }, own) => {
         const written = await this.shipments.upsertShipment({ ...own, fields });
@@ -126,8 +126,8 @@ export class BulkController {
   /**
    * Responds with the token of the last write and the response to each item.
    * @param ignored warnings about the request's body
-   * @returns JSON
-   * @throws the error of the items if all of them failed on our side
+   * @returns response as JSON
+   * @throws the error of the items if all items failed because of the service
    */
   private async respond<T, R extends object>(
     reply: FastifyReply,
@@ -146,7 +146,7 @@ export class BulkController {
   }
 }
 
-/** Size of the body in bytes; infinite if the client did not state it. */
+/** Returns the size of the body in bytes; infinite if the request does not state the size. */
 function readBodyBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? Infinity);
 }

@@ -7,12 +7,12 @@ import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipmen
 
 const MAX_BULK_ITEMS = 500;
 
-/** The body of a bulk request. */
+/** Body limits of a bulk request. */
 export const BULK_BODY: RouteBody = jsonBody(10 * MIB);
 
 /**
- * The items of a body. Each item is read separately, and its faults are in its own response. So the schema refers to
- * the class of an item by name, which `@ApiExtraModels` adds.
+ * Declares the items of a bulk request. Each item is read separately, and its errors are in its own response. The
+ * schema therefore refers to the class of an item by name, which `@ApiExtraModels` adds to the document.
  */
 const Items = (dto: DtoClass, description: string): PropertyDecorator =>
   field(
@@ -75,8 +75,8 @@ export class BulkShipmentsDto {
 }
 
 /**
- * Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number` and `container_number` identifies the
- * shipment.
+ * Fields of a milestone in a bulk request. Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number`
+ * and `container_number` identifies the shipment.
  */
 @ApiSchema({ name: 'BulkMilestone' })
 class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {

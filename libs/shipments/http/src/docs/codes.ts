@@ -59,7 +59,7 @@ export const ERROR_DOCS = {
   ),
 } as const satisfies FeatureDocs['errors'];
 
-/** Codes of single faulty fields, in `details`. */
+/** Codes of single invalid fields, which errors list in `details`. */
 export const FIELDS = {
   invalid_container_number: entry(
     'The value is not a container, unit load device or swap body number. A wrong check digit is refused only with Prefer: handling=strict.',
@@ -123,7 +123,7 @@ export const FIELDS = {
   ),
 } as const satisfies FeatureDocs['fields'];
 
-/** Codes of warnings: the write was carried out. */
+/** Codes of warnings. A write with a warning was accepted. */
 export const WARNING_DOCS = {
   invalid_container_number: entry(
     'The check digit of a container number is wrong. The number was stored unchanged.',
@@ -169,7 +169,7 @@ export const WARNING_DOCS = {
   ),
 } as const satisfies FeatureDocs['warnings'];
 
-/** Error codes of rules that the declaration of an operation does not show. */
+/** Error codes that rules cause and that the declaration of an operation does not show. */
 export const REFUSAL_DOCS = {
   upsertShipment: ['reference_required', 'limit_exceeded'],
   upsertShipments: ['limit_exceeded'],

@@ -17,7 +17,7 @@ const milestone = samples.milestone('recorded');
 const SAMPLE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === milestone.code);
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
-/** Examples of schemas, by name. */
+/** Examples of OpenAPI schemas, by schema name. */
 export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   Shipment: shipment,
   Container: shipment.containers[0],
@@ -46,7 +46,7 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   },
 };
 
-/** Example values of fields, by name. */
+/** Example values of fields, by field name. */
 export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
   because: 'The ETA is 30 hours later than the original ETA.',
   changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
@@ -71,7 +71,7 @@ function sampleEvent(type: EventType): object {
   return { id: EVENT_ID, type, created_at: SAMPLE_TIME, api_version: NEWEST_API_VERSION, ...scope, data };
 }
 
-/** Noun and example id of a single resource, by the collection in its path. */
+/** Noun and example id of a single resource, by the name of its collection in a path. */
 export const SAMPLES_BY_RESOURCE = {
   shipments: ['shipment', 'shp_4h2k7qv3n5xw6yz2aabbccddee'],
   exceptions: ['exception', 'exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],

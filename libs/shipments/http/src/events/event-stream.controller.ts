@@ -23,9 +23,9 @@ import { toEventFilter } from './event.resource.ts';
 import { EventStreams } from './event-streams.ts';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
-/** Value that stands for the beginning of the log, in place of an event id. */
+/** Value of a start position that means the beginning of the log, instead of an event id. */
 const LOG_BEGINNING = 'beginning';
-/** Maximum time to wait for an event that another process has already sent, in milliseconds. */
+/** Maximum milliseconds to wait for an event that another process has already sent. */
 const OTHER_PROCESS_WAIT_MS = 5_000;
 
 class StreamEventsDto {
@@ -44,13 +44,13 @@ class StreamEventsDto {
   after?: string;
 }
 
-/** The event after which a client continues, and the parameter or header that names it. */
+/** The event after which a client continues, with the name of the parameter or header that contains it. */
 interface ResumePosition {
   readonly id: string;
   readonly param: string;
 }
 
-/** Starts to follow the events at the position that a client names. */
+/** Starts to follow events at the position that a client requests. */
 export class EventFollower {
   constructor(
     private readonly feed: EventFeed,
@@ -58,14 +58,14 @@ export class EventFollower {
     private readonly head: EventStore['head'],
   ) {}
 
-  /** @throws RequestError if there is no such event */
+  /** @throws RequestError if the scope does not have the event */
   async startFollowing(scope: Scope, filter: FollowFilter, after: ResumePosition | undefined): Promise<FollowedEvents> {
     if (after === undefined || after.id === LOG_BEGINNING) {
       return requireFollowedEvents(await this.feed.follow(scope, filter, after && LOG_BEGINNING), after);
     }
     const known = await this.feed.follow(scope, filter, after);
     if (known !== undefined) return known;
-    // Another process, whose read models are ahead, may have sent the event.
+    // Another process whose read models are ahead of this process may have sent the event.
     const head = await this.head();
     if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_WAIT_MS))) {
       const message = 'The latest events are stored but not yet readable; try again.';
@@ -132,7 +132,7 @@ export class EventStreamController {
       );
       reply.headers({
         'Content-Type': 'text/event-stream',
-        // Proxies must not store, compress or buffer the events.
+        // These headers prevent that proxies store, compress or buffer the events.
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
@@ -152,7 +152,7 @@ export class EventStreamController {
     }
     const headers = reply.getHeaders() as Record<string, string>;
     reply.hijack();
-    // The framework reports a response that ends, but not one that the client aborts.
+    // The framework reports a response that ends, but not a response that the client aborts.
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) this.observation.recordResponse(request, reply);
     });
@@ -163,7 +163,7 @@ export class EventStreamController {
 
 function readResumePosition({ headers }: FastifyRequest, { after }: StreamEventsDto): ResumePosition | undefined {
   const sent = headers['last-event-id'];
-  // A client that received no id yet may send an empty one.
+  // A client that has not received an id yet may send an empty `Last-Event-ID`.
   if (typeof sent === 'string' && sent !== '') return { id: sent, param: LAST_EVENT_ID };
   return after === undefined ? undefined : { id: after, param: 'after' };
 }

@@ -6,15 +6,15 @@ import { Busy } from '@tracking/ports';
 import type { FollowedEvents } from '@tracking/read-models';
 
 interface EventStreamTimes {
-  /** Maximum time between two lines of a stream. */
+  /** Maximum milliseconds between two lines of a stream. */
   readonly heartbeatMs: number;
-  /** Time between two checks of the client's key or session. */
+  /** Milliseconds between two checks of the client's key or session. */
   readonly admissionMs: number;
-  /** Maximum age of the last check that admitted the client. */
+  /** Maximum age in milliseconds of the last successful check of the client's key or session. */
   readonly admittedForMs: number;
-  /** Maximum time for which a client may leave data unread. */
+  /** Maximum milliseconds for which a client may leave sent data unread. */
   readonly stalledMs: number;
-  /** Time after which a client reconnects. */
+  /** Milliseconds after which a client reconnects. */
   readonly retryMs: number;
 }
 
@@ -30,8 +30,8 @@ export interface EventStreamSettings extends EventStreamTimes {
 }
 
 /**
- * The result of a key check is cached for 3 s: a client that was admitted by a check of the last 2 s had a valid key at
- * most 5 s ago.
+ * Result of a key check, cached for 3 s. A client that passed a check in the last 2 s therefore had a valid key at most
+ * 5 s ago.
  */
 const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
   heartbeatMs: 15_000,
@@ -46,14 +46,14 @@ const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
 };
 const CHECK_INTERVAL_MS = 250;
 
-/** The fields of a principal to which its streams count. */
+/** Fields of a principal by which its open streams are counted. */
 type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
 
-/** All event streams of this process. One timer checks them while there are any. */
+/** All event streams of this process. While streams are open, one timer checks them. */
 export class EventStreams {
   private readonly settings: EventStreamSettings;
   private readonly open = new Set<EventStream>();
-  /** Number of reserved places by the id of each key, session, owner and workspace. */
+  /** Number of open streams by the id of each key, session, owner and workspace. */
   private readonly counts = new Map<string, number>();
   private reserved = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -69,8 +69,8 @@ export class EventStreams {
   }
 
   /**
-   * Reserves a place for a stream.
-   * @returns a function that releases the place
+   * Counts a new stream.
+   * @returns a function that ends the counting
    * @throws RequestError `too_many_streams`, Busy
    */
   reserve({ credential_id, actor, workspace_id }: StreamOwner): () => void {
@@ -96,7 +96,10 @@ export class EventStreams {
     };
   }
 
-  /** @param release releases the stream's place; called when the stream ends */
+  /**
+   * Registers a stream.
+   * @param release ends the counting of the stream; called when the stream ends
+   */
   start(client: EventStreamClient, release: () => void): void {
     const onEnd = (reason: StreamEnd) => {
       this.open.delete(stream);
@@ -111,7 +114,7 @@ export class EventStreams {
     if (this.closed) stream.close('draining');
   }
 
-  /** Ends all streams. Their clients reconnect at different times, to another process. */
+  /** Ends all streams. The clients reconnect to another process, at different times. */
   close(): void {
     this.closed = true;
     for (const stream of [...this.open]) stream.close('draining', this.settings.retryMs * (0.5 + Math.random()));
@@ -130,7 +133,7 @@ export class EventStreams {
   }
 }
 
-/** Reason why a stream ended; a label of its metric. */
+/** Reason for the end of a stream. It is a label of a metric. */
 type StreamEnd = 'client' | 'refused' | 'stalled' | 'draining' | 'failed';
 
 interface EventStreamClient {
@@ -142,8 +145,8 @@ interface EventStreamClient {
 }
 
 /**
- * The response to one client. It requests further events only after the client has read the written ones: no more
- * events than these wait in this process.
+ * The event stream to one client. It requests further events only after the client has read the written events, so this
+ * process holds at most one batch per stream.
  */
 class EventStream {
   private end: StreamEnd | undefined;
@@ -162,7 +165,7 @@ class EventStream {
   ) {
     const { response } = client;
     response.on('close', () => this.finish('client'));
-    // An error is followed by `close`.
+    // The `error` event needs no handler of its own, because `close` follows.
     response.on('error', () => undefined);
     response.on('drain', () => this.drained?.());
   }
@@ -175,7 +178,7 @@ class EventStream {
     this.writeEvents().catch(() => this.close('failed'));
   }
 
-  /** Ends the stream, checks the client or writes a heartbeat, if it is time. */
+  /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
   tick(now: number): void {
     const { times } = this;
     const { response } = this.client;
@@ -188,8 +191,8 @@ class EventStream {
   }
 
   /**
-   * Ends the stream, after the events that were written, unless the client does not read them.
-   * @param retryMs time after which the client reconnects
+   * Ends the stream after the events that are already written, unless the client does not read.
+   * @param retryMs milliseconds after which the client reconnects
    */
   close(reason: StreamEnd, retryMs?: number): void {
     if (this.end !== undefined) return;
@@ -232,8 +235,8 @@ class EventStream {
   }
 
   /**
-   * Tells the client the id of the last event that its filters left out. When it reconnects, that may be the only event
-   * that is still stored.
+   * Sends the client the id of the last event that its filters excluded. When the client reconnects, this may be the
+   * only one of its ids that is still stored.
    */
   private createHeartbeat(): string {
     const id = this.client.followed.resumeAfter;
@@ -262,23 +265,23 @@ class EventStream {
 }
 
 /**
- * An event in the format of its stream (https://html.spec.whatwg.org/multipage/server-sent-events.html): its id, after
- * which a client continues, and the envelope. An `event:` field would hide it from listeners of `message`.
+ * Encodes an event for the stream (https://html.spec.whatwg.org/multipage/server-sent-events.html): its id, after which
+ * a client continues, and the envelope. With an `event:` field, listeners of `message` would not receive the event.
  */
 export function encodeEvent(envelope: EventEnvelope): Buffer {
-  // JSON escapes line breaks.
+  // JSON escapes line breaks, so the envelope is one line.
   return Buffer.from(`id: ${envelope.id}\ndata: ${JSON.stringify(envelope)}\n\n`);
 }
 
-/** An id without an event: a client that loses its connection now continues after it. */
+/** Encodes an id without an event. A client that loses its connection later continues after this id. */
 function encodeId(id: string): string {
   return `id: ${id}\n\n`;
 }
 
-/** The time after which the client reconnects. */
+/** Encodes the milliseconds after which the client reconnects. */
 function encodeRetry(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`;
 }
 
-/** A comment, which shows the client that the connection works. */
+/** A comment line. It shows the client that the connection works. */
 const HEARTBEAT_TEXT = ':\n\n';

@@ -56,7 +56,10 @@ export class EventResource implements wire.EventEnvelope {
 @ApiSchema({ name: 'EventPage' })
 export class EventPageResource extends PageType(EventResource, 'The events of this page.') {}
 
-/** The order of publication, which is nearly the order of `created_at`; `-` reverses it. */
+/**
+ * Sort orders of event lists: the order of publication, or with `-` the reverse. The order is close to that of
+ * `created_at`.
+ */
 const EVENT_SORTS = ['published', '-published'] as const;
 
 export class ListEventsDto extends PageDto {
@@ -84,7 +87,7 @@ export class ListEventsDto extends PageDto {
   sort?: (typeof EVENT_SORTS)[number];
 }
 
-/** The filters of a query. */
+/** Converts query parameters to the filter of an event list. */
 export function toEventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
     ...(type && { type: selectListed(SHIPMENT_EVENT_TYPES, type) }),
@@ -95,7 +98,7 @@ export function toEventFilter({ type, shipment_id, since, until, after }: ListEv
   };
 }
 
-/** Fields of `data` that every event of a shipment has. */
+/** Fields of `data` that every event about a shipment has. */
 @ApiSchema({ name: 'EventData' })
 export class EventDataResource {
   @ApiProperty({ description: 'Id of the shipment.' })
@@ -109,7 +112,10 @@ export class EventDataResource {
   readonly shipment_version!: number;
 }
 
-/** Adds a schema for each type of event, and makes `Event` the union of the types of shipments, discriminated by `type`. */
+/**
+ * Adds one schema for each event type, and makes `Event` the union of the shipment event types, discriminated by
+ * `type`.
+ */
 export function describeEvents(document: OpenAPIObject): void {
   const schemas = document.components?.schemas as Record<string, JsonSchema>;
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
@@ -142,7 +148,10 @@ export function describeEvents(document: OpenAPIObject): void {
   delete schemas['EventData'];
 }
 
-/** Fields of `data` that only events of this type have. For an event of a shipment, the resource in its type. */
+/**
+ * Returns the fields of `data` that only events of this type have. For a shipment event, they are the resource of its
+ * type.
+ */
 function describeTypeSpecificData(type: wire.EventType): JsonSchema {
   if (type === 'webhook_endpoint.failing')
     return { endpoint: ENDPOINT_SCHEMA, failing_since: FAILING_SINCE_SCHEMA, reason: REASON_SCHEMA };

@@ -70,7 +70,7 @@ export class EventsController {
     await this.waitForOwnWrites(request);
     const event = await this.events.get(scope, id);
     if (!event) throw notFound('event');
-    // An event never changes.
+    // The response can be cached, because an event never changes.
     reply.header('ETag', formatEtag(1));
     return event;
   }

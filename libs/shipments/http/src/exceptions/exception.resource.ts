@@ -146,7 +146,7 @@ export class ExceptionPageResource extends PageType(
   'Cursor of the next page: send it as `cursor` with the same filters and sort order.',
 ) {}
 
-/** An exception is listed if it matches all filters. */
+/** Query parameters of an exception list. The list contains the exceptions that match all filters. */
 export class ListExceptionsDto extends PageDto {
   @QueryEnumList(EXCEPTION_STATUSES, {
     description: `One or more of ${EXCEPTION_STATUSES.join(', ')}, separated by commas.`,
@@ -189,7 +189,10 @@ export class ListExceptionsDto extends PageDto {
   sort?: string;
 }
 
-/** The filters and the sort of a query, normalised: a cursor fits any spelling of the same query. */
+/**
+ * Converts a query to the filter and sort of an exception list. They are normalized, so that a cursor is valid with any
+ * spelling of the same query.
+ */
 export function toExceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {

@@ -38,20 +38,20 @@ import {
   ResolveExceptionDto,
 } from './exception.resource.ts';
 
-/** Describes an operation on a single exception. */
+/** Declares an operation on a single exception. */
 const ExceptionOperation = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
     refusal(404, 'No such exception in this workspace and environment.'),
   );
 
-/** The exception in a path, and its shipment, whose id is part of the exception's id. */
+/** Ids of the exception in a path and of its shipment. The exception's id contains the shipment's id. */
 interface ExceptionIds {
   readonly shipment_id: string;
   readonly exception_id: string;
 }
 
-/** @throws RequestError `not_found` if the text is not the id of an exception */
+/** @throws RequestError `not_found` if the text is not an exception id */
 const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
   transform(exception_id) {
     const shipment_id = parseShipmentIdOfPart('exception', exception_id);
@@ -60,7 +60,7 @@ const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
   },
 };
 
-/** Exceptions of all shipments, and of one. */
+/** Routes for exceptions of all shipments and of one shipment. */
 @ApiTags('Exceptions')
 @Controller('v1')
 export class ExceptionsController {

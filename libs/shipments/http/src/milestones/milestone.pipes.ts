@@ -14,23 +14,26 @@ import { requirePastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ListMilestonesDto } from './milestone.resource.ts';
 
-/** The shipment and the milestone that a path names. */
+/** Ids of the shipment and the milestone in a path. */
 export interface MilestoneIds {
   readonly shipment_id: string;
   readonly milestone_id: string;
 }
 
-/** @throws RequestError `not_found` if the shipment's id is not an id */
+/** @throws RequestError `not_found` if the id of the shipment is malformed */
 export const MILESTONE_IDS_PIPE: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
   transform: ({ id, milestone_id }) => ({ shipment_id: readShipmentId(id), milestone_id }),
 };
 
 export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
-  /** The time as of which milestones are listed; now if undefined. */
+  /** The time as of which milestones are listed; undefined for the present. */
   readonly as_of?: Timestamp | undefined;
 }
 
-/** Normalises the filters of a list. The default is actual milestones that are neither superseded nor retracted. */
+/**
+ * Normalizes the filters of a milestone list. By default, a list contains actual milestones that are neither superseded
+ * nor retracted.
+ */
 @Injectable()
 export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
   constructor(
@@ -57,10 +60,12 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
   }
 }
 
-/** The body's content, and the time of the command. A milestone cannot have happened after that time. */
+/**
+ * The milestone that a body contains, and the time of the command. The milestone cannot have happened after that time.
+ */
 type TimedBody = Pick<SentRequest, 'body' | 'strict' | 'at'>;
 
-/** The milestone that a body describes, and a warning for each field that was ignored. */
+/** The milestone that a body contains, with a warning for each ignored field. */
 export interface ParsedMilestone {
   readonly milestone: MilestoneInput;
   readonly warnings: readonly Warning[];
@@ -76,13 +81,13 @@ export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone
 }
 
 /**
- * Reads the milestone that a body describes. The command checks what depends on its shipment.
- * @throws RequestError naming every faulty field, whether its type or its content is wrong
+ * Reads the milestone in a body. The command checks values that depend on the shipment.
+ * @throws RequestError with every field whose type or content is invalid
  */
 export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone {
   const { at } = sent;
   const { value, faulty, accept } = draftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
-  /** Null for a faulty field, so that the other fields are still checked. */
+  /** An invalid field is set to null, so that the other fields are still checked. */
   const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const milestone: MilestoneInput = {
     code: valid('code') ?? '',
@@ -98,22 +103,22 @@ export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone 
     voyage: valid('voyage'),
     note: valid('note'),
   };
-  // Not normalised here: the command does that, because it depends on the ports of the shipment.
+  // The location is not normalized here but by the command, because it depends on the ports of the shipment.
   return { milestone, warnings: accept(checkMilestone(milestone, places, at).errors) };
 }
 
-/** The correction that a body describes, and a warning for each field that was ignored. */
+/** The correction that a body contains, with a warning for each ignored field. */
 export interface ParsedMilestonePatch {
   readonly patch: MilestonePatch;
   readonly warnings: readonly Warning[];
 }
 
-/** Reads a correction. The command checks what depends on the milestone and its shipment. */
+/** Reads the correction in a body. The command checks values that depend on the milestone and its shipment. */
 @Injectable()
 export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMilestonePatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  /** @throws RequestError naming every faulty field */
+  /** @throws RequestError with every invalid field */
   transform(sent: TimedBody): ParsedMilestonePatch {
     const { at } = sent;
     const { value, faulty, accept } = draftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
@@ -128,7 +133,7 @@ export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMile
 
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
-/** Values for the fields that a patch omits, so that the fields that it names can be checked. */
+/** Valid values for the fields that a patch omits, so that its other fields can be checked. */
 const VALID_MILESTONE: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
   source: 'manual',
   classifier: 'planned',

@@ -37,7 +37,9 @@ import {
 import type { FieldCheck, FieldOptions } from '@tracking/http';
 import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
-/** A code of the catalog, in any case. The error for a code of another standard names the matching codes. */
+/**
+ * Checks a milestone code, ignoring case. For a code of another standard, the error names the matching catalog codes.
+ */
 const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
   field(checkMilestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: toCatalogForm });
 
@@ -146,7 +148,9 @@ export class RecordMilestoneDto extends InputType(MilestoneResource, {
   optional: ['source', ...MILESTONE_DETAIL_FIELDS],
 }) {}
 
-/** A JSON merge patch: omitted fields keep their value. The source of a milestone cannot be corrected. */
+/**
+ * A JSON merge patch of a milestone: omitted fields keep their value. The source of a milestone cannot be corrected.
+ */
 @ApiSchema({ name: 'MilestoneChanges' })
 export class CorrectMilestoneDto extends InputType(MilestoneResource, {
   optional: MILESTONE_DETAIL_FIELDS,
@@ -221,7 +225,7 @@ export class MilestoneCodeListResource extends PageType(
 ) {}
 
 export class ListMilestoneCodesDto {
-  /** Without a limit, one page holds the whole catalog. */
+  /** Query parameters of the list of milestone codes. Without `limit`, one page contains the whole catalog. */
   @Limit(MAX_PAGE_SIZE)
   limit?: string;
 

@@ -38,14 +38,14 @@ import {
   RecordMilestoneDto,
 } from './milestone.resource.ts';
 
-/** Describes an operation on a single milestone of a shipment. */
+/** Declares an operation on a single milestone of a shipment. */
 const MilestoneOperation = (): MethodDecorator =>
   applyDecorators(
     ShipmentOperation('The shipment or the milestone does not exist in this workspace and environment.'),
     ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
   );
 
-/** Milestones of shipments, and the catalog of their codes. */
+/** Routes for milestones of shipments, and for the catalog of milestone codes. */
 @ApiTags('Milestones')
 @Controller('v1')
 export class MilestonesController {

@@ -32,7 +32,7 @@ export class LastMilestoneResource implements wire.LastMilestone {
 const SIZE_TYPE_PATTERN = /^[0-9A-Z]{4}$/;
 const MAX_SEAL_CHARS = 100;
 
-/** An ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same form. */
+/** Checks the format of an ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same format. */
 const checkSizeType: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0 || SIZE_TYPE_PATTERN.test(String(value))) return faults;
@@ -104,7 +104,7 @@ export class ContainerResource extends Resource implements wire.Container {
   readonly empty_return_by!: string | null;
 }
 
-/** Fields of a change. Omitted fields keep their value; null clears a field. */
+/** JSON merge patch of a container. Omitted fields keep their value; null clears a field. */
 @ApiSchema({ name: 'ContainerPatch' })
 export class PatchContainerDto extends InputType(ContainerResource, {
   optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],

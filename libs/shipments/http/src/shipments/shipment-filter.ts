@@ -50,7 +50,7 @@ const checkWords: FieldCheck = (value, param) => {
   return count <= MAX_WORDS ? [] : fault(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
 };
 
-/** The query parameter of a filter, by its kind. */
+/** Decorators for query parameters, by kind of filter. */
 const FILTER_PARAMETERS: {
   readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
 } = {
@@ -73,7 +73,7 @@ const SHIPMENT_SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]
 
 type Parameters = { readonly [Name in ShipmentFilterName | 'sort']?: string };
 
-/** A shipment is listed if it matches all filters. */
+/** Query parameters of the shipment list. The list contains the shipments that match all filters. */
 export class ListShipmentsDto extends (PageDto as Type<PageDto & Parameters>) {}
 
 for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
@@ -88,9 +88,9 @@ const declareSort = QueryOneOf(SHIPMENT_SORTS, {
 });
 declareSort(ListShipmentsDto.prototype, 'sort');
 
-/** The filters and the order of a list of shipments. */
+/** Filters and order of a shipment list. */
 export interface ShipmentListing {
-  /** Values are normalised, so that a cursor fits any spelling of the same query. */
+  /** Filter values. They are normalized, so that a cursor is valid with any spelling of the same query. */
   readonly filter: ShipmentListFilter;
   readonly sort: string;
   readonly order: ShipmentOrder;
@@ -105,7 +105,7 @@ export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, Shipm
   }
 }
 
-/** The stored form of a filter's value, for the kinds whose values are checked by themselves. */
+/** Functions that convert a filter's value to its stored form, for kinds whose values need no shipment field check. */
 const VALUES: {
   readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string) => unknown;
 } = {
@@ -120,15 +120,15 @@ const VALUES: {
   words: (value) => [...new Set(splitIntoWords(value))].sort(),
 };
 
-/** Kinds whose values are checked as the fields of a shipment are. */
+/** Kinds of filters whose values are checked like fields of a shipment. */
 type CodeKind = 'container' | 'carrier' | 'port';
 
-/** Normalises the values to their stored form. @throws RequestError naming every malformed code */
+/** Converts the query to filters with values in their stored form. @throws RequestError with every malformed code */
 function toShipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
   const sort = query.sort ?? '-created_at';
   const { id: ids, q, ...filter } = { ...readFilterValues(query), ...codes(query, places) };
   return {
-    // Every value was made by the parser of the filter's kind.
+    // The cast is safe, because the parser of the filter's kind has created every value.
     filter: {
       ...filter,
       ...(ids !== undefined && { ids }),

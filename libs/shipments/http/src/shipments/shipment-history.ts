@@ -23,17 +23,17 @@ import { RecentLookUps } from '@tracking/resilience';
 import { IDENTITY } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 
-/** Name of the platform as an actor. */
+/** Name that the history shows for actions of the service itself. */
 const SYSTEM_ACTOR_NAME = 'System';
 
-/** Current names of actors. Each is looked up at most once in a few seconds. */
+/** Finds current names of actors. Each name is looked up at most once in a few seconds. */
 @Injectable()
 export class ActorNames {
   private readonly recent = new RecentLookUps<string | null>();
 
   constructor(@Inject(IDENTITY) private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>) {}
 
-  /** Names by id; null for an actor who has no name or is unknown. @throws Unavailable */
+  /** Returns names by id; null for an actor without a name or an unknown actor. @throws Unavailable */
   async of(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
     const distinct = new Map(actors.map((actor) => [actor.id, actor]));
     const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findName(actor)] as const);

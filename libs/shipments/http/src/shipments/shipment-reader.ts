@@ -14,8 +14,8 @@ interface MilestonesQuery extends MilestoneListQuery {
 }
 
 /**
- * Reads shipments and their milestones, never older than the request's consistency token: from the read models, or from
- * the stream if they are behind.
+ * Reads shipments and their milestones. The result includes the writes of the request's consistency token: if the read
+ * models are behind, the shipment is read from its stream.
  */
 @Injectable()
 export class ShipmentReader {
@@ -26,19 +26,22 @@ export class ShipmentReader {
     @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
   ) {}
 
-  /** @throws RequestError `not_found`, also for ids of another workspace or environment, and for a text that is not an id */
+  /** @throws RequestError `not_found`, also for a malformed id and for an id of another workspace or environment */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const id = readShipmentId(shipmentId);
     const scope = scopeOf(request);
-    // Read before the row: otherwise the result could apply to a newer row than the one that was read.
+    // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     return requireShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
 
-  /** Returns the shipment as it was at the given time. @throws RequestError `not_found`, also if the shipment was created later */
+  /**
+   * Returns the shipment as it was at the given time.
+   * @throws RequestError `not_found`, also if the shipment was created after that time
+   */
   async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
@@ -66,7 +69,7 @@ export class ShipmentReader {
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
   }
 
-  /** Reads from the stream, which is never behind a token. @throws RequestError `not_found` */
+  /** Reads the milestones from the stream, which includes all writes. @throws RequestError `not_found` */
   async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
     this.readYourWrites.checkToken(request);
     const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
@@ -87,13 +90,13 @@ export class ShipmentReader {
     );
   }
 
-  /** Returns the milestone in the form of the API. */
+  /** Returns the shipment in API format. */
   toResource(record: ShipmentRecord): Shipment {
     return toShipmentResource(record, this.settings.appUrl);
   }
 }
 
-/** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
+/** Reads the id of a shipment. @throws RequestError `not_found` if the text is not a shipment id */
 export function readShipmentId(text: string): string {
   return requireShipment(parseShipmentId(text));
 }

@@ -14,14 +14,17 @@ import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
 export const SHIPMENT_ID: PipeTransform<string, string> = { transform: readShipmentId };
 
-/** Describes an operation on the shipment that its path names. @param missing description of a 404 */
+/**
+ * Declares an operation on the shipment in its path.
+ * @param missing description of the 404 response
+ */
 export const ShipmentOperation = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
   applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
 
-/** Description of an operation on a part of a shipment. */
+/** Sentence for the description of an operation on a container or milestone of a shipment. */
 export const SHIPMENT_ETAG_DESCRIPTION = 'If-Match and the ETag of the response are those of the shipment.';
 
-/** The container that a path names, with its number normalised. */
+/** Shipment id and normalized container number in a path. */
 export interface ContainerParameters {
   readonly shipment_id: string;
   readonly number: string;
@@ -41,7 +44,7 @@ export class GetShipmentDto {
   as_of?: string;
 }
 
-/** Refuses a time in the future. */
+/** Checks the time `as_of` of a request. Refuses a time in the future. */
 @Injectable()
 export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
@@ -52,14 +55,14 @@ export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   }
 }
 
-/** Returns the time in a query. @throws RequestError if the time is in the future */
+/** Returns the time. @throws RequestError if the time is in the future */
 export function requirePastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
   if (as_of === undefined || as_of <= now.toISOString()) return as_of;
   const message = 'Must not be in the future.';
   throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
 }
 
-/** The fields of a shipment that a body sets, and a warning for each field that was ignored. */
+/** The shipment fields that a body contains, with a warning for each ignored field. */
 export interface ParsedShipmentFields {
   readonly fields: Partial<ShipmentFields>;
   readonly warnings: readonly Warning[];
@@ -75,9 +78,9 @@ export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShip
 }
 
 /**
- * Reads the fields of a shipment that a body sets, normalised. The transport mode of an existing shipment is not known
- * here: without `mode` in the body, codes that any mode accepts pass, and the command checks them.
- * @throws RequestError naming every faulty field, whether its type or its content is wrong
+ * Reads and normalizes the shipment fields in a body. The mode of an existing shipment is not known here: without
+ * `mode` in the body, codes of any mode are accepted, and the command checks them.
+ * @throws RequestError with every field whose type or content is invalid
  */
 export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ParsedShipmentFields {
   const { value, faults, accept } = draftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
@@ -86,13 +89,13 @@ export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, p
   return { fields, warnings: accept(errors) };
 }
 
-/** The merge patch that a body holds, and a warning for each field that was ignored. */
+/** The merge patch that a body contains, with a warning for each ignored field. */
 export interface ParsedShipmentPatch {
   readonly patch: ShipmentPatch;
   readonly warnings: readonly Warning[];
 }
 
-/** Reads a merge patch. The command checks the result of merging. */
+/** Reads a merge patch of a shipment. The command checks the merged result. */
 @Injectable()
 export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipmentPatch> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
@@ -116,8 +119,8 @@ export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipm
 }
 
 /**
- * Replaces each faulty part with a valid value, so that the valid elements of a list with a faulty element are still
- * checked, under their own index.
+ * Replaces each invalid field or element with a valid value, so that the valid elements of a list are still checked
+ * under their own index.
  */
 function removeFaultyFields<T extends object>(value: T, faults: readonly FieldError[]): T {
   if (faults.length === 0) return value;
@@ -132,7 +135,7 @@ function removeFaultyFields<T extends object>(value: T, faults: readonly FieldEr
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, validPart(part, name)])) as T;
 }
 
-/** An element of the list's type. A fault found in it is not reported, because the element is faulty already. */
+/** Returns a valid element for the list. It replaces an invalid element, whose error is already reported. */
 function createValidElement(list: string): unknown {
   return list === 'container_numbers' ? '' : {};
 }

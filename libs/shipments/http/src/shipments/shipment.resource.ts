@@ -20,13 +20,13 @@ import { SHIPMENT_LIMITS } from '@tracking/shipments';
 import { ContainerResource, LastMilestoneResource } from './container.resource.ts';
 
 /**
- * Maximum number of containers in a request: more than a shipment may have, since repeated numbers are stored once.
- * Bounds the work of a request.
+ * Maximum number of containers in a request. It is higher than the maximum of a shipment, because repeated numbers are
+ * stored once. It limits the work for a request.
  */
 const MAX_LISTED_CONTAINERS = 1_000;
 /**
- * Maximum number of strings in a patch: more than a shipment may have, since the same patch may remove some. Bounds the
- * work of a request.
+ * Maximum number of strings in a patch. It is higher than the maximum of a shipment, because the same patch may remove
+ * some strings. It limits the work for a request.
  */
 const MAX_PATCHED_STRINGS = 1_000;
 
@@ -49,7 +49,7 @@ class ReferenceResource implements wire.Reference {
   readonly value!: string;
 }
 
-/** The journey of goods from one place to another: of a shipment, or of one of its legs. */
+/** Fields of a journey of goods between two places. Both a shipment and a leg are journeys. */
 class JourneyResource extends Resource {
   @Text({
     description: 'Carrier: SCAC, or the two-character IATA code for air and courier.',
@@ -94,7 +94,7 @@ class LegDto extends InputType(LegResource, {
   optional: ['mode', 'carrier_scac', 'vessel', 'voyage', 'origin_port', 'destination_port', 'etd', 'eta'],
 }) {}
 
-/** A shipment in a response. Every field is always present; absent values are null or an empty array. */
+/** A shipment in a response. Every field is always present; a field without a value is null or an empty array. */
 @ApiSchema({ name: 'Shipment' })
 export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
@@ -189,16 +189,16 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
 }
 
 /**
- * The body of an upsert. At least one of `external_id`, `house_bill` and `container_numbers` is needed. On an existing
- * shipment omitted fields keep their value, null clears a field, and arrays and objects are replaced.
+ * The body of an upsert. It needs at least one of `external_id`, `house_bill` and `container_numbers`. On an existing
+ * shipment, omitted fields keep their value, null clears a field, and arrays and objects are replaced.
  */
 @ApiSchema({ name: 'ShipmentFields' })
 export class UpsertShipmentDto extends InputType(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
 
 /**
- * A JSON merge patch (RFC 7396): omitted fields keep their value, null clears a field, the members of `shipper`,
- * `consignee` and `metadata` are merged one by one, and arrays are replaced. `etd`, `eta` and `legs` take effect even
- * if they equal the values sent before.
+ * A JSON merge patch of a shipment (RFC 7396). Omitted fields keep their value, null clears a field, and arrays are
+ * replaced. The members of `shipper`, `consignee` and `metadata` are merged one by one. `etd`, `eta` and `legs` take
+ * effect even if they equal the values sent before.
  */
 @ApiSchema({ name: 'ShipmentPatch' })
 export class PatchShipmentDto extends InputType(ShipmentResource, {

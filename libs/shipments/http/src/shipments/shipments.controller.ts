@@ -289,7 +289,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/explanation')
-  // Not conditional, because expected exceptions depend on settings, which change without the shipment's version.
+  // No `ETag`: expected exceptions depend on settings, which change without the shipment's version.
   @Operation('explainShipment', {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,

@@ -13,18 +13,18 @@ import { ShipmentReader } from './shipment-reader.ts';
 
 type WrittenShipment = WrittenAnswer<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
 
-/** Number of references whose last writer this process remembers: many more than the read model ever lags behind. */
+/** Number of references whose last writer this process remembers. It is far more than the read model can lag behind. */
 const MAX_REMEMBERED_REFERENCES = 10_000;
-/** Number of containers that a warning names. */
+/** Maximum number of container numbers that one warning lists. */
 const MAX_NAMED_CONTAINERS = 3;
 
 /**
- * Warns if a write leaves another open shipment with the same house bill or container. Never fails a write: if the
- * search fails, there is no warning.
+ * Warns if another open shipment has the same house bill or container as the written shipment. A failed search causes
+ * no warning and never fails the write.
  */
 @Injectable()
 export class PossibleDuplicates {
-  /** The shipment that last had a reference written, by reference. */
+  /** Id of the shipment that was last written with a reference, by reference. */
   private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED_REFERENCES });
 
   constructor(
@@ -33,7 +33,7 @@ export class PossibleDuplicates {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The warnings of a write at this position. Waits for the read model only if there may be a warning. */
+  /** Returns warnings for a write at the given position. Waits for the read model only if there may be a warning. */
   async createWriteWarnings(
     request: FastifyRequest,
     record: ShipmentRecord,
@@ -46,8 +46,9 @@ export class PossibleDuplicates {
   }
 
   /**
-   * Remembers a write, before its response.
-   * @returns whether another shipment was recently written with one of its references, which the read model may not show yet
+   * Remembers the references of a written shipment. Call it before responding.
+   * @returns true if another shipment was recently written with one of the references, which the read model may not
+   * contain yet
    */
   rememberReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
     const { workspace_id, environment } = scopeOf(request);
@@ -64,7 +65,7 @@ export class PossibleDuplicates {
     return isShared;
   }
 
-  /** The warnings that the present read model yields. */
+  /** Returns the warnings that the read model yields at present. */
   async findDuplicateWarnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
@@ -81,7 +82,10 @@ export class PossibleDuplicates {
   }
 }
 
-/** At most one warning: five other shipments with 200 containers each would yield a thousand. */
+/**
+ * There is at most one warning about containers, because five other shipments with 200 containers each would cause a
+ * thousand.
+ */
 function warnOfSharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
   const more = container_numbers.length - MAX_NAMED_CONTAINERS;
   const named = container_numbers.slice(0, MAX_NAMED_CONTAINERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
@@ -93,7 +97,7 @@ function createWarning(param: string, message: string): Warning {
   return { code: 'possible_duplicate', param, message };
 }
 
-/** Responses to writes of shipments. */
+/** Creates responses to writes of shipments. */
 @Injectable()
 export class WrittenShipments {
   constructor(
@@ -106,14 +110,17 @@ export class WrittenShipments {
     return { body: this.reader.toResource(shipment), position, version: shipment.version, warnings, about };
   }
 
-  /** The response to a write that leaves the shipment open, with warnings of possible duplicates. */
+  /** Returns the response to a write that leaves the shipment open, with warnings of possible duplicates. */
   async respondWithDuplicates(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
     const duplicates = await this.duplicates.createWriteWarnings(request, answer.shipment, position);
     return { ...this.of(written), warnings: [...answer.warnings, ...duplicates] };
   }
 
-  /** The response to an item of a bulk request. `lateWarnings` finds possible duplicates after all items are written. */
+  /**
+   * Returns the response to an item of a bulk request. `lateWarnings` finds possible duplicates after all items are
+   * written.
+   */
   respondToItem(
     request: FastifyRequest,
     { answer: { shipment, warnings }, position }: WrittenShipment,
