@@ -107,7 +107,7 @@ class SourceCheck {
   }
 
   getContentType(): DocumentContentType {
-    if (this.contentType === undefined) throw new Error('the object store did not read the source to the end');
+    if (this.contentType === undefined) throw new Error('The object store did not read the file to its end.');
     return this.contentType;
   }
 }

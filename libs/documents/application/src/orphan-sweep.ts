@@ -147,7 +147,7 @@ export class OrphanSweep {
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       const fields = { shipment_id: shipmentId, error: String(error) };
-      this.parts.logger.error(fields, 'cannot determine which objects a shipment needs; all are kept');
+      this.parts.logger.error(fields, 'cannot determine which objects a shipment needs; keeping all of its objects');
       return all;
     }
   }

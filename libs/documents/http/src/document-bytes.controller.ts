@@ -244,7 +244,7 @@ function send(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
 }
 
 function requireGrant({ upload }: FastifyRequest): UploadGrant {
-  if (upload === null) throw new Error('the upload token was not checked');
+  if (upload === null) throw new Error('The upload token of this request was not checked.');
   return upload;
 }
 

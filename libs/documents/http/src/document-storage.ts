@@ -156,7 +156,7 @@ export class DocumentStorage {
   async destroy(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
-      this.parts.logger.warn(fields, 'deletion of an uploaded file failed; it is deleted later');
+      this.parts.logger.warn(fields, 'could not delete an uploaded file; a later sweep deletes the file');
     });
   }
 }

@@ -89,7 +89,7 @@ export class KeyAuthentication {
 
   constructor(private readonly options: KeyAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
-    this.#writes = new BackgroundWrites(options.logger, 'last use of a key not recorded');
+    this.#writes = new BackgroundWrites(options.logger, 'could not record the last use of a key');
   }
 
   /**
@@ -166,7 +166,7 @@ export class SessionAuthentication {
 
   constructor(private readonly options: SessionAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
-    this.#writes = new BackgroundWrites(options.logger, 'last use of a session not recorded');
+    this.#writes = new BackgroundWrites(options.logger, 'could not record the last use of a session');
   }
 
   /**

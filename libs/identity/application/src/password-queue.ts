@@ -57,7 +57,7 @@ export class PasswordQueue {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
-    if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} wait to be hashed`);
+    if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} passwords are waiting to be hashed`);
     this.#count(isKnown, 1);
     const groups = shares.map((share) => {
       const group = this.#groups.get(share) ?? { places: 0, round: -1 };

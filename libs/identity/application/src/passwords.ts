@@ -199,7 +199,8 @@ function formatPhc({ cost, salt, digest }: PasswordHash): string {
 /** @throws Error if the text is not an argon2id hash, which means that the stored document is damaged */
 function parsePhc(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_PATTERN.exec(stored) ?? [];
-  if (salt === undefined || digest === undefined) throw new Error('a stored password is not an argon2id hash');
+  if (salt === undefined || digest === undefined)
+    throw new Error('A stored password hash is damaged: it is not an argon2id hash.');
   return {
     cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
     salt: Buffer.from(salt, 'base64'),

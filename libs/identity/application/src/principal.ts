@@ -135,7 +135,7 @@ export function requireReach(reach: KeyReach, key: ReachedKey): void {
 function requireRole(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
   const limited = keyPermissionsOf(role, { environment, max_role: maxRoleOf(reach, owner) });
   if (limited.size === permissionsOf(role, environment).size) return;
-  const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: getting a new key of it needs the permission workspace:admin.`;
+  const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }
 

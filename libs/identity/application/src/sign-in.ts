@@ -54,7 +54,7 @@ export class SignIn {
   readonly #refusals: BackgroundWrites;
 
   constructor(private readonly parts: SignInParts) {
-    this.#refusals = new BackgroundWrites(parts.logger, 'refused sign-in not in the audit log');
+    this.#refusals = new BackgroundWrites(parts.logger, 'could not record a refused sign-in in the audit log');
   }
 
   /** Resolves when all pending audit entries are written. */
@@ -92,7 +92,12 @@ export class SignIn {
     const { id, device, address } = begun.session;
     await auditLog
       .complete(entry, id, { device: { from: null, to: device }, address: { from: null, to: address } })
-      .catch((error: unknown) => logger.warn({ entry: entry.id, error: String(error) }, 'audit entry not completed'));
+      .catch((error: unknown) =>
+        logger.warn(
+          { entry: entry.id, error: String(error) },
+          'could not complete an audit entry; its outcome stays unknown',
+        ),
+      );
     return begun;
   }
 

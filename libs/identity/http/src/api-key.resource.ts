@@ -46,7 +46,7 @@ export class ApiKeyResource extends Resource implements ApiKey {
   @ApiProperty({
     nullable: true,
     description:
-      'Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit.',
+      'Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account gives the key no further permissions. Null for no limit.',
     enum: ROLES,
   })
   readonly max_role!: Role | null;

@@ -85,7 +85,7 @@ export class ApiKeysController {
   @Operation('listApiKeys', {
     summary: 'List the API keys that you can access, newest first',
     description:
-      'Your own keys; with `keys:manage` also keys of service accounts whose role is not admin; with `workspace:admin` all keys. The list never contains the keys themselves.',
+      'Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.',
     query: PageDto,
   })
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })

@@ -49,7 +49,7 @@ class AuditActorResource {
   readonly type!: AuditEntry['actor']['type'];
   @ApiProperty({ description: 'Id of the actor; `administration` for the command line.' })
   readonly id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Present name of the actor.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Current name of the actor.' })
   readonly name!: string | null;
 }
 
@@ -61,7 +61,7 @@ class AuditTargetResource {
     type: String,
     nullable: true,
     description:
-      'Id of the changed resource; null if the change concerns several, or if the outcome of a creation is unknown.',
+      'Id of the changed resource. Null if the change concerns several resources, or if the outcome of a creation is unknown.',
   })
   readonly id!: string | null;
 }
@@ -75,7 +75,7 @@ class AuditEntryResource implements AuditEntry {
   @ApiProperty({
     type: AuditActorResource,
     description:
-      'Actor of the change; for `session.refused` the user with the e-mail address of the sign-in, who may be somebody else than its sender.',
+      'Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. Somebody else may have sent the request.',
   })
   readonly actor!: AuditActorResource;
   @ApiProperty({ description: 'Type of the change.', enum: AUDIT_TYPES, example: 'api_key.revoked' })

@@ -59,7 +59,8 @@ class LinkUseDto {
   name?: string;
 
   @Password({
-    description: '10 to 200 characters, but neither the e-mail address nor one of the most common passwords.',
+    description:
+      'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })
   password!: string;
 

@@ -178,7 +178,7 @@ export class SessionController {
   })
   @ApiResponse({
     status: 200,
-    description: 'Changed. For a request with a session, `Set-Cookie` contains the new session cookie.',
+    description: 'The password is changed. For a request with a session, `Set-Cookie` contains the new session cookie.',
     type: PasswordChangedResource,
     headers: SET_COOKIE,
   })

@@ -135,7 +135,8 @@ export class PasswordChangeDto {
   current_password!: string;
 
   @Password({
-    description: '10 to 200 characters, but neither the e-mail address nor one of the most common passwords.',
+    description:
+      'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })
   new_password!: string;
 }

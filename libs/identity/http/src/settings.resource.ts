@@ -174,7 +174,10 @@ export class WorkspaceSettingsResource extends Resource implements SettingsWithD
       'Check of all open shipments with the latest settings; null before the first change. Does not affect `version` or `ETag`.',
   })
   readonly recheck!: SettingsRecheckResource | null;
-  @ApiProperty({ type: DefaultSettingsResource, description: 'Default values, which null restores.' })
+  @ApiProperty({
+    type: DefaultSettingsResource,
+    description: 'Default values of the settings. Setting a field to null restores its default.',
+  })
   readonly defaults!: DefaultSettingsResource;
 }
 

@@ -154,7 +154,7 @@ class TailReader extends RandomAccessReader {
     ...[into, offset, length, position, done]: Parameters<RandomAccessReader['read']>
   ): ReturnType<RandomAccessReader['read']> {
     const from = position - this.start;
-    if (from < 0) done(new RangeError('before the bytes kept'));
+    if (from < 0) done(new RangeError('The requested position is before the first byte in memory.'));
     else (done as (error: null, bytesRead: number) => void)(null, this.bytes.copy(into, offset, from, from + length));
   }
 }

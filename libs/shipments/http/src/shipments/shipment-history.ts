@@ -53,7 +53,7 @@ class HistoryActorResource {
   readonly type!: wire.Actor['type'];
   @ApiProperty({ description: 'Id of the actor.' })
   readonly id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Present name of the actor.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Current name of the actor.' })
   readonly name!: string | null;
 }
 
