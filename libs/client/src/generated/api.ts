@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * List the API keys that you can access, newest first
-         * @description Your own keys; with `keys:manage` also keys of service accounts whose role is not admin; with `workspace:admin` all keys. The list never contains the keys themselves.
+         * @description Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
@@ -1959,7 +1959,7 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account gives the key no further permissions. Null for no limit. */
             max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
@@ -2022,7 +2022,7 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account gives the key no further permissions. Null for no limit. */
             max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
@@ -2125,7 +2125,7 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
-            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account gives the key no further permissions. Null for no limit. */
             max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
@@ -2158,7 +2158,7 @@ export interface components {
         AuditActor: {
             /** @description Id of the actor; `administration` for the command line. */
             id: string;
-            /** @description Present name of the actor. */
+            /** @description Current name of the actor. */
             name: string | null;
             /**
              * @description Kind of actor.
@@ -2167,7 +2167,7 @@ export interface components {
             type: "user" | "service_account" | "system";
         };
         AuditEntry: {
-            /** @description Actor of the change; for `session.refused` the user with the e-mail address of the sign-in, who may be somebody else than its sender. */
+            /** @description Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. Somebody else may have sent the request. */
             actor: components["schemas"]["AuditActor"];
             /** @description IP address of the client; null for the command line. */
             address: string | null;
@@ -2212,7 +2212,7 @@ export interface components {
             next_cursor: string | null;
         };
         AuditTarget: {
-            /** @description Id of the changed resource; null if the change concerns several, or if the outcome of a creation is unknown. */
+            /** @description Id of the changed resource. Null if the change concerns several resources, or if the outcome of a creation is unknown. */
             id: string | null;
             /**
              * @description Kind of the changed resource.
@@ -3568,7 +3568,7 @@ export interface components {
         HistoryActor: {
             /** @description Id of the actor. */
             id: string;
-            /** @description Present name of the actor. */
+            /** @description Current name of the actor. */
             name: string | null;
             /**
              * @description Kind of actor.
@@ -3791,7 +3791,7 @@ export interface components {
              * @example Jo Doe
              */
             name?: string;
-            /** @description 10 to 200 characters, but neither the e-mail address nor one of the most common passwords. */
+            /** @description Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords. */
             password: string;
         };
         Liveness: {
@@ -4274,7 +4274,7 @@ export interface components {
         PasswordChange: {
             /** @description The current password. */
             current_password: string;
-            /** @description 10 to 200 characters, but neither the e-mail address nor one of the most common passwords. */
+            /** @description Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords. */
             new_password: string;
         };
         PasswordChanged: {
@@ -6471,7 +6471,7 @@ export interface components {
             oldest_at: string | null;
         };
         WorkspaceSettings: {
-            /** @description Default values, which null restores. */
+            /** @description Default values of the settings. Setting a field to null restores its default. */
             defaults: components["schemas"]["DefaultSettings"];
             /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
@@ -6518,7 +6518,7 @@ export interface components {
             } | null;
         };
         WorkspaceSettingsWritten: {
-            /** @description Default values, which null restores. */
+            /** @description Default values of the settings. Setting a field to null restores its default. */
             defaults: components["schemas"]["DefaultSettings"];
             /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
@@ -9151,7 +9151,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed. For a request with a session, `Set-Cookie` contains the new session cookie. */
+            /** @description The password is changed. For a request with a session, `Set-Cookie` contains the new session cookie. */
             200: {
                 headers: {
                     [name: string]: unknown;
