@@ -57,12 +57,13 @@ export const SHIPMENT_FILTERS = {
   },
   active: {
     kind: 'flag',
-    description: 'True: only shipments that are neither delivered or beyond, nor cancelled. False: only the others.',
+    description:
+      'True: only shipments that are not delivered, completed, returned or cancelled. False: only shipments with one of these statuses.',
     label: 'Active',
   },
   has_open_exceptions: {
     kind: 'flag',
-    description: 'True: only shipments with an open or acknowledged exception. False: only the others.',
+    description: 'True: only shipments with an open or acknowledged exception. False: only shipments without one.',
     label: 'Open exceptions',
   },
   mode: { kind: 'mode', description: 'Transport mode of the shipment.', example: 'ocean', label: 'Mode' },

@@ -151,7 +151,10 @@ export class Lifecycle {
     if (now.building === null || now.retiring !== null || !(await this.active.isGenerationComplete(now.building)))
       return;
     if (await this.parts.generations.activateBuiltGeneration(now)) {
-      this.parts.logger.info({ read_model: now.id, generation: now.building }, 'read model generation swapped');
+      this.parts.logger.info(
+        { read_model: now.id, generation: now.building },
+        'the new generation of the read model is active',
+      );
     }
     this.again = true;
   }

@@ -83,7 +83,7 @@ export class ChangingRows {
       // The filter in the form in which the HTTP layer passes it.
       after = JSON.parse(JSON.stringify(next)) as SortValues;
     }
-    throw new Error('the list does not end');
+    throw new Error(`the list has more than ${MAX_PAGES_PER_LIST} pages and does not end`);
   }
 
   private wrapRows(): ListedRows['rows'] {

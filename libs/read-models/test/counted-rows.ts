@@ -50,7 +50,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const counted = this.findIndexEntries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
     if (!this.told.has(key) && !counted.every(toPredicate(filter))) {
-      throw new Error('the index alone does not tell');
+      throw new Error('rows cannot be counted, because the index does not contain all fields of the filter');
     }
     this.told.add(key);
     this.visits += counted.length;
@@ -63,7 +63,8 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const from = fields.indexOf(sort.fields[0] ?? '');
     const isInOrder = sort.fields.every((field, at) => fields[from + at] === field);
     const isRange = fields.slice(0, from).every((field) => isScalar(leadingElement(filter[field])));
-    if (from < 0 || !isInOrder || !isRange) throw new Error(`${index} does not hold this in order`);
+    if (from < 0 || !isInOrder || !isRange)
+      throw new Error(`the scan needs an index in sort order, but ${index} has another order`);
     const rest = this.findIndexEntries(query).filter((entry) => isAfterStart(entry, query));
     const fits = toPredicate(filter);
     const documents: R[] = [];
@@ -87,7 +88,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
 
   /** Returns the index entries in the range that equal values and bounds of the next field select. */
   private findIndexEntries({ filter, index, sort }: Query): readonly R[] {
-    if (index === undefined) throw new Error('a query of a list names its index');
+    if (index === undefined) throw new Error('a list query must name its index');
     this.used.add(index);
     const range: Record<string, FilterCondition> = {};
     for (const field of this.findIndex(index).fields) {
@@ -178,7 +179,7 @@ function readValue(row: Document, field: string): StoredField | undefined {
 function compareValues(one: readonly Scalar[], other: readonly Scalar[]): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;
-  if (one[at] === null || other[at] === null) throw new Error('null is no sort key');
+  if (one[at] === null || other[at] === null) throw new Error('null cannot be a sort value');
   return String(one[at]) < String(other[at]) ? -1 : 1;
 }
 

@@ -100,7 +100,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     }
   });
 
-  describe('while others are changed, made and deleted, between pages and between stretches', () => {
+  describe('lists while rows are changed, created and deleted between pages and between scans', () => {
     let changing: ChangingRows;
     beforeAll(async () => {
       changing = new ChangingRows(
@@ -122,7 +122,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     }
 
     it.each(ONE_RANGE_FILTERS.map((filter, turn) => [describeFilter(filter) || 'nothing', filter, turn] as const))(
-      'none that does not change is skipped or comes twice: %s',
+      'lists every unchanged row exactly once: %s',
       async (_title, filter, turn) => {
         const ways = SHIPMENT_LIST_ORDERS.map(
           (order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const,
@@ -135,7 +135,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     );
 
     it.each(SEVERAL_RANGES_FILTERS.map((filter) => [describeFilter(filter), filter] as const))(
-      'none that does not change is skipped or comes twice: %s',
+      'lists every unchanged row exactly once: %s',
       async (_title, filter) => {
         const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
         const ways = byCreation.flatMap((order) => SHORT_SCAN_BOUNDS.map((bounds) => [order, bounds] as const));

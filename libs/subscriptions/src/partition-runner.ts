@@ -116,7 +116,7 @@ export class PartitionRunner {
         // Before that point, readers may have read past the late positions of the events. The caller retries later.
         if (!this.held?.hasReachedStart || document === undefined) return;
         const released = await this.retryParkedStream(document, this.held);
-        this.parts.logger.info({ ...this.logFields, stream, released }, 'parked stream retried');
+        this.parts.logger.info({ ...this.logFields, stream, released }, 'a parked stream was retried');
       }).catch(this.failed);
     }
   }

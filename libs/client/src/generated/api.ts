@@ -9858,7 +9858,7 @@ export interface operations {
     listShipments: {
         parameters: {
             query?: {
-                /** @description True: only shipments that are neither delivered or beyond, nor cancelled. False: only the others. */
+                /** @description True: only shipments that are not delivered, completed, returned or cancelled. False: only shipments with one of these statuses. */
                 active?: boolean;
                 /** @description Only shipments with this booking number. */
                 booking_number?: string;
@@ -9882,7 +9882,7 @@ export interface operations {
                 eta_to?: string;
                 /** @description Only the shipment with this `external_id`. */
                 external_id?: string;
-                /** @description True: only shipments with an open or acknowledged exception. False: only the others. */
+                /** @description True: only shipments with an open or acknowledged exception. False: only shipments without one. */
                 has_open_exceptions?: boolean;
                 /** @description Only shipments with this house bill. */
                 house_bill?: string;

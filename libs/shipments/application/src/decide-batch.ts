@@ -124,7 +124,7 @@ class DecidedBatch {
     const decision = decide(command, this.state, context);
     const made = toShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);
-    if (after === undefined) throw new Error(`${command.type} created no shipment`);
+    if (after === undefined) throw new Error(`cannot decide ${command.type}: its events create no shipment`);
     const stored = made.map(toNewEvent);
     const bytes = stored.reduce((sum, event) => sum + eventSizeBytes(event), 0);
     if (bytes > MAX_COMMAND_BYTES) throw createCommandTooLargeError();
@@ -200,9 +200,11 @@ export function rebuildAnswer(
   const events = stored.map(toShipmentEvent);
   const last = stored.at(-1);
   const after = fold(events, before);
-  if (last === undefined || after === undefined) throw new Error(`${command.type} ${command.id} has no events`);
+  if (last === undefined || after === undefined)
+    throw new Error(`cannot rebuild the answer to ${command.type} ${command.id}: the command has no stored events`);
   const result = getHandler(command.type).resultOf(events, command);
-  if (result === undefined) throw new Error(`${command.id} is the id of another command`);
+  if (result === undefined)
+    throw new Error(`cannot rebuild the answer: ${command.id} is the id of a command of another type`);
   return {
     answer: buildAnswer(command, result, decideWarnings(command, before, context), after),
     position: last.position,

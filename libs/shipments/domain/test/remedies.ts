@@ -148,7 +148,8 @@ function correctionsOf(told: ExplainedException, which: number): readonly Attemp
     for (let present: ExplainedException | undefined = told; present !== undefined;) {
       const { milestone_ids = [] } = present.resolved_by.find(({ by }) => by === 'correction') ?? {};
       const id = milestone_ids[Math.min(which, milestone_ids.length - 1)];
-      if (id === undefined || corrected.includes(id)) throw new Error(`${told.type} is open by none that is told`);
+      if (id === undefined || corrected.includes(id))
+        throw new Error(`no explained milestone keeps ${told.type} open, but it is still open`);
       correct(one, id);
       corrected.push(id);
       present = explainedOpen(one).find(({ exception_id }) => exception_id === told.exception_id);

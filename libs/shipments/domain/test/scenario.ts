@@ -164,7 +164,7 @@ export class Scenario {
   /** Returns the current milestone. */
   milestone(id: string): Milestone {
     const found = this.state === undefined ? undefined : findMilestone(this.state, id);
-    if (found === undefined) throw new Error(`there is no milestone ${id}`);
+    if (found === undefined) throw new Error(`the scenario has no milestone ${id}`);
     return found;
   }
 
@@ -248,7 +248,7 @@ export class Scenario {
   private runOnDocument(command: DocumentCommand) {
     const decision = this.run(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
-    if (found === undefined) throw new Error(`there is no document ${decision.documentId}`);
+    if (found === undefined) throw new Error(`the scenario has no document ${decision.documentId}`);
     return { ...decision, document: found.document, object_id: found.object_id };
   }
 
@@ -256,7 +256,7 @@ export class Scenario {
   private runOn(command: OpenException | AcknowledgeException | ResolveException) {
     const decision = this.run(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
-    if (exception === undefined) throw new Error(`there is no exception ${decision.exceptionId}`);
+    if (exception === undefined) throw new Error(`the scenario has no exception ${decision.exceptionId}`);
     return { ...decision, exception };
   }
 
@@ -295,7 +295,7 @@ export class Scenario {
   }
 
   get record(): ShipmentRecord {
-    if (this.state === undefined) throw new Error('there is no shipment yet');
+    if (this.state === undefined) throw new Error('the scenario has no shipment yet');
     return this.state.record;
   }
 
@@ -415,5 +415,5 @@ export function refusal(act: () => unknown): DomainError {
     if (error instanceof DomainError) return error;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('the action was not refused');
 }

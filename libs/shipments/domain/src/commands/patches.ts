@@ -151,7 +151,7 @@ export const patchContainer: CommandHandler<
   resultOf: (_, { number }) => ({ outcome: 'updated', number }),
   answer({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
-    if (container === undefined) throw new Error(`container ${number} to answer with was not found`);
+    if (container === undefined) throw new Error(`cannot build the answer: the shipment has no container ${number}`);
     return { outcome, container, shipment_version: record.version };
   },
 };

@@ -298,7 +298,7 @@ function addCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milest
 
 export function answerMilestone({ milestoneId }: { readonly milestoneId: string }, after: ShipmentState) {
   const milestone = findMilestone(after, milestoneId);
-  if (milestone === undefined) throw new Error(`milestone ${milestoneId} to answer with was not found`);
+  if (milestone === undefined) throw new Error(`cannot build the answer: the shipment has no milestone ${milestoneId}`);
   return { milestone, shipment_version: after.record.version };
 }
 

@@ -55,7 +55,8 @@ function findCorrection(before: ShipmentState, after: ShipmentState) {
   const now = new Map(after.timeline.map(({ milestone }) => [milestone.id, milestone]));
   for (const { milestone: from } of before.timeline) {
     const to = now.get(from.id);
-    if (to === undefined) throw new Error('milestones are never removed');
+    if (to === undefined)
+      throw new Error(`milestone ${from.id} was removed from the timeline; milestones must never be removed`);
     if (from.classifier !== 'actual' || from.retracted_at !== null) continue;
     if (to.retracted_at !== null) return { from, to: null };
     if (to.revision !== from.revision) return { from, to };

@@ -13,7 +13,7 @@ import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
 import { keyOf, unresolvedExceptions } from './timed-walk.ts';
 
 export function requireState({ state }: Scenario): ShipmentState {
-  if (state === undefined) throw new Error('there is no shipment');
+  if (state === undefined) throw new Error('the scenario has no shipment to check');
   return state;
 }
 

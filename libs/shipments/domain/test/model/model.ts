@@ -108,7 +108,7 @@ export class Model {
 
   private milestone(id: string): ModelMilestone {
     const found = this.memory.milestones.find((milestone) => milestone.id === id);
-    if (found === undefined) throw new Error(`there is no milestone ${id}`);
+    if (found === undefined) throw new Error(`the model has no milestone ${id}`);
     return found;
   }
 

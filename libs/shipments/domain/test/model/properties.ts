@@ -61,7 +61,7 @@ export function describeProperties(numRuns: number): void {
     expect(seen.size).toBeGreaterThan(4);
   });
 
-  it('every command announces its changes once, and stores nothing without changes', () => {
+  it('every command announces its changes exactly once, and stores no event if nothing changes', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
         let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
@@ -76,7 +76,7 @@ export function describeProperties(numRuns: number): void {
     );
   });
 
-  it('the order in which milestones arrive does not matter, and retracted ones leave no trace', () => {
+  it('the order in which milestones arrive does not change the shipment, and retracted milestones have no effect', () => {
     fc.assert(
       fc.property(arrivals, ({ fields, inOrder, inDisorder }) => {
         expect(orderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(
@@ -87,7 +87,7 @@ export function describeProperties(numRuns: number): void {
     );
   });
 
-  it('the stream gives the former answers at every revision, also from stored JSON', () => {
+  it('the stream up to a revision gives the answer of that time, also if it is read from stored JSON', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
         const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];

@@ -26,7 +26,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('exceptions do not depend on when checks ran, and open late by the delay of the checks at most', () => {
+  it('exceptions do not depend on the times of checks, and open no later than the first check after they are due', () => {
     fc.assert(
       fc.property(timedJourneys.map(withMonotonicClock), plans, (journey, plan) => {
         const precise = walkToEnd(journey, ['due']);
@@ -41,7 +41,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('the next check is due exactly when time next changes something', () => {
+  it('the next check is due exactly when the shipment next changes without a command', () => {
     fc.assert(
       fc.property(timedJourneys, plans, part, (journey, plan, share) => {
         walkOverTime(journey, plan, (scenario, now) => {
@@ -57,7 +57,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('the explanation contains the open exceptions, and when others open if nothing else happens', () => {
+  it('the explanation contains open exceptions, and the times at which further exceptions open if nothing else happens', () => {
     fc.assert(
       fc.property(timedJourneys, plans, (journey, plan) => {
         walkOverTime(journey, plan, checkExplainedExceptions);

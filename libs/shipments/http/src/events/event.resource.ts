@@ -119,7 +119,7 @@ export class EventDataResource {
 export function describeEvents(document: OpenAPIObject): void {
   const schemas = document.components?.schemas as Record<string, JsonSchema>;
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
-  if (!envelope || !data) throw new Error('there is no schema of events');
+  if (!envelope || !data) throw new Error('the OpenAPI document has no schemas Event and EventData');
   for (const type of EVENT_TYPES) {
     const own = describeTypeSpecificData(type);
     const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;

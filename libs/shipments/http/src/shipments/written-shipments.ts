@@ -76,7 +76,10 @@ export class PossibleDuplicates {
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.logger.warn({ ...requestFields(request), reason }, 'check for possible duplicates failed');
+      this.logger.warn(
+        { ...requestFields(request), reason },
+        'the search for possible duplicates of a shipment failed',
+      );
       return [];
     }
   }
