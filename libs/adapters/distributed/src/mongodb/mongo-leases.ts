@@ -93,7 +93,7 @@ export class MongoLeases implements Leases {
     }
   }
 
-  /** Acquires the lease if nobody holds it; otherwise returns its record. */
+  /** Acquires the lease if it is free; otherwise returns its record. */
   private async tryAcquire(
     name: string,
     holder: string,
