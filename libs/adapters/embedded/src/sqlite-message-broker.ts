@@ -24,10 +24,7 @@ const SELECT_OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ?
 const SELECT_LAG_SQL = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
-/**
- * An offset can exceed the last message's position: a message may have been handled before it was stored, and then lost
- * in a crash.
- */
+/** An offset can exceed the last position: a message can be handled before it is stored, and then lost in a crash. */
 const SELECT_HEAD_SQL = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const SELECT_TOPICS_SQL = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_INTERVAL_MS = 60_000;
@@ -92,8 +89,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const touched = new Set(placed.map(({ partition }) => partition));
     this.wakeGroups(topic, touched);
     await stored;
-    // Notifies the readers again, because groups that are far behind read the file, which contains the messages only
-    // now.
+    // Notifies groups again that are far behind: they read the file, which contains the messages only now.
     this.wakeGroups(topic, touched);
   }
 
@@ -282,8 +278,7 @@ class ConsumerGroup {
   }
 
   private async consumePartition(partition: number, changes: ChangeSignal): Promise<void> {
-    // The loop starts at the stored position and then keeps the position in memory, because no other process handles
-    // this partition for the group.
+    // The stored position is read once, because no other process handles this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
       handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);

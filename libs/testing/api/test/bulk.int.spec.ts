@@ -6,7 +6,7 @@ import { startApi, withOverrides } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
-/** Of a bulk, and of the single calls in its place. */
+/** Response to an item of a bulk request, or to the single call that corresponds to it. */
 interface ItemAnswer {
   readonly status: number;
   readonly body: JsonObject;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Keys of workspaces that nobody else writes to, of the same role. */
+/** Creates keys with the same role in two workspaces that no other test uses. */
 const keys = (role: 'operator' | 'feed' = 'operator') =>
   Promise.all([1, 2].map(() => api.key(role, 'live', randomUUID()))) as Promise<[string, string]>;
 const bulk = (
@@ -41,7 +41,7 @@ const itemsOf = (answer: ApiResponse): ItemAnswer[] => {
 const codes = (answer: ApiResponse) =>
   itemsOf(answer).map(({ status, body }) => [status, (body['error'] as JsonObject | undefined)?.['code']]);
 
-/** Ids and times are each workspace's own, and so is what a request is called. */
+/** Returns a response without ids, times and request ids, which differ between workspaces. */
 const comparable = ({ status, body }: ItemAnswer) => ({
   status,
   body: JSON.parse(
@@ -199,7 +199,7 @@ describe('POST /v1/shipments/bulk', () => {
 describe('POST /v1/milestones/bulk', () => {
   const occurred_at = '2026-01-05T10:00:00Z';
 
-  /** A workspace with the same shipments; answers the id of the first. */
+  /** Creates the same shipments in the workspace of the key. Returns the id of the first one. */
   async function prepare(key: string): Promise<string> {
     const shipments = [
       { external_id: 'PO-1', master_bill: 'MB-1', booking_number: 'BK-1', container_numbers: [A], mode: 'ocean' },
@@ -430,7 +430,7 @@ describe('with an Idempotency-Key', () => {
   });
 });
 
-/** Three letters for a number. */
+/** Returns three letters that represent a number. */
 function letters(n: number): string {
   return String.fromCharCode(65 + (Math.floor(n / 26) % 26), 65 + (n % 26));
 }

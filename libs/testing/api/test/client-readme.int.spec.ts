@@ -17,7 +17,8 @@ describe('the ten lines of the client’s README', () => {
       (language) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1],
     );
     expect(code.trim().split('\n')).toHaveLength(10);
-    // As it stands there, but for the address: modules are not made of text here.
+    // The code of the README is executed with another address and import, because the test cannot create modules from
+    // text.
     const run = code
       .replace("import { TrackingClient } from '@tracking/client';", 'const { TrackingClient } = published;')
       .replace('http://127.0.0.1:3000', api.url);

@@ -86,7 +86,7 @@ describe('the client', () => {
     reader.see(token);
     expect((await reader.shipments.list({ external_id: 'S-4' }).fetchPage()).data).toHaveLength(1);
     expect(reader.consistencyToken).toBe(token);
-    // Of another system: it is let go, and the call goes on.
+    // The client drops a token of another system, and the call succeeds.
     const stranger = await client({ consistencyToken: 'of-another-system' });
     expect((await stranger.shipments.list({ external_id: 'S-4' }).fetchPage()).data).toHaveLength(1);
     expect(stranger.consistencyToken).toBeUndefined();

@@ -18,7 +18,7 @@ import type { ApiResponse } from './described-responses.ts';
 let api: Api;
 let calls: DocumentCalls;
 let shipment: string;
-/** Of the objects that there are. */
+/** Number of stored objects before the tests. */
 let before: number;
 beforeAll(async () => {
   api = await startApi();

@@ -108,7 +108,7 @@ const ROUTES = [
   ['POST', '/v1/users/usr_a/deactivate', 'workspace:admin'],
   ['POST', '/v1/users/usr_a/reactivate', 'workspace:admin'],
   ['POST', '/v1/users/usr_a/reset_password', 'workspace:admin'],
-  // of a service account's key: users need nothing for their own
+  // The permission applies to keys of service accounts. Users need no permission for their own keys.
   ['POST', '/v1/api_keys', 'keys:manage'],
   ['GET', '/v1/api_keys', 'keys:manage'],
   ['GET', '/v1/api_keys/key_a', 'keys:manage'],
@@ -116,7 +116,7 @@ const ROUTES = [
   ['POST', '/v1/api_keys/key_a/revoke', 'keys:manage'],
 ] as const;
 
-/** A key of a user: there is nothing that it may not ask for. */
+/** Creates a key of an admin user, which has all permissions. */
 async function keyOfAdmin(): Promise<string> {
   const actor = { type: 'system', id: 'test' } as const;
   const workspace_id = await api.workspace();
@@ -134,7 +134,7 @@ interface OpenApiOperation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
 
-/** Of whoever has credentials, or of users: they ask for no permission. */
+/** Routes that require credentials, some of them the credentials of a user, but no permission. */
 const PERSONAL_ROUTES = [
   ['GET', '/v1/session'],
   ['PATCH', '/v1/session'],
@@ -146,10 +146,10 @@ const PERSONAL_ROUTES = [
 
 const GUARDED_ROUTES = [...ROUTES, ...PERSONAL_ROUTES].map(([method, path]) => [method, path] as const);
 
-/** Those of health, of one-time links and of upload URLs, and the sign-in. */
+/** Number of routes without credentials: health, one-time links, upload URLs, and sign-in. */
 const OPEN_ROUTES = 6;
 
-/** The path as OpenAPI writes it. */
+/** Returns the path template of a path, as in OpenAPI. */
 const templateOf = (path: string): string =>
   path
     .replace(/(shp|exc|doc|evt|whe|rpl|dlv|sva|usr|key)_a+/, '{id}')
@@ -338,7 +338,7 @@ describe('rate limit of an owner', () => {
         keys.push((await limited.identity.keys.create(command, EVERY_KEY, request)).after.key);
       }
       const answers = [];
-      // Each key is refused once more than its limit allows, which does not count for the owner.
+      // Each key exceeds its own limit once. These refused requests do not count for the owner.
       for (const key of keys.slice(0, 2)) {
         for (let count = 0; count < 4; count += 1)
           answers.push(await limited.call('GET', '/v1/milestone_codes', { key }));
@@ -521,7 +521,7 @@ describe('errors', () => {
     expect(answer.split('HTTP/1.1 417').length - 1).toBeLessThanOrEqual(1);
   });
 
-  /** What the server answers to bytes, until it closes. */
+  /** Sends bytes and returns everything that the server sends until it closes the connection. */
   function raw(text: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let received = '';
@@ -717,7 +717,7 @@ describe('documentation', () => {
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
     const paths = body['paths'] as unknown as Record<string, Record<string, OpenApiOperation>>;
     for (const [method, path, permission] of ROUTES) {
-      // Users need none for their own keys.
+      // Users need no permission for their own keys.
       const needed = path.startsWith('/v1/api_keys') ? [] : [permission];
       const operation = paths[templateOf(path)]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: needed }, { session: needed }]);

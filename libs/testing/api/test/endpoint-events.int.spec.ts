@@ -15,7 +15,7 @@ let faulty: ClientReceiver;
 let key: string;
 
 beforeAll(async () => {
-  // At the first attempt that fails.
+  // The event is due at the first failed attempt.
   api = await startApi({ webhooks: { failingAfterMs: 0 } });
   receiver = await startClientReceiver();
   faulty = await startClientReceiver();
@@ -35,7 +35,7 @@ async function publish(): Promise<void> {
   const created_at = new Date().toISOString();
   await api.publish({ id: `evt_${randomUUID()}`, type: 'shipment.created', created_at, ...scope, data: {} });
 }
-/** Bodies that arrived, of these events. */
+/** Returns received bodies of the wanted events. */
 const arrived = (wanted: (event: EventEnvelope) => boolean): readonly EventEnvelope[] =>
   receiver
     .deliveries()
@@ -48,7 +48,7 @@ const sandboxEvent = (type: string): Promise<EventEnvelope> =>
     return event as EventEnvelope;
   });
 
-/** Names of everything within, however deep; those of a map of a client's are its own. */
+/** Returns the names of all nested fields. Names inside a map that clients fill are omitted. */
 function shapeOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return Array.isArray(value) ? [] : 'value';
   return Object.fromEntries(
@@ -64,7 +64,7 @@ describe('a sandbox event', () => {
       const event = await sandboxEvent(type);
       expectDescribedEvent(type, event);
       expect(event).toMatchObject({ type, environment: 'live', workspace_id: await api.workspace() });
-      // What is no such event is not taken for one.
+      // A body with an unknown field or a missing one does not match the description.
       expect(() => expectDescribedEvent(type, { ...event, data: { ...event.data, more: 1 } })).toThrow('more');
       const { data: _data, ...without } = event;
       expect(() => expectDescribedEvent(type, without)).toThrow('data');

@@ -33,12 +33,12 @@ describe('a client that does not read', () => {
   const NOTE = 'x'.repeat(900);
   const FIELDS = { metadata: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`field_${n}`, NOTE])) };
 
-  /** Bytes that wait in this process for any of its connections. */
+  /** Returns the largest number of bytes that wait in this process for one of the connections. */
   function waiting(sockets: ReadonlySet<Socket>): number {
     return Math.max(0, ...[...sockets].map((socket) => socket.writableLength));
   }
 
-  /** 250 of them, a few at once. */
+  /** Creates 250 shipments, a few at a time. */
   async function createMany(created = (): unknown => undefined): Promise<void> {
     for (let n = 0; n < 250; n += 5) {
       const few = Array.from({ length: 5 }, (_, one) => create(`S-${n + one}`, FIELDS).then(created));
@@ -60,7 +60,7 @@ describe('a client that does not read', () => {
     let most = 0;
     await createMany(() => (most = Math.max(most, waiting(sockets))));
     const ids = await quick.waitForEvents(250);
-    // What the operating system takes comes on top; it is about 4 MiB on a machine's own addresses.
+    // The operating system buffers further bytes, about 4 MiB on loopback addresses.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(300_000);
     slow.resume();
@@ -68,7 +68,7 @@ describe('a client that does not read', () => {
   });
 
   it('is cut off after a while, and goes on after the last event that it read', async () => {
-    // Longer than a busy machine keeps whoever does read from it.
+    // The limit exceeds the time for which a busy machine delays a client that reads.
     await start({ stalledMs: 1_000 });
     const slow = await open();
     const quick = await open();

@@ -5,10 +5,13 @@ import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
-/** By external_id. */
+/** Shipment ids by external_id. */
 const shipments = new Map<string, string>();
 
-/** Of A a hold, then damage; of B a wrong number, resolved, then a freight hold that Ann has acknowledged. In this order. */
+/**
+ * Shipment A has a hold, then damage. Shipment B has a wrong container number, which is resolved, then a freight hold
+ * that Ann acknowledged.
+ */
 beforeAll(async () => {
   api = await startApi();
   key = await api.key('operator');
@@ -32,7 +35,7 @@ const types = ({ body }: ApiResponse): unknown[] => {
   return (body['data'] as JsonObject[]).map(({ type }) => type);
 };
 
-/** Answers its id. */
+/** Opens an exception and returns its id. */
 async function open(shipment: string, json: JsonObject): Promise<string> {
   const { status, body } = await post(`/v1/shipments/${String(shipments.get(shipment))}/exceptions`, json);
   expect(status).toBe(201);
@@ -162,7 +165,7 @@ describe('GET /v1/shipments/{id}/exceptions', () => {
       const answer = await ofShipment(String(shipments.get('A')), '', other);
       expect([answer.status, answer.body['error']]).toMatchObject([404, { code: 'not_found' }]);
     }
-    // Who only looks sees them.
+    // A viewer sees all exceptions of the shipment.
     expect(types(await ofShipment(String(shipments.get('A')), '', await api.key('viewer')))).toHaveLength(2);
   });
 });

@@ -14,7 +14,7 @@ let now = START;
 beforeAll(async () => {
   api = await startApi({
     override: ({ identity }) => ({
-      // Each write has a time of its own.
+      // Each write gets a different time.
       clock: () => new Date((now += 10)),
       identity: new Proxy(identity, {
         get(of, name) {
@@ -54,7 +54,7 @@ const estimate = (occurred_at: string, rest: JsonObject = {}) =>
   post({ code: 'vessel_arrived', classifier: 'estimated', source: 'carrier', occurred_at, ...rest });
 const data = <T>(answer: ApiResponse) => answer.body['data'] as unknown as T[];
 
-/** Every page of a list. */
+/** Returns every page of a list. */
 async function pages<T>(list: string, limit: number): Promise<T[][]> {
   const all: T[][] = [];
   for (let cursor = ''; ;) {
@@ -107,7 +107,7 @@ describe('GET /v1/shipments/{id}/history', () => {
       'exception.resolved',
     ]);
     expect(entries[2]?.changes).toMatchObject({ milestone: { from: { note: null }, to: { note: 'by phone' } } });
-    // The one is announced by the `shipment.updated` of its write, the other by itself.
+    // The `shipment.updated` event of its write announces the first entry; a separate event announces the second.
     const events = await Promise.all(
       entries.slice(2, 4).map(({ id }) => api.call('GET', `/v1/events/${id}`, { key: feed })),
     );
@@ -173,7 +173,7 @@ describe('GET /v1/shipments/{id}/explanation', () => {
       [departed['id'], 'counted', 'status_of_code'],
       [expected['id'], 'counted', 'newest_estimate'],
     ]);
-    // What is expected goes by settings, too, and these move without its version.
+    // Expected events depend on settings, which change without a new version of the shipment.
     expect(answer.headers.get('ETag')).toBeNull();
     const again = { key: feed, headers: { 'If-None-Match': `"${explanation.version}"` } };
     expect((await api.call('GET', `${path}/explanation`, again)).status).toBe(200);

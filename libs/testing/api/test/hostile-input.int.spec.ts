@@ -12,7 +12,7 @@ let api: Api;
 let key: string;
 let milestones: string;
 let exceptions: string;
-/** One to acknowledge, and one to resolve. */
+/** One exception to acknowledge, and one to resolve. */
 let [taken, ended] = ['', ''];
 let receiver: ClientReceiver;
 let endpoint: string;
@@ -101,7 +101,7 @@ const ENDPOINT = {
   max_concurrency: 4,
 };
 
-/** What no field for a whole number takes. */
+/** Values that every field for a whole number refuses. */
 const NO_COUNT: readonly (readonly [string, JsonValue])[] = [
   ['a string', '4'],
   ['a fraction', 1.5],
@@ -114,7 +114,7 @@ const NO_COUNT: readonly (readonly [string, JsonValue])[] = [
   ['an array', [4]],
   ['an object', { a: 4 }],
 ];
-/** What no string field takes. */
+/** Values that every string field refuses. */
 const NO_TEXT: readonly (readonly [string, JsonValue])[] = [
   ['a number', 5],
   ['a huge number', 1e308],
@@ -129,13 +129,13 @@ const NO_TEXT: readonly (readonly [string, JsonValue])[] = [
   ['holding NUL', 'A\0B'],
   ['holding half a surrogate pair', 'A\ud83dB'],
 ];
-/** What no object and no array of them takes. */
+/** Values that every field for an object, or for an array of objects, refuses. */
 const NO_OBJECT: readonly (readonly [string, JsonValue])[] = [
   ['a string', 'x'],
   ['a number', 5],
   ['false', false],
 ];
-/** What is a string, but of no format. */
+/** Strings that match no format. */
 const NO_FORMAT: readonly (readonly [string, JsonValue])[] = [
   ['of another alphabet', 'контейнер'],
   ['an injection', "'; DROP TABLE events; --"],
@@ -144,7 +144,7 @@ const NO_FORMAT: readonly (readonly [string, JsonValue])[] = [
 ];
 const FORMATTED =
   /^(mode|load_type|carrier_scac|origin_port|destination_port|etd|eta|container_numbers\[0\]|legs\[0\]\.(mode|carrier_scac|origin_port|destination_port|etd|eta)|code|occurred_at|source|reason_code|classifier|container_number|timezone|url|event_types\[\d\]|api_version|type|severity)$/;
-/** Text that may be blank. */
+/** Names of text fields that may be blank. */
 const FREE = /^(metadata\..*|description)$/;
 
 interface Mutation {
@@ -153,7 +153,7 @@ interface Mutation {
   readonly body: JsonObject;
 }
 
-/** Every value of the body, one at a time, replaced with everything that it must not be. */
+/** Replaces every value of the body, one at a time, with every value that the field must refuse. */
 function mutations(body: JsonObject): Mutation[] {
   const found: Mutation[] = [];
   const visit = (value: JsonValue, param: string, put: (other: JsonValue) => JsonObject): void => {
@@ -201,13 +201,13 @@ function expectError(
   return { param: error.param, params: error.details.map(({ param }) => String(param)) };
 }
 
-/** Changes with everything that any of these requests could write. */
+/** Returns everything that these requests could have written. */
 async function written(): Promise<unknown> {
   const [endpoints, deliveries] = await Promise.all([
     api.call('GET', '/v1/webhook_endpoints', { key }),
     api.call('GET', '/v1/webhook_deliveries?event_type=milestone.recorded', { key }),
   ]);
-  // Not their status: what was accepted before is sent meanwhile.
+  // The result omits the status of deliveries, because earlier deliveries are attempted meanwhile.
   const recorded = (deliveries.body['data'] as JsonObject[]).map(({ id }) => id);
   return [await api.head(), endpoints.body, recorded];
 }

@@ -18,14 +18,14 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({
     settings: { trustedProxies: ['127.0.0.1'] },
-    // Without limits, because the tests verify more endpoints of one host than a minute allows.
+    // The quota is disabled, because the tests verify more endpoints of one host than a minute allows.
     override: ({ quota }) => ({
       quota: withOverrides(quota, { take: (name, limit) => quota.take(`${name} ${randomUUID()}`, limit) }),
     }),
   });
   receiver = await startClientReceiver();
 });
-// A workspace per test, so that one scope holds all the endpoints of an operation.
+// Each test has its own workspace, so that one scope holds all the endpoints of an operation.
 beforeEach(async () => {
   key = await api.key('admin', 'live', `workspace-${randomUUID()}`);
 });
@@ -34,19 +34,19 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A POST that has not been sent yet, and what is seen of it afterwards. */
+/** A POST that was not sent yet, and its expected effect. */
 interface Prepared {
   readonly path: string;
   readonly json?: JsonObject;
-  /** Instead of JSON. */
+  /** Form that is sent instead of JSON. */
   readonly form?: readonly FormPart[];
-  /** Where it carries none of the key of all others. */
+  /** Credentials of the request, if it does not use the key of the test. */
   readonly credentials?: Readonly<Record<string, string>>;
-  /** Another request that the same key is refused for. */
+  /** Another body, for which the same idempotency key is refused. */
   readonly other?: JsonObject | readonly FormPart[];
-  /** Its answer is not stored: it holds an upload URL, and is the same but for that, or sets a cookie. */
+  /** True if the response is not stored, because it contains an upload URL or sets a cookie. */
   readonly expires?: true;
-  /** Same however often it was sent: answers what it made or changed. */
+  /** Returns what the request created or changed, which must be the same however often the request was sent. */
   effect(answer: ApiResponse): Promise<unknown>;
   readonly expected: unknown;
 }
@@ -60,7 +60,7 @@ const post = async (path: string, json?: JsonObject) => {
 };
 const idOf = async (made: Promise<JsonObject>) => String((await made)['id']);
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
-/** Entries of a list whose field has the value. */
+/** Returns the items of a list whose field has the value. */
 const withField = async (list: string, field: string, value: unknown) =>
   (await dataOf(list)).filter((one) => one[field] === value);
 
@@ -86,7 +86,7 @@ const GATED_IN = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
 const newDocument = async () =>
   `/v1/documents/${String((await new DocumentCalls(api, key).uploadDocument(await newShipment()))['id'])}`;
-/** A form or JSON, as a call takes it. */
+/** Returns the options of a call for a form or a JSON body. */
 const bodyOf = (body: JsonObject | readonly FormPart[] | undefined) =>
   Array.isArray(body)
     ? {
@@ -99,14 +99,16 @@ const newEndpoint = () => createEnabledEndpoint(api, key, receiver.url);
 const newEndpointPath = async () => `/v1/webhook_endpoints/${await idOf(newEndpoint())}`;
 const deliveriesOf = (endpoint: string) => dataOf(`/v1/webhook_deliveries?endpoint_id=${endpoint}`);
 const replaysOf = (endpoint: string) => dataOf(`/v1/webhook_replays?endpoint_id=${endpoint}`);
-/** A delivery that has ended. */
+/** Creates a delivery that has ended. */
 const sentTest = async () => {
   const path = `/v1/webhook_deliveries/${await idOf(post(`${await newEndpointPath()}/test`, CREATED))}`;
   await eventually(async () => expect((await get(path))['completed_at']).not.toBeNull());
   return path;
 };
 const CREATED = { type: 'shipment.created' };
-/** A replay that has taken the first event of the workspace, and waits as its endpoint asks for. */
+/**
+ * Creates a replay that has started the first event of the workspace, and waits because its endpoint requests a pause.
+ */
 const newReplay = async () => {
   await eventTypes(await newShipment());
   receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
@@ -117,7 +119,7 @@ const newReplay = async () => {
   });
   return path;
 };
-/** An endpoint that is enabled again after one of its deliveries failed for good. */
+/** Creates a dead letter of an endpoint, and enables the endpoint again. */
 const newDeadLetter = async () => {
   const endpoint = await idOf(newEndpoint());
   receiver.behave(hostileReceivers.answers(410, ''));
@@ -144,7 +146,7 @@ const keysOf = async (owner: string) =>
   (await dataOf('/v1/api_keys?limit=200')).filter((one) => (one['owner'] as JsonObject)['id'] === owner);
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'another correct horse';
-/** Where a one-time link is asked for that was shown as this address. */
+/** Returns the API path of the one-time link in a URL. */
 const linkOf = (address: unknown) => `/v1/invitations/${String(address).split('#')[1]}`;
 const isGood = async (address: unknown) => (await api.call('GET', linkOf(address))).status === 200;
 const invited = async () => {
@@ -156,7 +158,10 @@ const joined = async () => {
   const { email } = await post(link, { name: 'Ann', password: PASSWORD });
   return { path, email: String(email) };
 };
-/** Headers of our own pages, from an address of its own: tries from one address are throttled. */
+/**
+ * Returns headers of a page of the web application, with a random client address, because attempts from one address are
+ * limited.
+ */
 const fromPage = () => ({ 'x-requested-with': 'test', 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` });
 const signedIn = (email: string, password: string) =>
   api.call('POST', '/v1/session', { json: { email, password }, headers: fromPage() });
@@ -169,10 +174,10 @@ const sessionsOf = async (headers: Headers) => {
   return (body['data'] as JsonObject[]).length;
 };
 
-/** Operations whose change stands between the two writes of its entry in the audit log. */
+/** Pattern of audited operations, whose change is written between the two writes of the audit entry. */
 const AUDITED =
   /^(create|verify|enable|disable)WebhookEndpoint$|Webhook(Secret|Replay|DeadLetters)$|^discardWebhookDelivery$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
-/** Crash points of the other operations: three items of a bulk, the bytes of a document. */
+/** Number of crash points of operations with a different number of steps, such as bulk requests of three items. */
 const STEPS: Readonly<Record<string, number>> = {
   changePassword: 5,
   upsertShipments: 5,
@@ -180,13 +185,13 @@ const STEPS: Readonly<Record<string, number>> = {
   addDocument: 4,
 };
 
-/** A POST that makes one thing, however often it is sent. */
+/** Describes a POST that creates one thing, however often it is sent. */
 const makes = (
   request: Pick<Prepared, 'path' | 'json' | 'other'>,
   made: () => Promise<readonly unknown[]>,
 ): Prepared => ({ ...request, effect: async () => (await made()).length, expected: 1 });
 
-/** A POST below a resource that leaves a field of it at a value. */
+/** Describes a POST below a resource after which a field of the resource has a value. */
 const leaves = (path: string, verb: string, field: string, expected: unknown, json?: JsonObject): Prepared => ({
   path: `${path}/${verb}`,
   ...(json !== undefined && { json }),
@@ -194,13 +199,13 @@ const leaves = (path: string, verb: string, field: string, expected: unknown, js
   expected,
 });
 
-/** Does something to a resource before the operation that is tested. */
+/** Changes a resource before the tested operation, and returns its path. */
 const after = async (path: string | Promise<string>, verb: string) => {
   await post(`${await path}/${verb}`);
   return path;
 };
 
-/** A POST below a shipment that announces one event. */
+/** Describes a POST below a shipment that announces one event. */
 const changesShipment = (id: string, verb: string, types: readonly string[]): Prepared => ({
   path: `/v1/shipments/${id}/${verb}`,
   effect: async ({ body }) => [await eventTypes(id), (await get(`/v1/shipments/${id}`))['version'] === body['version']],
@@ -271,7 +276,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   acknowledgeException: async () => {
     const { path, shipment } = await newException();
     const request = { path: `${path}/acknowledge`, json: { note: 'Seen.' }, other: { note: 'Seen again.' } };
-    // Each acknowledgement that is carried out would be a note of its own.
+    // Each executed acknowledgement would add a note.
     return makes(request, async () => (await eventTypes(shipment)).filter((type) => type === 'exception.updated'));
   },
   resolveException: async () => {
@@ -491,7 +496,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     return {
       path: '/v1/session/password',
       json: { current_password: PASSWORD, new_password: NEW_PASSWORD },
-      // With a key of the user: a session ends with the change, so that it authenticates no repeat.
+      // The request uses a key of the user, because the password change ends the session, which could then not
+      // authenticate a repeat.
       credentials: { authorization: `Bearer ${String(body['key'])}` },
       effect: async () => [
         (await api.call('GET', '/v1/session', { headers: session })).status,
@@ -503,7 +509,10 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
 };
 
-/** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */
+/**
+ * Returns `If-Match` with the current version for operations that support it. The request's own change must not refuse
+ * its repeat.
+ */
 async function ifMatch(path: string): Promise<Record<string, string>> {
   const resource = /^(\/v1\/\w+\/\w+)\/(?!(?:test|replay|reveal_secret)$)\w+$/.exec(path)?.[1];
   if (resource === undefined) return {};
@@ -511,7 +520,7 @@ async function ifMatch(path: string): Promise<Record<string, string>> {
   return { 'if-match': headers.get('etag') ?? 'none' };
 }
 
-/** The fields of an answer that every repeat has. */
+/** Returns the fields of a response that every repeat must have. */
 const told = ({ status, headers, body, text }: ApiResponse, expires = false) => ({
   status,
   content: expires ? { ...body, upload: null } : text,
@@ -536,7 +545,10 @@ describe.each([
     gateways = await Promise.all([dying, ...left].map((differing) => api.gateway(differing)));
   });
 
-  /** Sends it to a gateway that dies at the step, then to others; answers whether it died. */
+  /**
+   * Sends the request to a gateway that crashes at the step, then to other gateways. Returns true if the gateway
+   * crashed.
+   */
   async function survives(prepare: () => Promise<Prepared>, step: number, before: boolean): Promise<boolean> {
     const { path, json, form, credentials, other, effect, expected, expires = false } = await prepare();
     const [dying, second, third] = gateways;
@@ -550,7 +562,7 @@ describe.each([
     const first = await send(dying);
     let answer = mortal.isDead ? await send(second) : first;
     if (answer.status === 409) {
-      // Nobody can know yet that it died.
+      // The claim cannot be taken over yet, because the crash is not known.
       expect([takeOverAfterMs, answer.text]).toEqual([
         TAKE_OVER_MS,
         expect.stringContaining('idempotency_in_progress'),
@@ -575,7 +587,8 @@ describe.each([
   }
 
   for (const [index, operation] of Object.keys(OPERATIONS).entries()) {
-    // One that is alone on its data takes a claim over by the same code, only sooner: the short form samples the operations.
+    // A process that is alone on its data takes over a claim with the same code, only sooner, so the short form tests a
+    // sample of the operations.
     const isShort = takeOverAfterMs > 0 || index % 5 === 0;
     (isShort ? it : itInSoak)(`${operation} has one outcome and one answer`, async () => {
       const prepare = OPERATIONS[operation];
@@ -586,7 +599,7 @@ describe.each([
         while (await survives(prepare, step, before)) step += 1;
         steps.push(step - 1);
       }
-      // Its claim, its command with the entry of it, its answer.
+      // Steps of an operation: its claim, its command with the audit entry, and its response.
       const count = STEPS[operation] ?? (AUDITED.test(operation) ? 5 : 3);
       expect(steps).toEqual([count, count]);
     });
@@ -601,7 +614,7 @@ it('every POST is among them', async () => {
 });
 
 describe('an attempt that was taken for dead', () => {
-  /** A gateway whose upserts begin, and then wait until they are released. */
+  /** Creates a gateway whose upserts begin, and then wait until they are released. */
   async function heldGateway(options: Parameters<Api['claims']>[0]) {
     const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { shipments } = api.dependencies;

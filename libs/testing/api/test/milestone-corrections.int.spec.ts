@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const sent = { code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', source: 'carrier', external_id: 'EV-1' };
-/** Whoever asks next knows of what was written before, by whomever. */
+/** Every request sends the latest consistency token, so that it includes all earlier writes of any caller. */
 const call = async (method: string, url: string, { key = operator, headers = {}, json }: ApiCall = {}) => {
   const known = token === '' ? {} : { 'consistency-token': token };
   const answer = await api.call(method, url, {

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { FuzzedApi } from './fuzz/fuzzed-api.ts';
 import { generateRequests } from './fuzz/requests.ts';
 
-/** Of each operation, and of each in the first run of a newcomer. */
+/** Number of generated requests for each operation. The smaller number applies to the first run of a contributor. */
 const [ROUNDS, FEW_ROUNDS] = [150, 6];
-/** Told what is wrong, fast-check looks for the least request that shows it. */
+/** Milliseconds that fast-check may use to find the smallest failing request. */
 const PATIENCE_MS = 600_000;
 
 let api: FuzzedApi;
@@ -19,7 +19,7 @@ it('is of every operation of the description', () => {
   expect([...api.description.operations.keys()].sort()).toEqual(Object.keys(OPERATIONS).sort());
 });
 
-/** What takes things away comes last, so that the others find some. */
+/** Operations that remove resources come last, so that the other operations find some. */
 const ordered = Object.keys(OPERATIONS).sort((one, other) => Number(isRemoval(one)) - Number(isRemoval(other)));
 
 function isRemoval(id: string): boolean {

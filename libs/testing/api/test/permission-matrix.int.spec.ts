@@ -27,7 +27,7 @@ const WORKS = [
 const FEEDS = ['shipments:write', 'milestones:write', 'milestones:feed'] as const;
 const BUILDS = ['webhooks:manage', 'keys:manage'] as const;
 
-/** docs/reference/identity.md#roles */
+/** Permissions by role, as in docs/reference/identity.md#roles. */
 const MAY: Readonly<Record<Role, Readonly<Record<Environment, readonly Permission[]>>>> = {
   viewer: inBoth(...READS),
   operator: inBoth(...READS, ...WORKS),
@@ -39,26 +39,26 @@ function inBoth(...permissions: Permission[]) {
   return { live: permissions, test: permissions };
 }
 
-/** What of a scope there is to ask for. */
+/** Resources of a workspace and environment that requests address. */
 interface Things {
   readonly shipment: string;
-  /** Of the shipment. */
+  /** Milestone of the shipment. */
   readonly milestone: string;
   readonly exception: string;
   readonly document: string;
-  /** A document whose bytes are waited for. */
+  /** Document whose bytes were not uploaded yet. */
   readonly upload: string;
-  /** Of the URL that they are to be sent to. */
+  /** Token of the upload URL of this document. */
   readonly uploadToken: string;
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
   readonly replay: string;
   readonly account: string;
-  /** Of a service account that is no admin. */
+  /** Key of a service account that is not an admin. */
   readonly key: string;
   readonly user: string;
-  /** Of a user who asks for nothing. */
+  /** Session of a user who sends no requests. */
   readonly session: string;
   /** Token of a one-time link. */
   readonly link: string;
@@ -66,13 +66,13 @@ interface Things {
 
 interface Sample {
   readonly access: Access;
-  /** Whose id is in its path, which is nobody else's. */
+  /** Kind of the resource whose id is in the path. */
   readonly of?: Exclude<keyof Things, 'milestone' | 'uploadToken'>;
-  /** A body that is looked at before whose the thing is. */
+  /** Body that is validated before the owner of the resource is checked. */
   readonly json?: object;
-  /** The same where it is a form. */
+  /** Form that is validated before the owner of the resource is checked. */
   readonly form?: string;
-  /** Its answer does not end. */
+  /** True if the response does not end. */
   readonly endless?: true;
 }
 
@@ -90,7 +90,7 @@ const form = ['name="type"\r\n\r\nphoto', 'name="file"; filename="a.txt"\r\n\r\n
   .map((part) => `--b\r\ncontent-disposition: form-data; ${part}\r\n`)
   .concat('--b--\r\n')
   .join('');
-/** docs/reference/identity.md#permissions, by operation. */
+/** Permissions by operation, as in docs/reference/identity.md#permissions. */
 const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
   upsertShipments: { access: 'shipments:write' },
@@ -191,13 +191,13 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
 
 /** Kinds of credentials. A `limited_key` is one of a service account that was promoted after a developer created it. */
 type Kind = Principal['type'] | 'limited_key';
-/** Somebody with credentials, in a workspace of their own. */
+/** Holder of credentials in a separate workspace. */
 interface Person {
   readonly role: Role;
   readonly environment: Environment;
   readonly workspace: 'mine' | 'other';
 }
-/** How credentials of each kind are got, and sent. */
+/** Creates credentials of each kind, as request headers. */
 const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<string, string>>>> = {
   service_account_key: async ({ role, environment, workspace }) => bearer(await api.key(role, environment, workspace)),
   user_key: async (person) => bearer(await keyOf(await userOf(person), person)),
@@ -282,7 +282,7 @@ async function endCredentials(): Promise<Readonly<Record<string, Record<string, 
 const CONTAINER = 'CSQU3054383';
 const KINDS = Object.keys(CREDENTIALS) as Kind[];
 
-/** Somebody, with the headers of their requests. */
+/** Holder of credentials, with the headers of their requests. */
 interface Caller extends Person {
   readonly kind: Kind;
   readonly headers: Record<string, string>;
@@ -368,7 +368,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
   return { ...recorded, ...documents, endpoint, delivery, replay, account, key: keyId, user, session, link };
 }
 
-/** Whose the thing is that is asked for. */
+/** Owner of the requested resource. */
 type Whose = 'own' | 'another workspace’s' | 'another environment’s';
 interface Cell {
   readonly caller: Caller;
@@ -391,17 +391,20 @@ function cellsOf({ of }: Sample): readonly Cell[] {
 const nameOf = ({ caller: { role, environment, kind }, whose }: Cell): string =>
   [role, environment, kind, whose].join(', ');
 
-/** To whom a thing is there at all: of most things, to those of its workspace and environment. */
+/**
+ * Returns true if a resource exists for the caller: most resources exist for callers of their workspace and
+ * environment.
+ */
 const isOwn = ({ whose }: Cell): boolean => whose === 'own';
 const isOfWorkspace = ({ whose }: Cell): boolean => whose !== 'another workspace’s';
 const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = {
   account: isOfWorkspace,
   user: isOfWorkspace,
-  // Whoever holds it.
+  // One-time links and upload tokens work for every caller that has them.
   link: () => true,
   upload: () => true,
   session: () => false,
-  // Not to users who manage their own alone, nor what is live to a test key.
+  // Keys exist neither for users who manage only their own keys, nor for test keys if they are live keys.
   key: (cell) =>
     isOfWorkspace(cell) && isAllowed(cell.caller, 'keys:manage') && (isOwn(cell) || reachesBoth(cell.caller)),
 };
@@ -412,7 +415,7 @@ function isAllowed({ role, environment, kind }: Pick<Caller, 'role' | 'environme
   return roles.every((one) => (MAY[one][environment] as readonly string[]).includes(permission));
 }
 
-/** What the tables say. */
+/** Returns the response that the tables require. */
 function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
   const isUser = caller.kind === 'user_key' || caller.kind === 'session';
   const may = (permission: string) => isAllowed(caller, permission);
@@ -425,7 +428,7 @@ function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
 
 const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 'live' };
 
-/** Asks for it; what is answered. Nothing is changed by anybody. */
+/** Sends the request and returns the kind of its response. The request changes nothing. */
 async function answered(
   route: Route,
   { of, json, form: sentForm, endless }: Sample,
@@ -438,7 +441,7 @@ async function answered(
   const whole = route.path.replace('{milestone_id}', milestoneId).replace('{number}', CONTAINER);
   const named = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
   const path = of === 'upload' ? `${named}?token=${uploadToken}` : named;
-  // Refused behind the permission and before anything is done.
+  // The request is refused after the permission check and before anything is changed.
   const isRefused = of === undefined && (method !== 'GET' || endless === true);
   const answer = await api.inject({
     method,
@@ -455,7 +458,7 @@ async function answered(
   const { statusCode: status } = answer;
   if (status === 401 || status === 404) return `${status} ${errorOf(answer.body).code}`;
   if (status !== 403) {
-    // Told of the version that there is, as whoever may change it.
+    // The response contains the current version, as for a caller who may change the resource.
     const isTold = !insists || (status === 412 && /^"\d+"$/.test(String(answer.headers.etag)));
     return status < 500 && isTold ? 'allowed' : `${status} ${answer.body}`;
   }

@@ -8,7 +8,7 @@ import type { Replica } from './another-replica.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
-/** What was taken away on another replica is refused after so long, whatever was remembered. */
+/** Milliseconds after which credentials revoked on another replica are refused, whatever was cached. */
 const REFUSED_AFTER_MS = 5_000;
 
 let here: Api;
@@ -29,14 +29,14 @@ async function command(): Promise<IdentityCommand> {
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await here.workspace() };
 }
 
-/** A key or a session, whose it is, and how it is sent. */
+/** Key or session, its owner, and the headers that send it. */
 interface Credential {
   readonly id: string;
   readonly owner: KeyOwner;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Of a service account of its own. */
+/** Creates a key of a new service account. */
 async function keyOfAccount(): Promise<Credential> {
   const { after } = await here.identity.serviceAccounts.create(await command(), { name: 'one', role: 'operator' });
   return keyOf({ type: 'service_account', id: after.id });
@@ -44,7 +44,7 @@ async function keyOfAccount(): Promise<Credential> {
 
 const PASSWORD = 'correct horse battery';
 
-/** Of a user of its own. */
+/** Creates a new user. */
 async function newUser(): Promise<User> {
   const user = { email: `${randomUUID()}@example.com`, role: 'operator', password: PASSWORD } as const;
   return (await here.identity.users.create(await command(), user)).after;

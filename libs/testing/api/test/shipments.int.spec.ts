@@ -39,7 +39,7 @@ describe('POST /v1/shipments', () => {
       carrier_scac: 'maeu',
       origin_port: 'cn sha',
       destination_port: 'NLRTM',
-      // Long hence: nothing is late.
+      // The dates are far in the future, so that nothing is late.
       etd: '2126-11-21T09:30:00+08:00',
       eta: '2126-12-19T18:00:00Z',
       shipper: { name: 'Acme', external_id: 'C-1' },
@@ -141,7 +141,7 @@ describe('POST /v1/shipments', () => {
   });
 
   it('warns of a possible duplicate, also of the write just before', async () => {
-    // Shows nothing later than what was waited for, and comes in time however busy the machine is.
+    // The API waits long enough for its reads to include earlier writes on a busy machine.
     let shown = '';
     const patient = await startApi({
       override: ({ readModels: { queries, progress, waitForAllReadModels: allReached } }) => ({
@@ -179,7 +179,7 @@ describe('POST /v1/shipments', () => {
     const read = await patient.call('GET', `/v1/shipments/${String(second.body['id'])}`, { key: writer });
     await patient.stop();
     expect(first.body['warnings']).toEqual([]);
-    // Nobody shares anything with it that is known of: it waits for no read model.
+    // No known shipment has the same references, so the response waits for no read model.
     expect(shownForFirst).toBe('');
     expect(second.body['warnings']).toEqual([
       { code: 'possible_duplicate', param: 'house_bill', message: expect.stringContaining(String(first.body['id'])) },

@@ -34,7 +34,7 @@ describe('the web application, served beside the API', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** As it comes: nothing takes compression away. */
+  /** Sends a request without decompressing the response. */
   const ask = (url: string, options: Omit<InjectOptions, 'url'> = {}) => api.inject({ url, ...options });
 
   it.each(['/start', '/shipments', '/shipments/shp_x/timeline', '/exceptions', '/settings/webhooks', '/sign-in'])(

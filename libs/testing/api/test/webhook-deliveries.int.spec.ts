@@ -39,7 +39,7 @@ async function publish(type: PublishedEvent['type'] = 'shipment.created'): Promi
   return id;
 }
 
-/** The delivery of an event to an endpoint, once it is as told. */
+/** Waits until the delivery of an event to an endpoint has the expected fields. */
 function delivery(event_id: string, endpoint: JsonObject, expected: object): Promise<JsonObject> {
   return eventually(async () => {
     const [found] = dataOf(await list(`?event_id=${event_id}&endpoint_id=${String(endpoint['id'])}`));
@@ -148,7 +148,8 @@ describe('webhook deliveries', () => {
     const good = await createEnabledEndpoint(api, key, receiver.url);
     const events: string[] = [];
     const found: JsonObject[] = [];
-    // One after the other: those recorded in the same millisecond have no order that a client could know.
+    // Events are published one after the other, because deliveries recorded in the same millisecond have no defined
+    // order.
     for (const type of ['shipment.created', 'shipment.updated', 'shipment.created'] as const) {
       const event = await publish(type);
       events.push(event);

@@ -32,7 +32,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as Jso
 const endpoint = async () => String((await createEnabledEndpoint(api, key, receiver.url))['id']);
 const replay = (id: string, filter: object = {}, by = key): Promise<ApiResponse> =>
   post(`/v1/webhook_endpoints/${id}/replay`, filter, by);
-/** Events that no endpoint was told of. */
+/** Creates events that were delivered to no endpoint. */
 async function missed(count: number): Promise<string[]> {
   for (let n = 0; n < count; n += 1) await post('/v1/shipments', { external_id: `PO-${n}` });
   return eventually(async () => {
@@ -48,7 +48,7 @@ const ended = ({ body: { id } }: ApiResponse): Promise<ApiResponse> =>
     return found;
   });
 const sent = (): string[] => receiver.deliveries().map(({ headers }) => String(headers['service-event-id']));
-/** Has it wait: the endpoint asks for an hour. */
+/** Creates a replay that waits, because the endpoint requests a pause of an hour. */
 async function waiting(): Promise<{ readonly of: string; readonly made: ApiResponse }> {
   await missed(3);
   receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));

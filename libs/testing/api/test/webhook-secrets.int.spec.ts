@@ -35,7 +35,7 @@ const ask = (action: string, json?: unknown, by = key, headers = {}): Promise<Ap
   });
 const reveal = async () => (await ask('reveal_secret', undefined, admin)).body;
 
-/** The next request that comes of this. */
+/** Sends the request and returns the next request that the receiver gets. */
 async function received(action: string, json?: unknown): Promise<ReceivedRequest> {
   const before = receiver.requests.length;
   expect((await ask(action, json)).status).toBeLessThan(300);
@@ -46,7 +46,7 @@ async function received(action: string, json?: unknown): Promise<ReceivedRequest
   });
 }
 
-/** Whether a receiver that has this secret takes it, by our header and by those of Standard Webhooks. */
+/** Checks with the secret if the delivery is valid, by `Service-Signature` and by the headers of Standard Webhooks. */
 async function isTaken({ headers, body }: ReceivedRequest, secret: unknown): Promise<readonly boolean[]> {
   const { 'service-signature': _ours, ...standard } = headers as Record<string, string>;
   const {

@@ -31,7 +31,7 @@ async function start(options: StandInOptions = {}): Promise<void> {
 async function restart(): Promise<void> {
   await node.kill();
   await node.start();
-  // The client notices with the first call that fails.
+  // The client notices the lost connection with the first failing call.
   await eventually(() => client.readAll({ maxCount: 1 }).toArray());
 }
 
@@ -49,7 +49,7 @@ async function streamed(stream: string): Promise<{ n: unknown; revision: bigint 
   return found.map(({ event: stored }) => ({ n: (stored?.data as { n: number }).n, revision: stored?.revision }));
 }
 
-/** Events of a subscription as they come, until it fails or ends. */
+/** Collects events of a subscription as they arrive, until it fails or ends. */
 function follow(prefix: string, fromPosition: Position | typeof START = START, every = 1) {
   const checkpoints: Position[] = [];
   const numbers: number[] = [];
@@ -420,7 +420,7 @@ describe('a node that is lost', () => {
   beforeEach(() => start({ linger: 1_000 }));
   afterEach(remove);
 
-  /** Of a call that has a deadline. */
+  /** Expects that a call with a deadline gets no response. */
   const expectNoAnswer = () =>
     expect(client.deleteStream('other', { deadline: 200 })).rejects.toMatchObject({ type: 'deadline-exceeded' });
 
