@@ -150,7 +150,7 @@ describe('POST /v1/shipments', () => {
           queries: {
             ...queries,
             shipments: Object.assign(Object.create(queries.shipments) as typeof queries.shipments, {
-              possibleDuplicates: async (...args: Parameters<typeof queries.shipments.findPossibleDuplicates>) => {
+              findPossibleDuplicates: async (...args: Parameters<typeof queries.shipments.findPossibleDuplicates>) => {
                 const found = await queries.shipments.findPossibleDuplicates(...args);
                 const rows = await Promise.all(found.map(({ id }) => queries.shipments.get(args[0], id)));
                 return found.filter((_, i) => (rows[i]?.position ?? 'z') <= shown);

@@ -447,7 +447,7 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
     settings: { writeResponseWaitMs: 60_000 },
     override: ({ readModels }) => ({
       readModels: Object.assign(Object.create(readModels) as typeof readModels, {
-        allReached: (position: string) => {
+        waitForAllReadModels: (position: string) => {
           waitedFor.push(position);
           return shown.promise;
         },
