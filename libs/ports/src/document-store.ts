@@ -189,6 +189,12 @@ export interface Collection<T extends Document> {
   findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
+   * Adds up an integer field of an index over all documents that match. Documents without the field, or with a value of
+   * another type, count as 0. Cheapest if the index begins with the fields that the filter compares.
+   * @param index name of the index to use, which contains the field
+   */
+  sum(field: string, filter: Filter, index: string): Promise<number>;
+  /**
    * Scans at most `visit` entries of the index after the entry `after`, in sort order, and returns at most `limit`
    * matching documents. A scan can therefore return fewer documents than `limit`, even none, together with a `next`.
    */

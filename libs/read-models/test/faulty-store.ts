@@ -25,6 +25,7 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
         find: (query) => through('read', () => inner.find(query)),
         findWithin: (query, maxBytes) => through('read', () => inner.findWithin(query, maxBytes)),
         count: (filter, options) => through('read', () => inner.count(filter, options)),
+        sum: (field, filter, index) => through('read', () => inner.sum(field, filter, index)),
         scan: (query) => through('read', () => inner.scan(query)),
         insert: (document) => through('write', () => inner.insert(document)),
         replace: (document, guard) => through('write', () => inner.replace(document, guard)),

@@ -183,6 +183,22 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       ]);
     });
 
+    it('a sum adds up the numbers of a field over all matching documents', async () => {
+      const large = 2 ** 41;
+      const write = (id: string, owner: string, version: number) => things.upsert({ id, owner, version });
+      await Promise.all([write('x', 'sums', 1), write('y', 'sums', large), write('z', 'q', 7)]);
+      await things.upsert({ id: 'w', owner: 'sums' });
+      const sum = (filter: Filter) => things.sum('version', filter, 'by_version');
+      expect(await sum({ owner: 'sums', version: { gte: 0 } })).toBe(large + 1);
+      expect(await sum({ owner: 'sums', version: { gt: 0, lt: 5 } })).toBe(1);
+      expect(await sum({ owner: 'nobody', version: { gte: 0 } })).toBe(0);
+      expect(await sum({ owner: { in: [] }, version: { gte: 0 } })).toBe(0);
+      expect(await things.sum('rank', { rank: { exists: true } }, 'by_rank')).toBe(
+        SAMPLE_DOCUMENTS.reduce((total, { rank }) => total + (typeof rank === 'number' ? rank : 0), 0),
+      );
+      await expect(things.sum('version', {}, 'by_nothing')).rejects.toThrow(TypeError);
+    });
+
     it('a query returns complete documents', async () => {
       expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([SAMPLE_DOCUMENTS[3]]);
     });

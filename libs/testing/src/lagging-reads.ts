@@ -46,6 +46,7 @@ function delayReads<T extends Document>(inner: Collection<T>, lagMs: number): Co
     find: (query) => inner.find(query),
     findWithin: (query, maxBytes) => inner.findWithin(query, maxBytes),
     count: (filter, options) => inner.count(filter, options),
+    sum: (field, filter, index) => inner.sum(field, filter, index),
     scan: (query) => inner.scan(query),
     insert: (document) => write(document.id, () => inner.insert(document)),
     replace: (document, guard) => write(document.id, () => inner.replace(document, guard)),

@@ -40,6 +40,16 @@ export function countSql(layout: CollectionLayout, filter: Filter, { atMost, ind
   return sql.add(')');
 }
 
+/** @throws TypeError if the field is not indexed */
+export function sumSql(layout: CollectionLayout, field: string, filter: Filter, index: string): SqlStatement {
+  if (!layout.columns.includes(field)) throw new TypeError(`${layout.spec.name} has no index of ${field}`);
+  const key = `d.${columnName(field)}`;
+  const sql = new SqlBuilder();
+  sql.add(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
+  addMatching(sql, layout, filter, chooseAccessPath(layout, filter, index));
+  return sql;
+}
+
 /**
  * Returns true if an index leads to a few documents without sorting. Such a query is cheap enough for the calling
  * thread.

@@ -25,7 +25,7 @@ import {
   quoteName,
 } from './collection-layout.ts';
 import { filterSql } from './filter-sql.ts';
-import { countSql, findSql, isPointQuery, scanSql } from './query-sql.ts';
+import { countSql, findSql, isPointQuery, scanSql, sumSql } from './query-sql.ts';
 import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE_NAME } from './sqlite-writer.ts';
@@ -143,6 +143,13 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     if (matchesNothing(filter)) return 0;
     const [count] = await this.readInPool<number>(sql);
     return count ?? 0;
+  }
+
+  async sum(field: string, filter: Filter, index: string): Promise<number> {
+    const sql = sumSql(this.layout, field, filter, index);
+    if (matchesNothing(filter)) return 0;
+    const [sum] = await this.readInPool<number>(sql);
+    return sum ?? 0;
   }
 
   async scan(query: Scan): Promise<ScanResult<T>> {

@@ -35,6 +35,7 @@ export class FlakyProcess extends KillableProcess {
       find: (query) => this.callFlaky(() => inner.find(query)),
       findWithin: (query, maxBytes) => this.callFlaky(() => inner.findWithin(query, maxBytes)),
       count: (filter, options) => this.callFlaky(() => inner.count(filter, options)),
+      sum: (field, filter, index) => this.callFlaky(() => inner.sum(field, filter, index)),
       scan: (query) => this.callFlaky(() => inner.scan(query)),
       insert: async (document) => {
         const done = await this.callFlaky(() => inner.insert(document));

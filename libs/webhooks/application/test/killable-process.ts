@@ -158,6 +158,7 @@ export class KillableProcess {
       find: (query) => this.read(() => collection.find(query)),
       findWithin: (query, maxBytes) => this.read(() => collection.findWithin(query, maxBytes)),
       count: (filter, options) => this.read(() => collection.count(filter, options)),
+      sum: (field, filter, index) => this.read(() => collection.sum(field, filter, index)),
       scan: (query) => this.read(() => collection.scan(query)),
       insert: (document) => this.change(() => collection.insert(document)),
       replace: async (document, guard) => {

@@ -79,6 +79,18 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return this.run((documents) => documents.countDocuments(toMongoFilter(this.spec, filter), options));
   }
 
+  async sum(field: string, filter: Filter, index: string): Promise<number> {
+    if (matchesNothing(filter)) return 0;
+    const { maxTimeMS, hint } = { hint: undefined, ...this.createReadOptions(index) };
+    const stages = [
+      { $match: toMongoFilter(this.spec, filter) },
+      { $group: { _id: null, sum: { $sum: `$${toStoredField(field)}` } } },
+    ];
+    const options = { maxTimeMS, ...(hint !== undefined && { hint }) };
+    const [found] = await this.run((documents) => documents.aggregate<{ sum: number }>(stages, options).toArray());
+    return found?.sum ?? 0;
+  }
+
   /** The server finds the end of the range in the index alone, without reading a document. */
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
