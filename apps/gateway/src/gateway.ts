@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createAdministrationApi, requireToken } from '@tracking/administration';
 import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS_PROTO } from '@tracking/distributed';
-import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
+import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
 import { createHttpApi, currentRequest, IdempotencyClaims } from '@tracking/http';
 import { Identity, identitySweeper } from '@tracking/identity';
@@ -38,7 +38,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { baseUrl, appUrl, maxKeysPerOwner, trustedProxies } = config;
 
   const { connection, documentStore, leases } = openMongo(service, config.mongo);
-  const objects = new GridfsObjectStore(connection);
+  const objects = new GridfsObjectStore(connection, config.diskReserve);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
 
@@ -98,6 +98,15 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   });
   void readModels.ready.then(() => deletedDocuments.job.start());
   shutdown.add('deleted documents', () => deletedDocuments.job.stop());
+  const storageQuota = await service.retryUntilAvailable(() =>
+    StorageQuota.open({
+      ...storage,
+      storageBytes: (workspaceId) => documents.storageBytes(workspaceId),
+      isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
+      limitBytes: config.storagePerWorkspace,
+      isSoleProcess: false,
+    }),
+  );
   const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
 
   // HTTP servers.
@@ -128,6 +137,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       quota,
       idempotency,
       objects,
+      storageQuota,
       places,
       clock,
       logger,

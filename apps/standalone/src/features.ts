@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
+import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
 import { Identity, identitySweeper } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
@@ -98,6 +98,15 @@ export async function startFeatures(
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.start();
   shutdown.add('documents', () => documentJobs.stop());
+  const storageQuota = await StorageQuota.open({
+    documentStore,
+    storageBytes: (workspaceId) => readModels.queries.documents.storageBytes(workspaceId),
+    isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
+    limitBytes: config.storagePerWorkspace,
+    clock,
+    logger,
+    isSoleProcess: true,
+  });
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const events = createEventOperations(eventStore, addresses);
   const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
@@ -117,7 +126,7 @@ export async function startFeatures(
   const readModelsReached = (position: Position, waitMs: number) => readModels.waitForAllReadModels(position, waitMs);
   const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
-  return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
+  return { identity, workspaceSettings, shipments, readModels, storageQuota, webhooks, events, publishedEvents };
 }
 
 interface DocumentJobDependencies {
@@ -172,7 +181,7 @@ export async function openEngines(
   // At this point, the engine has locked the data folder.
   const objects = await nameSettingInErrors(
     `DATA_DIR ${config.dataDir}`,
-    FileObjectStore.open(join(config.dataDir, 'objects')),
+    FileObjectStore.open(join(config.dataDir, 'objects'), { reserveBytes: config.diskReserve }),
   );
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const secrets = await nameSettingInErrors('SECRETS_KEY', openSecretsKey(config, documentStore));

@@ -110,6 +110,11 @@ export class Documents {
     return this.api.call('getRequiredDocuments', {}, options);
   }
 
+  /** Returns the bytes that the documents of the workspace use, and the quota. */
+  storage(options?: ReadOptions) {
+    return this.api.call('getStorage', {}, options);
+  }
+
   /**
    * Uploads a file by a presigned URL. A repeat with the same idempotency key continues with the document of the first
    * call.

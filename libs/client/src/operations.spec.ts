@@ -47,6 +47,7 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   rejectDocument: ({ documents }) => documents.reject('id', 'blurred'),
   deleteDocument: ({ documents }) => documents.delete('id'),
   getRequiredDocuments: ({ documents }) => documents.required(),
+  getStorage: ({ documents }) => documents.storage(),
   listEvents: ({ events }) => events.list().fetchPage(),
   getEvent: ({ events }) => events.get('id'),
   streamEvents: ({ events }) => events.stream()[Symbol.asyncIterator]().next(),

@@ -28,6 +28,50 @@ export class ObjectExists extends Error {
 }
 
 /**
+ * The disk of the engine has no room for objects: what is left is reserved for other data. Nothing was stored.
+ */
+export class StorageFull extends Error {
+  override readonly name = 'StorageFull';
+  constructor(readonly freeBytes: number) {
+    super(`the disk of the object store has only ${freeBytes} free bytes, which are reserved for other data`);
+  }
+}
+
+/** Free space of the disk on which an object store keeps its objects. */
+export interface DiskSpace {
+  /** Bytes that objects must leave free. */
+  readonly reserveBytes: number;
+  /** Returns the free bytes of the disk; undefined if the engine does not know them. Throws `Unavailable`. */
+  readonly freeBytes: () => Promise<number | undefined>;
+}
+
+/** Bytes after which a `put` checks the free space again. */
+const BYTES_PER_CHECK = 1_048_576;
+
+/**
+ * Passes the bytes of a source on while the disk has more free bytes than its reserve, so that parallel sources together
+ * exceed the limit by at most a mebibyte each.
+ * @throws StorageFull, before the first byte and after each mebibyte
+ */
+export async function* requireDiskSpace(
+  source: AsyncIterable<Uint8Array>,
+  disk: DiskSpace,
+): AsyncGenerator<Uint8Array> {
+  let unchecked = 0;
+  const check = async () => {
+    unchecked = 0;
+    const free = await disk.freeBytes();
+    if (free !== undefined && free < disk.reserveBytes) throw new StorageFull(free);
+  };
+  await check();
+  for await (const bytes of source) {
+    unchecked += bytes.length;
+    if (unchecked >= BYTES_PER_CHECK) await check();
+    yield bytes;
+  }
+}
+
+/**
  * Stores immutable bytes under ids that the caller generates and uses once. Memory use does not depend on the object's
  * size, and slow consumers or sources do not delay others. An id that does not match `OBJECT_ID_PATTERN` is a
  * programming error (`TypeError`).
@@ -38,6 +82,7 @@ export interface ObjectStore {
    * when this resolves. If the source throws, the call rejects with that error and nothing is kept, so callers can
    * enforce limits of size, content and time in the source.
    * @throws ObjectExists
+   * @throws StorageFull
    * @throws Unavailable the object may have been stored; retry with another id
    */
   put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject>;

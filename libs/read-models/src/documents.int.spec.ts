@@ -1,7 +1,13 @@
 import { ACME_LIVE, ACME_TEST, createDocumentRecord, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
-import type { DeletedDocument, DocumentListQuery } from './documents.ts';
-import type { SortValues } from './read-model.ts';
+import {
+  type DeletedDocument,
+  type DocumentListQuery,
+  DocumentQueries,
+  type DocumentRow,
+  documentsModel,
+} from './documents.ts';
+import { rowsCollection, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
@@ -141,5 +147,41 @@ describe('deleted documents', () => {
     expect(since).toHaveLength(1);
     expect(await documents.listDeletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
     await expectEqualToRebuild(models);
+  });
+});
+
+describe('storage of a workspace', () => {
+  it('adds up documents of both environments, exactly after a rebuild and for rows of the former version', async () => {
+    const world = await ReadModelsTestBed.open();
+    const models = await world.start();
+    await models.ready;
+    const scopes = [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE];
+    for (const [n, scope] of scopes.entries()) {
+      await world.writer.createShipment(n, {}, scope);
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'a', { size_bytes: 10 ** n }), `o-${n}`);
+      await world.writer.recordDocument(
+        n,
+        createDocumentRecord(n, 'b', { size_bytes: 500, status: 'pending_upload' }),
+        null,
+      );
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'c', { size_bytes: 7 }), `c-${n}`);
+      await world.writer.recordDocument(
+        n,
+        createDocumentRecord(n, 'c', { size_bytes: 7, status: 'deleted' }),
+        `c-${n}`,
+      );
+      await world.writer.recordDocument(n, createDocumentRecord(n, 'd', { size_bytes: 3, status: 'expired' }), null);
+    }
+    await waitUntilCaughtUp(models);
+    const sums = () =>
+      Promise.all([ACME_LIVE, OTHER_WORKSPACE].map((each) => models.queries.documents.storageBytes(each.workspace_id)));
+    expect(await sums()).toEqual([1_011, 600]);
+    await expectEqualToRebuild(models);
+    expect(await sums()).toEqual([1_011, 600]);
+
+    const collection = await world.engine.documentStore.collection<DocumentRow>(rowsCollection(documentsModel, 2));
+    const former = { openActiveRows: () => Promise.resolve(collection), version: 1 };
+    expect(await new DocumentQueries(former).storageBytes(ACME_LIVE.workspace_id)).toBe(1_011);
+    await world.close();
   });
 });

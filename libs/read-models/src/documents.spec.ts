@@ -7,13 +7,10 @@ import type { ProjectedEvent } from './read-model.ts';
 const stream = `shipment-${createToken(1)}`;
 const DELETED_AT = '2026-03-05T10:00:00.000Z';
 
-function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = {
-    ...createEvent({ type, data }, null, new Date(DELETED_AT)),
-    stream,
-    revision,
-    position: `${revision}`,
-  };
+function event(revision: number, type: string, data: object, imported = false): ProjectedEvent {
+  const made = createEvent({ type, data }, null, new Date(DELETED_AT));
+  const metadata = imported ? { ...made.metadata, imported } : made.metadata;
+  const stored = { ...made, metadata, stream, revision, position: `${revision}` };
   return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
 }
 
@@ -46,6 +43,7 @@ describe('rows of documents', () => {
         status: 'pending_upload',
         type: 'packing_list',
         created_at: pending.created_at,
+        storage_bytes: 1_000,
       },
     ]);
   });
@@ -121,5 +119,37 @@ describe('rows of documents', () => {
 
   it('a stream that does not begin with a shipment is refused', () => {
     expect(() => fold({ ...requested, scope: undefined })).toThrow('does not begin with a shipment');
+  });
+});
+
+describe('storage bytes of a document', () => {
+  const bytesAfter = (...events: readonly ProjectedEvent[]) =>
+    fold(...events).map(({ storage_bytes }) => storage_bytes);
+  const approved = (revision: number) => {
+    const stored = { document: { ...whole, status: 'approved' }, object_id: 'obj-a' };
+    return event(revision, 'document.approved.v1', { stored, previous: whole });
+  };
+
+  it('are its size from the request until it expires or is deleted', () => {
+    expect(bytesAfter(requested)).toEqual([1_000]);
+    expect(bytesAfter(requested, uploaded, approved(3))).toEqual([1_000]);
+    const expired = { stored: { document: { ...pending, status: 'expired' }, object_id: null }, previous: pending };
+    expect(bytesAfter(requested, event(2, 'document.expired.v1', expired))).toEqual([undefined]);
+    const gone = { stored: { document: deleted, object_id: 'obj-a' }, previous: whole, documents_count: 0 };
+    expect(bytesAfter(requested, uploaded, event(3, 'document.deleted.v1', gone))).toEqual([undefined]);
+  });
+
+  it('are none if the upload was imported, also after later reviews', () => {
+    const upload = { stored: { document: whole, object_id: 'obj-a' }, replaced: null, documents_count: 1 };
+    const importedUpload = event(2, 'document.uploaded.v1', upload, true);
+    expect(bytesAfter(importedUpload, approved(3))).toEqual([undefined]);
+    const importedRequest = event(1, 'document.requested.v1', { stored: { document: pending, object_id: null } }, true);
+    expect(bytesAfter(importedRequest)).toEqual([undefined]);
+    expect(bytesAfter(importedRequest, uploaded)).toEqual([1_000]);
+  });
+
+  it('ignore an event that the row already reflects', () => {
+    expect(bytesAfter(uploaded, requested)).toEqual([1_000]);
+    expect(documentsModel.apply(requested, () => fold(uploaded)[0])).toEqual([]);
   });
 });

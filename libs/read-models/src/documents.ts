@@ -2,11 +2,13 @@ import {
   type DocumentRecord,
   type DocumentStatus,
   type DocumentType,
+  isDocumentPresent,
   isInScope,
   type Scope,
   type Timestamp,
 } from '@tracking/contracts';
-import { readChangedDocuments, type StoredDocument } from '@tracking/shipments-domain';
+import type { Collection, IndexSpec } from '@tracking/ports';
+import { readChangedDocuments, type EventMetadata, type StoredDocument } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   scopeFilter,
@@ -27,30 +29,46 @@ export interface DocumentRow extends ReadModelRow, Scope {
   readonly status: DocumentStatus;
   readonly type: DocumentType;
   readonly created_at: Timestamp;
+  /**
+   * Bytes that the document takes from the storage of its workspace: its size, also while the upload is pending. Absent
+   * if it is deleted or expired, or if its upload was imported, because imports do not contain files.
+   */
+  readonly storage_bytes?: number;
   /** Time from which the document's bytes must be destroyed. Set for deleted and expired documents that have bytes. */
   readonly deleted_at?: Timestamp;
 }
 
 const CREATION_ORDER = ['created_at', 'id'] as const;
 const DELETION_ORDER = ['deleted_at', 'id'] as const;
+const INDEXES: readonly IndexSpec[] = [
+  // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
+  { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
+  { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
+];
+/** First version of the rows with `storage_bytes`. */
+const STORAGE_BYTES_VERSION = 2;
+/** Maximum number of documents per read of rows without `storage_bytes`. */
+const DOCUMENTS_PER_READ = 1_000;
 
 /** Read model of documents in API format, one row per document. */
 export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   name: 'documents',
-  version: 1,
-  indexes: [
-    // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
-    { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
-    { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
-  ],
+  version: STORAGE_BYTES_VERSION,
+  indexes: [...INDEXES, { name: 'by_storage', fields: ['workspace_id', 'storage_bytes'], only: 'storage_bytes' }],
+  formerIndexes: { 1: INDEXES },
   scoped: true,
 
-  apply({ event, scope }) {
+  reads: ({ event }) => readChangedDocuments(event).map(({ document }) => document.id),
+
+  apply({ event, scope }, row) {
     const documents = readChangedDocuments(event);
     if (documents.length === 0) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
-    return documents.map(({ document, object_id }) => {
+    return documents.flatMap(({ document, object_id }) => {
       const { id, shipment_id, status, type, created_at } = document;
+      const before = row(id);
+      if (before !== undefined && before.revision >= event.revision) return [];
+      const storage_bytes = computeStorageBytes(event.metadata, document, before);
       // Only the event that deletes the document sets `deleted_at`. Later events do not change a deleted document.
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
@@ -63,11 +81,25 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
         status,
         type,
         created_at,
+        ...(storage_bytes !== undefined && { storage_bytes }),
         ...(hasBytesToDestroy && { deleted_at: event.metadata.recorded_at }),
       };
     });
   },
 };
+
+/** Returns the bytes that a document takes from its workspace's storage after an event; undefined if it takes none. */
+function computeStorageBytes(
+  { imported }: EventMetadata,
+  document: DocumentRecord,
+  before: DocumentRow | undefined,
+): number | undefined {
+  const isPresent = isDocumentPresent(document);
+  if (!isPresent && document.status !== 'pending_upload') return undefined;
+  const isUpload = before === undefined || (isPresent && before.status === 'pending_upload');
+  const isStored = isUpload ? imported !== true : before.storage_bytes !== undefined;
+  return isStored ? document.size_bytes : undefined;
+}
 
 export interface DocumentListQuery {
   /** Accepted values by field; a field that is absent accepts all values. */
@@ -93,7 +125,7 @@ export interface DeletedDocument {
 
 /** Queries of documents. For read-your-writes, wait with `ReadModelProgress`. */
 export class DocumentQueries {
-  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows'>) {}
+  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'version'>) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
   async get(scope: Scope, id: string): Promise<FoundDocument | undefined> {
@@ -131,6 +163,16 @@ export class DocumentQueries {
   }
 
   /**
+   * Returns the bytes that all documents of a workspace take, in both environments, including pending uploads.
+   * @throws Unavailable
+   */
+  async storageBytes(workspace_id: string): Promise<number> {
+    const rows = await this.active.openActiveRows();
+    if (this.active.version < STORAGE_BYTES_VERSION) return sumDocumentSizes(rows, workspace_id);
+    return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');
+  }
+
+  /**
    * Lists deleted and expired documents that have bytes, of all scopes, in deletion order. Deletion times are from the
    * clocks of several processes, so a document can appear late, before the cursor: sometimes start again at an earlier
    * time.
@@ -151,5 +193,22 @@ export class DocumentQueries {
     return found.flatMap(({ id, object_id, deleted_at }) =>
       object_id === null || deleted_at === undefined ? [] : [{ id, object_id, deleted_at }],
     );
+  }
+}
+
+/** Adds up the sizes of a workspace's documents in rows without `storage_bytes`, until these rows are rebuilt. */
+async function sumDocumentSizes(rows: Collection<DocumentRow>, workspace_id: string): Promise<number> {
+  const fields = ['environment', 'shipment_id', 'created_at', 'id'] as const;
+  const query = { filter: { workspace_id }, sort: { fields }, limit: DOCUMENTS_PER_READ, index: 'by_shipment' };
+  let sum = 0;
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const page = await rows.find(after === undefined ? query : { ...query, after });
+    for (const { document, status } of page) {
+      if (isDocumentPresent(document) || status === 'pending_upload') sum += document.size_bytes;
+    }
+    const last = page[DOCUMENTS_PER_READ - 1];
+    if (last === undefined) return sum;
+    after = fields.map((field) => last[field]);
   }
 }

@@ -1,7 +1,15 @@
 import { CONNECTION_LIMITS } from './connection-guard.ts';
-import { parseInteger } from './setting-types.ts';
+import { parseByteSize, parseInteger } from './setting-types.ts';
 
-/** Settings that limit connections, keys and event streams. Their names begin with `MAX_`. */
+/** Setting of the disk space that documents leave free. */
+export const DISK_RESERVE = {
+  type: parseByteSize,
+  programs: ['standalone', 'gateway'],
+  default: '1GiB',
+  for: 'free disk space that [documents must leave](documents.md#storage) for other data; further ones get 507 `storage_full`',
+} as const;
+
+/** Settings that limit connections, keys, event streams and storage. Their names begin with `MAX_`. */
 export const LIMIT_SETTINGS = {
   MAX_API_KEYS_PER_OWNER: {
     type: parseInteger(1, 1_000),
@@ -44,5 +52,11 @@ export const LIMIT_SETTINGS = {
     programs: ['standalone', 'gateway'],
     default: '500',
     for: 'open event streams of one workspace in one process',
+  },
+  MAX_STORAGE_PER_WORKSPACE: {
+    type: parseByteSize,
+    programs: ['standalone', 'gateway'],
+    default: '10GiB',
+    for: 'bytes of [documents of one workspace](documents.md#storage); further ones get 413 `storage_quota_exceeded`',
   },
 } as const;

@@ -10,6 +10,7 @@ import {
   parsePort,
   parseSecret,
   parseServiceAddress,
+  parseByteSize,
   type SettingType,
   parseUrl,
 } from './setting-types.ts';
@@ -27,6 +28,9 @@ describe('a setting', () => {
     ['https://a.example/app', 'https://a.example/app/', parseUrl],
     ['ann@example.com', 'ann@example.com', parseEmail],
     ['dns:///shipments:4001', 'shipments:4001', parseServiceAddress],
+    [65_536, '64KiB', parseByteSize],
+    [10_737_418_240, '10GiB', parseByteSize],
+    [0, '0', parseByteSize],
   ])('is %p for the text %p', (value, given, type) => {
     expect(type(given, 'X')).toEqual(value);
   });
@@ -46,6 +50,8 @@ describe('a setting', () => {
     ['a CIDR', '10.0.0.0/33', parseCidrs],
     ['a CIDR of letters', 'localhost', parseCidrs],
     ['an e-mail address', 'ann', parseEmail],
+    ['a size', '10GB', parseByteSize],
+    ['a size', '1024', parseByteSize],
     ['bytes', 'c2hvcnQ=', bytes(32)],
     ['a secret that is short', 'sesame', parseSecret(32)],
   ])('rejects %s with one line that names the variable', (_, given, type) => {

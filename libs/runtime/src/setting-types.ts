@@ -41,6 +41,16 @@ export const parseDuration: SettingType<number> = (given, name) => {
   return Number(match[1]) * unit;
 };
 
+const SIZE_UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+/** Parses a size in bytes, from `64KiB`, `500MiB`, `10GiB` or `2TiB`, or `0`. */
+export const parseByteSize: SettingType<number> = (given, name) => {
+  const [, count, unit = ''] = /^(\d{1,6})(KiB|MiB|GiB|TiB)$/.exec(given) ?? [];
+  if (given === '0') return 0;
+  if (count === undefined) throw createError(name, 'a size such as 64KiB, 500MiB, 10GiB or 2TiB', given);
+  return Number(count) * (SIZE_UNITS[unit] ?? 1);
+};
+
 /** Parses an absolute HTTP or HTTPS URL and removes trailing slashes, so that paths can be appended. */
 export const parseUrl: SettingType<string> = (given, name) => {
   const parsed = URL.parse(given);

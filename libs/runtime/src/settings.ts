@@ -1,4 +1,4 @@
-import { LIMIT_SETTINGS } from './limit-settings.ts';
+import { DISK_RESERVE, LIMIT_SETTINGS } from './limit-settings.ts';
 import { LOG_LEVELS } from './logging.ts';
 import {
   parseBoolean,
@@ -81,6 +81,7 @@ export const SETTINGS = {
     default: './data',
     for: 'folder for all data; `npm run services` uses `./data/services`',
   },
+  DISK_RESERVE,
   ENGINES_DIR: {
     type: parseText,
     programs: ['services'],

@@ -127,6 +127,10 @@ export interface ShareConfig {
   readonly maxKeysPerOwner: number;
   readonly rateLimitPerMinute: number;
   readonly rateLimitOwnerFactor: number;
+  /** Maximum number of bytes of one workspace's documents. */
+  readonly storagePerWorkspace: number;
+  /** Free bytes of the disk that documents cannot use. */
+  readonly diskReserve: number;
   /** Limits of open event streams in one process. */
   readonly eventStreams: {
     readonly maxOpen: number;
@@ -142,6 +146,8 @@ export function readShareConfig(read: ConfigReader): ShareConfig {
     maxKeysPerOwner: read.get('MAX_API_KEYS_PER_OWNER'),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
     rateLimitOwnerFactor: read.get('RATE_LIMIT_OWNER_FACTOR'),
+    storagePerWorkspace: read.get('MAX_STORAGE_PER_WORKSPACE'),
+    diskReserve: read.get('DISK_RESERVE'),
     eventStreams: {
       maxOpen: read.get('MAX_EVENT_STREAMS'),
       maxPerCredential: read.get('MAX_EVENT_STREAMS_PER_KEY'),

@@ -71,6 +71,7 @@ describeInBrowser('settings of exceptions', () => {
     const window = await BrowserWindow.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/required-documents');
+    await page.getByText(/^0 bytes of 10\.7 GB used by documents of this workspace/).waitFor();
     await page.getByLabel('Ocean', { exact: true }).and(page.locator('input')).click();
     await page.getByRole('option', { name: 'Bill of lading' }).click();
     await page.keyboard.press('Escape');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StorageFull } from '@tracking/ports';
 import { eventually, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { FileObjectStore } from './file-object-store.ts';
@@ -48,6 +49,36 @@ describe('objects in files', () => {
     await store.put('obj_b', bytes('b'));
     await expect(store.put('obj_b', bytes('c'))).rejects.toThrow('object obj_b already exists');
     expect(await readdir(objects)).toEqual(['obj_b']);
+  });
+
+  it('leave the reserve of the disk free, also when several are stored at the same time', async () => {
+    let free = 14 * 2 ** 20;
+    const disk = { reserveBytes: 6 * 2 ** 20, freeBytes: () => Promise.resolve(free) };
+    const store = await FileObjectStore.open(objects, disk);
+    async function* large() {
+      for (let n = 0; n < 16; n += 1) {
+        free -= 2 ** 18;
+        yield Buffer.alloc(2 ** 18);
+      }
+    }
+    const puts = Array.from({ length: 5 }, (_, n) => store.put(`obj_${n}`, large()));
+    const outcomes = await Promise.allSettled(puts);
+    const failed = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.every((error) => error instanceof StorageFull)).toBe(true);
+    expect(await readdir(objects)).toHaveLength(5 - failed.length);
+    expect(free).toBeGreaterThan(0);
+    free = 6 * 2 ** 20 - 1;
+    await expect(store.put('obj_x', bytes('a'))).rejects.toThrow(StorageFull);
+  });
+
+  it('measure the free space of their own disk', async () => {
+    await expect(
+      (await FileObjectStore.open(objects, { reserveBytes: 2 ** 60 })).put('obj_a', bytes('a')),
+    ).rejects.toThrow(StorageFull);
+    await expect(
+      (await FileObjectStore.open(objects, { reserveBytes: 1 })).put('obj_a', bytes('a')),
+    ).resolves.toBeDefined();
   });
 
   it('are not removed as remains while they are stored, however slowly', async () => {

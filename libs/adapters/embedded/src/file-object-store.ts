@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream } from 'node:fs';
-import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, opendir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   OBJECT_ID_PATTERN,
   ObjectExists,
   Unavailable,
+  requireDiskSpace,
+  type DiskSpace,
   type ObjectContent,
   type ObjectStore,
   type StoredObject,
@@ -24,12 +26,18 @@ export class FileObjectStore implements ObjectStore {
   /** Ids of objects whose upload is running. */
   private readonly beingStored = new Set<string>();
 
-  private constructor(private readonly folder: string) {}
+  private constructor(
+    private readonly folder: string,
+    private readonly disk: DiskSpace,
+  ) {}
 
-  /** @param folder created if missing (0700); inside a data folder that this process has locked */
-  static async open(folder: string): Promise<FileObjectStore> {
+  /**
+   * @param folder created if missing (0700); inside a data folder that this process has locked
+   * @param disk by default the disk of the folder, without a reserve
+   */
+  static async open(folder: string, disk: Partial<DiskSpace> = {}): Promise<FileObjectStore> {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
-    return new FileObjectStore(folder);
+    return new FileObjectStore(folder, { reserveBytes: 0, freeBytes: () => measureFreeBytes(folder), ...disk });
   }
 
   /**
@@ -54,7 +62,7 @@ export class FileObjectStore implements ObjectStore {
     this.beingStored.add(id);
     try {
       if (await withDiskErrors(fileExists(whole))) throw new ObjectExists(id);
-      const stored = await write(part, source);
+      const stored = await write(part, requireDiskSpace(source, this.disk));
       await withDiskErrors(rename(part, whole));
       await withDiskErrors(syncFolder(this.folder));
       return stored;
@@ -141,6 +149,12 @@ async function* read(file: string, start: number, end: number): AsyncGenerator<U
   } catch (error) {
     throw createUnavailable(error);
   }
+}
+
+/** Returns the bytes that this process can still write to the disk of the folder. */
+async function measureFreeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await withDiskErrors(statfs(folder));
+  return bavail * bsize;
 }
 
 async function fileExists(file: string): Promise<boolean> {

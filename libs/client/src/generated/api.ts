@@ -1099,6 +1099,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the storage used by documents
+         * @description The documents of both environments of the workspace share one quota.
+         *
+         *     Needs the permission `documents:read`.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -2934,7 +2956,7 @@ export interface components {
             error: components["schemas"]["ErrorDetail"];
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_damaged" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "too_many_keys" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "replay_running" | "replay_completed" | "precondition_failed" | "rate_limited" | "too_many_streams" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
+        ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "storage_quota_exceeded" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_damaged" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "too_many_keys" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "replay_running" | "replay_completed" | "precondition_failed" | "rate_limited" | "too_many_streams" | "storage_full" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
         ErrorDetail: {
             /** @description Stable error code; see /docs/errors. */
             code: components["schemas"]["ErrorCode"];
@@ -5225,6 +5247,18 @@ export interface components {
             password: string;
             /** @description Name or id of the workspace, for users of several workspaces. By default, the oldest user with this e-mail address and password is signed in. */
             workspace?: string | null;
+        };
+        Storage: {
+            /**
+             * @description Maximum number of bytes.
+             * @example 10737418240
+             */
+            limit_bytes: number;
+            /**
+             * @description Bytes of the documents of the workspace, in both environments. Pending uploads count with their announced size.
+             * @example 1834920113
+             */
+            used_bytes: number;
         };
         /** @enum {string} */
         SubscribableEventType: "*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
@@ -12264,6 +12298,43 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["BulkShipmentsWritten"];
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The used bytes and the quota. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "used_bytes": 1834920113,
+                     *       "limit_bytes": 10737418240
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Storage"];
                 };
             };
         };

@@ -43,6 +43,7 @@ export const OPERATIONS = {
   getSession: ['GET', '/v1/session'],
   getSettings: ['GET', '/v1/settings'],
   getShipment: ['GET', '/v1/shipments/{id}'],
+  getStorage: ['GET', '/v1/storage'],
   getUser: ['GET', '/v1/users/{id}'],
   getWebhookDelivery: ['GET', '/v1/webhook_deliveries/{id}'],
   getWebhookEndpoint: ['GET', '/v1/webhook_endpoints/{id}'],

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { DocumentContentType } from '@tracking/contracts';
-import { type Counter, type Metrics, type ObjectStore, Unavailable } from '@tracking/ports';
+import { type Counter, type Metrics, type ObjectStore, StorageFull, Unavailable } from '@tracking/ports';
 import { checkArchiveParts } from './content/archive-parts.ts';
 import { FileTypeJudge } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
-import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
+import { DocumentTooLarge, EmptyDocument, isDocumentRefusal, StorageQuotaExceeded } from './refusals.ts';
 
 /** A stored object, complete and durable, to which commands refer. */
 export interface DocumentObject {
@@ -48,7 +48,7 @@ export class DocumentBytes {
   /**
    * Stores all bytes of the source with a new id, and judges them as they pass. If it throws, nothing is kept; an
    * `Unavailable` may leave an object without a reference, which the sweep of orphans deletes.
-   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, Unavailable; errors of the source
+   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, StorageFull, Unavailable; errors of the source
    */
   async store(bytes: BytesToStore): Promise<DocumentObject> {
     const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
@@ -63,7 +63,7 @@ export class DocumentBytes {
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
     } catch (error) {
-      if (isDocumentRefusal(error)) this.refused.add(1, { why: error.name });
+      this.countRefusal(error);
       throw error;
     }
   }
@@ -81,6 +81,12 @@ export class DocumentBytes {
       await objects.delete(id).catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Counts an error that is a refusal of a file. */
+  countRefusal(error: unknown): void {
+    const isRefusal = isDocumentRefusal(error) || error instanceof StorageQuotaExceeded || error instanceof StorageFull;
+    if (isRefusal) this.refused.add(1, { why: error.name });
   }
 }
 

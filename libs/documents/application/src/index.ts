@@ -4,10 +4,13 @@ export type { DeletedDocument, DeletedDocumentsDependencies, DeletedDocumentPosi
 export { DocumentBytes } from './document-bytes.ts';
 export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
 export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';
+export { StorageQuota, type StorageReservation, type StorageUsage } from './storage-quota.ts';
+export type { StorageQuotaOptions } from './storage-quota.ts';
 export {
   type DocumentRefusal,
   DocumentTooLarge,
   EmptyDocument,
   isDocumentRefusal,
+  StorageQuotaExceeded,
   UnsupportedDocumentType,
 } from './refusals.ts';

@@ -27,6 +27,21 @@ export class UnsupportedDocumentType extends Error {
   }
 }
 
+/** The documents of the workspace would take more bytes than its storage quota. Nothing is stored. */
+export class StorageQuotaExceeded extends Error {
+  override readonly name = 'StorageQuotaExceeded';
+  /** @param usedBytes bytes of documents and of uploads in progress, without the refused ones */
+  constructor(
+    readonly usedBytes: number,
+    readonly limitBytes: number,
+    readonly neededBytes: number,
+  ) {
+    super(
+      `The workspace uses ${usedBytes} of ${limitBytes} bytes for documents, so it has no room for ${neededBytes} bytes. Delete documents first.`,
+    );
+  }
+}
+
 /** Refusals that depend on the sent bytes; any other error comes from the source or the engine. */
 export type DocumentRefusal = DocumentTooLarge | EmptyDocument | UnsupportedDocumentType;
 

@@ -1,3 +1,4 @@
+import type { StorageQuota } from '@tracking/documents';
 import type { HttpDependencies } from '@tracking/http';
 import type { ObjectStore } from '@tracking/ports';
 import type { ShipmentsHttpDependencies } from '@tracking/shipments-http';
@@ -13,4 +14,6 @@ export interface DocumentsHttpDependencies extends HttpDependencies {
   readonly readModels: ShipmentsHttpDependencies['readModels'];
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  /** The limit of the bytes of each workspace's documents. */
+  readonly storageQuota: StorageQuota;
 }

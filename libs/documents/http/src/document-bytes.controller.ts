@@ -27,6 +27,7 @@ import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
 import { type ByteRange, DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
+import { COMMAND_ALLOWANCE_MS } from './receive-forms.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
@@ -128,9 +129,10 @@ export class DocumentBytesController {
   @refusal(404, 'No such document.')
   @refusal(408, 'The upload was too slow.')
   @refusal(409, 'The document is already complete, expired or deleted.')
-  @refusal(413, 'The file is larger than announced.')
+  @refusal(413, 'The file is larger than announced, or another upload of the document uses the rest of the storage.')
   @refusal(429, 'Too many uploads of this document per minute; see Retry-After.')
   @refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
+  @refusal(507, 'The service has no disk space left for documents; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = requireGrant(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
@@ -142,21 +144,27 @@ export class DocumentBytesController {
     const former = found.received_object_id;
     // Ignore an upload with the same bytes, if the stored object still exists.
     const kept_object_id = former !== null && (await this.storage.hasObject(former)) ? former : null;
-    const { content_type: contentType, file_name: fileName } = found.document;
-    const object = await this.storage.store({
-      shipmentId: ids.shipment_id,
-      source: readBodyPieces(request, UPLOAD_TIME_LIMITS),
-      limitBytes: grant.size_bytes,
-      ...readDeclaredBytes(request),
-      hint: { contentType, fileName },
-    });
-    const { traceparent, id: request_id } = request;
-    const by = { ...getCommandIdentity(request), ...scope, actor, request_id, traceparent, strict: false };
-    const { answer } = await this.storage.destroyIfRefused(request, object.id, () =>
-      this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
-    );
-    const unneeded = answer.outcome === 'unchanged' ? object.id : former;
-    if (unneeded !== null) await this.storage.destroy(request, unneeded);
+    const { content_type: contentType, file_name: fileName, size_bytes } = found.document;
+    const maxMs = UPLOAD_TIME_LIMITS.overallMs + COMMAND_ALLOWANCE_MS;
+    const reservation = await this.storage.reserveCopy(workspace_id, ids.document_id, size_bytes, maxMs);
+    try {
+      const object = await this.storage.store(request, {
+        shipmentId: ids.shipment_id,
+        source: readBodyPieces(request, UPLOAD_TIME_LIMITS),
+        limitBytes: grant.size_bytes,
+        ...readDeclaredBytes(request),
+        hint: { contentType, fileName },
+      });
+      const { traceparent, id: request_id } = request;
+      const by = { ...getCommandIdentity(request), ...scope, actor, request_id, traceparent, strict: false };
+      const { answer } = await this.storage.destroyIfRefused(request, object.id, () =>
+        this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
+      );
+      const unneeded = answer.outcome === 'unchanged' ? object.id : former;
+      if (unneeded !== null) await this.storage.destroy(request, unneeded);
+    } finally {
+      await reservation.release();
+    }
   }
 
   /**

@@ -6,17 +6,42 @@ import {
   type DocumentObject,
   DocumentTooLarge,
   EmptyDocument,
+  type StorageQuota,
+  StorageQuotaExceeded,
+  type StorageReservation,
+  type StorageUsage,
   UnsupportedDocumentType,
 } from '@tracking/documents';
 import { RequestError, requestFields, formatSize } from '@tracking/http';
-import { type Counter, isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
+import {
+  type Counter,
+  isKnownUndone,
+  type Logger,
+  type Metrics,
+  type ObjectStore,
+  type Position,
+  StorageFull,
+} from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
 interface StorageDependencies {
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  readonly quota: StorageQuota;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Bytes that the request reserved, until the command that stores the document uses them. */
+    storageReservation: StorageReservation | null;
+  }
+}
+
+/** Precondition that no shipment meets, since versions start at 1. Only a command that was executed before succeeds. */
+const IMPOSSIBLE_VERSION = { expected_versions: [0] } as const;
+/** Seconds after which a client may repeat an upload for which the disk had no room. */
+const STORAGE_FULL_RETRY_S = '60';
 
 /** A document with the id of its stored file. */
 interface StoredDocument {
@@ -122,11 +147,65 @@ export class DocumentStorage {
     return new RequestError('document_damaged', 'The stored file of the document is damaged.');
   }
 
-  /** @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`; Unavailable; the error of the source */
-  async store(bytes: BytesToStore): Promise<DocumentObject> {
+  /**
+   * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; Unavailable; the
+   *   error of the source
+   */
+  async store(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
     try {
       return await this.bytes.store(bytes);
     } catch (error) {
+      if (error instanceof StorageFull) {
+        const fields = { ...requestFields(request), free_bytes: error.freeBytes };
+        this.parts.logger.warn(fields, 'disk has no room for documents beyond DISK_RESERVE; upload refused');
+      }
+      throw asRequestError(error);
+    }
+  }
+
+  /** @throws Unavailable */
+  usage(workspaceId: string): Promise<StorageUsage> {
+    return this.parts.quota.usage(workspaceId);
+  }
+
+  /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; Unavailable */
+  reserve(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+    return this.convertQuotaRefusal(this.parts.quota.reserve(workspaceId, bytes, maxMs));
+  }
+
+  /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; Unavailable */
+  reserveCopy(workspaceId: string, documentId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+    return this.convertQuotaRefusal(this.parts.quota.reserveCopy(workspaceId, documentId, bytes, maxMs));
+  }
+
+  /**
+   * Runs a command that creates a document of this size, if the workspace has room for it. Without room, a repeat of a
+   * command that was executed before still gets its answer.
+   * @param command runs the command with these fields
+   * @throws RequestError `storage_quota_exceeded`; the error of the command
+   */
+  async spend<Written extends { readonly position: Position }>(
+    reservation: StorageReservation,
+    bytes: number,
+    command: (fields: Partial<typeof IMPOSSIBLE_VERSION>) => Promise<Written>,
+  ): Promise<Written> {
+    try {
+      await this.convertQuotaRefusal(reservation.resize(bytes));
+    } catch (refusal) {
+      if (!(refusal instanceof RequestError)) throw refusal;
+      return command(IMPOSSIBLE_VERSION).catch((error: unknown) => {
+        const isNew = error instanceof DomainError && error.code === 'precondition_failed';
+        throw isNew ? refusal : error;
+      });
+    }
+    return reservation.spend(() => command({}), provesNothingWritten);
+  }
+
+  private async convertQuotaRefusal<T>(reserving: Promise<T>): Promise<T> {
+    try {
+      return await reserving;
+    } catch (error) {
+      this.bytes.countRefusal(error);
       throw asRequestError(error);
     }
   }
@@ -187,6 +266,11 @@ function provesNothingWritten(error: unknown): boolean {
 function asRequestError(error: unknown): unknown {
   if (error instanceof DocumentTooLarge) {
     return new RequestError('body_too_large', `The file is larger than ${formatSize(error.limitBytes)}.`);
+  }
+  if (error instanceof StorageQuotaExceeded) return new RequestError('storage_quota_exceeded', error.message);
+  if (error instanceof StorageFull) {
+    const headers = { 'Retry-After': STORAGE_FULL_RETRY_S };
+    return new RequestError('storage_full', 'The service has no disk space left for documents.', [], headers);
   }
   if (error instanceof EmptyDocument) return new RequestError('empty_file', error.message);
   if (error instanceof UnsupportedDocumentType) return new RequestError('unsupported_document_type', error.message);

@@ -7,6 +7,7 @@ import {
   DOCUMENT_TYPES,
   type FieldError,
 } from '@tracking/contracts';
+import type { StorageUsage } from '@tracking/documents';
 import {
   ActorResource,
   fault,
@@ -220,3 +221,16 @@ export class DocumentPageResource extends PageType(
   'The documents of this page.',
   'Cursor of the next page: send it as `cursor`.',
 ) {}
+
+@ApiSchema({ name: 'Storage' })
+export class StorageResource extends Resource implements StorageUsage {
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Bytes of the documents of the workspace, in both environments. Pending uploads count with their announced size.',
+    example: 1_834_920_113,
+  })
+  readonly used_bytes!: number;
+  @ApiProperty({ type: 'integer', description: 'Maximum number of bytes.', example: 10_737_418_240 })
+  readonly limit_bytes!: number;
+}

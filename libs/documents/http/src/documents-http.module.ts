@@ -9,6 +9,7 @@ import { DocumentController } from './document.controller.ts';
 import { DOCUMENTS_DOCS } from './documents-docs.ts';
 import { receiveForms } from './receive-forms.ts';
 import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
+import { StorageController } from './storage.controller.ts';
 import { UploadThrottle, UploadUrls } from './upload-urls.ts';
 
 /** Documents of shipments, with their bytes. */
@@ -22,13 +23,16 @@ export class DocumentsHttpModule {
   };
 
   static with(dependencies: DocumentsHttpDependencies): DynamicModule {
-    const { objects, logger, metrics, clock, quota, settings } = dependencies;
+    const { objects, logger, metrics, clock, quota, storageQuota, settings } = dependencies;
     return {
       module: DocumentsHttpModule,
-      controllers: [ShipmentDocumentsController, DocumentController, DocumentBytesController],
+      controllers: [ShipmentDocumentsController, DocumentController, DocumentBytesController, StorageController],
       providers: [
         ...createShipmentReading(dependencies),
-        { provide: DocumentStorage, useFactory: () => new DocumentStorage({ objects, logger, metrics }) },
+        {
+          provide: DocumentStorage,
+          useFactory: () => new DocumentStorage({ objects, quota: storageQuota, logger, metrics }),
+        },
         {
           provide: UploadUrls,
           inject: [TokenSealer],

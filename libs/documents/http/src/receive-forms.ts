@@ -18,6 +18,9 @@ import { fileName, normaliseFileName } from './document.resource.ts';
 const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE = 'file';
 
+/** Time that a reservation for a form outlasts the longest upload, in which its command runs. */
+export const COMMAND_ALLOWANCE_MS = 60_000;
+
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
   kind: FORM_BODY_KIND,
@@ -42,15 +45,20 @@ export function receiveForms(
   storage: DocumentStorage,
 ): void {
   fastify.decorateRequest('unnamedObject', null);
+  fastify.decorateRequest('storageReservation', null);
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.body?.kind !== FORM_BODY_KIND) done();
     else receive(request, shipments, storage).then(() => done(), done);
   });
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    const object = request.unnamedObject;
+    const { unnamedObject: object, storageReservation: reservation } = request;
     request.unnamedObject = null;
-    if (object === null) done(null, payload);
-    else void storage.destroy(request, object).then(() => done(null, payload));
+    request.storageReservation = null;
+    if (object === null && reservation === null) done(null, payload);
+    else {
+      const destroyed = object === null ? undefined : storage.destroy(request, object);
+      void Promise.all([destroyed, reservation?.release()]).then(() => done(null, payload));
+    }
   });
 }
 
@@ -60,8 +68,11 @@ async function receive(
   storage: DocumentStorage,
 ): Promise<void> {
   const shipmentId = parseShipmentId((request.params as { readonly id: string }).id);
-  const found = shipmentId && (await shipments.getShipment({ ...scopeOf(request), shipment_id: shipmentId }));
+  const scope = scopeOf(request);
+  const found = shipmentId && (await shipments.getShipment({ ...scope, shipment_id: shipmentId }));
   if (!found) throw notFound('shipment');
+  const maxMs = TIME.overallMs + COMMAND_ALLOWANCE_MS;
+  request.storageReservation = await storage.reserve(scope.workspace_id, minFileBytes(request), maxMs);
   const take = (file: FormFile) => store(request, found.record.id, file, storage);
   request.body = await readForm(request, { fileField: FILE, time: TIME, take });
 }
@@ -76,7 +87,22 @@ async function store(
   const faults = fileName(kept, FILE);
   if (faults.length > 0) throw invalidRequest(faults);
   const hint = { contentType: mediaType, fileName: String(kept) };
-  const object = await storage.store({ shipmentId, source: bytes, limitBytes: DOCUMENT_LIMITS.multipartBytes, hint });
+  const object = await storage.store(request, {
+    shipmentId,
+    source: bytes,
+    limitBytes: DOCUMENT_LIMITS.multipartBytes,
+    hint,
+  });
   request.unnamedObject = object.id;
   return new ReceivedFile(String(kept), object);
+}
+
+/**
+ * Returns the bytes that the file of a form has at least, so that a form without room is refused before it is received.
+ * Returns 0 for a request with an `Idempotency-Key`: only its complete body shows whether it repeats an earlier one.
+ */
+function minFileBytes({ headers }: FastifyRequest): number {
+  if (headers['idempotency-key'] !== undefined) return 0;
+  const length = headers['content-length'];
+  return length === undefined ? DOCUMENT_LIMITS.multipartBytes : Math.max(0, Number(length) - MIB);
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS, type Page, type Scope, type ShipmentDocument } from '@tracking/contracts';
+import type { StorageReservation } from '@tracking/documents';
 import {
   BodyPipe,
   CurrentCommand,
@@ -36,7 +37,7 @@ import {
   DocumentWrittenResource,
   RequestUploadDto,
 } from './document.resource.ts';
-import { DOCUMENT_FORM } from './receive-forms.ts';
+import { COMMAND_ALLOWANCE_MS, DOCUMENT_FORM } from './receive-forms.ts';
 import { type Upload, UploadUrls } from './upload-urls.ts';
 
 /** The documents of a shipment. */
@@ -62,6 +63,7 @@ export class ShipmentDocumentsController {
   @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
   @refusal(409, 'The document to replace was already replaced.')
+  @refusal(507, 'The service has no disk space left for documents; see Retry-After.')
   async add(
     @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -72,10 +74,13 @@ export class ShipmentDocumentsController {
     const { type, file, replaces_document_id = null } = sent.value;
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
-    request.unnamedObject = null;
-    const written = await this.storage.destroyIfRefused(request, object.id, () =>
-      this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),
-    );
+    const reservation = takeReservation(request);
+    const written = await this.storage.spend(reservation, object.size_bytes, (fields) => {
+      request.unnamedObject = null;
+      return this.storage.destroyIfRefused(request, object.id, () =>
+        this.shipments.addDocument({ ...about, ...fields, document: { type, file_name, replaces_document_id } }),
+      );
+    });
     // Destroy the new bytes of a repeated request: the document keeps the bytes of the first attempt.
     if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
@@ -100,7 +105,10 @@ export class ShipmentDocumentsController {
   ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: Upload }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
-    const written = await this.shipments.requestUpload({ ...command, shipment_id, document });
+    const reservation = await this.storage.reserve(command.workspace_id, 0, COMMAND_ALLOWANCE_MS);
+    const written = await this.storage.spend(reservation, document.size_bytes, (fields) =>
+      this.shipments.requestUpload({ ...command, ...fields, shipment_id, document }),
+    );
     const location = `/v1/documents/${written.answer.document.id}`;
     const body = await this.responder.respond(reply, sent.warnings, {
       ...this.documents.toWrittenResource(written),
@@ -132,6 +140,14 @@ export class ShipmentDocumentsController {
       return this.documents.list(request, shipmentId, { limit, after });
     });
   }
+}
+
+/** Takes over the reservation for the received file, which the command then uses or releases. */
+function takeReservation(request: FastifyRequest): StorageReservation {
+  const { storageReservation } = request;
+  if (storageReservation === null) throw new Error('no storage was reserved for the file of the form');
+  request.storageReservation = null;
+  return storageReservation;
 }
 
 /** @throws RequestError `body_too_large` */

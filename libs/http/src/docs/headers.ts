@@ -98,7 +98,7 @@ const NO_CONTENT_STATUS = 204;
  * Statuses with `Retry-After`. A 409 has the header if the first request with the same `Idempotency-Key` is still in
  * progress.
  */
-const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503]);
+const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503, 507]);
 
 function selectHeaders(status: number, { id, method, writes }: DescribedOperation): ResponseHeader[] {
   const guarded = OPERATIONS[id] !== 'open';

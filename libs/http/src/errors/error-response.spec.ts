@@ -29,7 +29,7 @@ describe('getErrorStatus', () => {
       not_found: [404],
       conflict: [409, 412],
       rate_limit: [429],
-      internal: [500, 503],
+      internal: [500, 503, 507],
     };
     for (const [code, type] of Object.entries(ERROR_CODES)) {
       expect(allowed[type]).toContain(getErrorStatus(code as ErrorCode));

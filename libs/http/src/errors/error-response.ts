@@ -177,6 +177,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_timeout: 408,
   precondition_failed: 412,
   body_too_large: 413,
+  storage_quota_exceeded: 413,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   expectation_failed: 417,
@@ -184,6 +185,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   busy: 503,
   unavailable: 503,
   read_model_behind: 503,
+  storage_full: 507,
 };
 
 /** Returns the HTTP status of an error code. */

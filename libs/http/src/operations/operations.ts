@@ -47,6 +47,7 @@ export const OPERATIONS = {
   rejectDocument: 'documents:approve',
   deleteDocument: 'documents:approve',
   getRequiredDocuments: 'documents:read',
+  getStorage: 'documents:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',
   streamEvents: 'shipments:read',

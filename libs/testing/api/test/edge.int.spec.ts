@@ -65,6 +65,7 @@ const ROUTES = [
   ['GET', '/v1/milestone_codes', 'shipments:read'],
   ['GET', '/v1/places', 'shipments:read'],
   ['GET', '/v1/required_documents', 'documents:read'],
+  ['GET', '/v1/storage', 'documents:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
   ['GET', '/v1/events/stream', 'shipments:read'],

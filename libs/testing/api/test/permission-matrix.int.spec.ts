@@ -128,6 +128,7 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   rejectDocument: { access: 'documents:approve', of: 'document', json: { reason: 'x' } },
   deleteDocument: { access: 'documents:approve', of: 'document' },
   getRequiredDocuments: { access: 'documents:read' },
+  getStorage: { access: 'documents:read' },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
   streamEvents: { access: 'shipments:read', endless: true },

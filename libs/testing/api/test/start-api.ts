@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EVENT_HEADERS, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, PublishedEvent, Role } from '@tracking/contracts';
+import { StorageQuota } from '@tracking/documents';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
@@ -12,7 +13,7 @@ import type { Deprecations, IdempotencyOptions } from '@tracking/http';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
-import type { DocumentStore, Metrics } from '@tracking/ports';
+import type { DiskSpace, DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { Shipments, createEventMaker } from '@tracking/shipments';
 import { type LogLine, createRecordingLogger } from '@tracking/testing';
@@ -40,6 +41,10 @@ export interface StartOptions {
   readonly settings?: Partial<ApiDependencies['settings']>;
   readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
+  /** Maximum number of bytes of one workspace's documents. */
+  readonly storagePerWorkspace?: number;
+  /** Disk of the stored files, which may be smaller than the real one. */
+  readonly disk?: Partial<DiskSpace>;
   /** False to start no projections, which simulates a service that is down. */
   readonly project?: boolean;
   /** Wraps the document store that all features use. */
@@ -101,6 +106,15 @@ export async function startApi(options: StartOptions = {}) {
   const idempotency = await IdempotencyClaims.open(claiming);
   /** Functions that close resources of single tests, called in reverse order. */
   const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
+  const storageQuota = await StorageQuota.open({
+    documentStore,
+    storageBytes: (workspaceId) => readModels.queries.documents.storageBytes(workspaceId),
+    isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
+    limitBytes: options.storagePerWorkspace ?? 2 ** 40,
+    clock,
+    logger,
+    isSoleProcess: true,
+  });
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const dependencies = {
     shipments: new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics }),
@@ -110,7 +124,8 @@ export async function startApi(options: StartOptions = {}) {
     head: () => eventStore.head(),
     quota,
     idempotency,
-    objects: await FileObjectStore.open(join(dataDir, 'objects')),
+    objects: await FileObjectStore.open(join(dataDir, 'objects'), options.disk),
+    storageQuota,
     places,
     clock,
     logger,

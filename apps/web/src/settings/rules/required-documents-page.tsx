@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
@@ -6,7 +6,9 @@ import { PageHeader, QueryView } from '../../app/page.tsx';
 import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
+import { documentStorageQuery } from '../../shipment/documents/documents.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
+import { formatFileSize } from '../../values/files.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { type RequiredTypes, listChangedModes, buildRequiredDocumentsPatch } from './rule-changes.ts';
 import {
@@ -39,6 +41,33 @@ function RequiredDocumentsView() {
           <>
             <LastSettingsChangeNote settings={known} />
             <RequiredDocumentsForm settings={known} />
+          </>
+        )}
+      </QueryView>
+      <DocumentStorage />
+    </Stack>
+  );
+}
+
+/** The bytes that the documents of the workspace use, and its quota. */
+function DocumentStorage() {
+  const storage = useQuery(documentStorageQuery(useEnvironment()));
+  return (
+    <Stack component="section" aria-labelledby="storage" gap="xs" mt="lg">
+      <Title order={2} size="h4" id="storage">
+        Document storage
+      </Title>
+      <QueryView query={storage} what="the storage">
+        {({ used_bytes, limit_bytes }) => (
+          <>
+            <Progress
+              value={limit_bytes === 0 ? 100 : Math.min(100, (used_bytes / limit_bytes) * 100)}
+              size="lg"
+              aria-label="Used document storage"
+            />
+            <Text size="sm">
+              {`${formatFileSize(used_bytes)} of ${formatFileSize(limit_bytes)} used by documents of this workspace, live and test.`}
+            </Text>
           </>
         )}
       </QueryView>

@@ -37,6 +37,14 @@ export function requiredDocumentsQuery(environment: Environment) {
   });
 }
 
+/** Query of the bytes that the documents of the workspace use, in both environments. */
+export function documentStorageQuery(environment: Environment) {
+  return queryOptions({
+    queryKey: ['storage', environment],
+    queryFn: ({ signal }) => getApiClient(environment).documents.storage({ signal }),
+  });
+}
+
 type PreviewKind = 'picture' | 'pdf' | 'text';
 
 const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {

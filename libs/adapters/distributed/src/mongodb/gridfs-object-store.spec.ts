@@ -1,4 +1,4 @@
-import { splitIntoChunks } from './gridfs-object-store.ts';
+import { parseFreeBytes, splitIntoChunks } from './gridfs-object-store.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
   const chunks: string[] = [];
@@ -20,5 +20,17 @@ describe('bytes in chunks', () => {
     expect(await chunksOf()).toEqual([]);
     expect(await chunksOf('', '')).toEqual([]);
     expect(await chunksOf('abcd', '')).toEqual(['abcd']);
+  });
+});
+
+describe('free bytes of the disk', () => {
+  it('include those that MongoDB keeps for reuse', () => {
+    expect(parseFreeBytes({ fsTotalSize: 1_000, fsUsedSize: 900 })).toBe(100);
+    expect(parseFreeBytes({ fsTotalSize: 1_000, fsUsedSize: 900, freeStorageSize: 50 })).toBe(150);
+  });
+
+  it('are unknown if the server does not report its disk', () => {
+    expect(parseFreeBytes({ ok: 1 })).toBeUndefined();
+    expect(parseFreeBytes({ fsTotalSize: 0, fsUsedSize: 0 })).toBeUndefined();
   });
 });

@@ -7,12 +7,15 @@ import {
   type ObjectStore,
   type StoredObject,
   Unavailable,
+  requireDiskSpace,
 } from '@tracking/ports';
 import { ENGINE_NAME, ID_INDEX, type MongoConnection, findViolatedIndex } from './mongo-connection.ts';
 
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
 const FILE_PAGE_SIZE = 500;
+/** Age in milliseconds up to which a measured free space is used. */
+const FREE_SPACE_AGE_MS = 1_000;
 /** Milliseconds allowed for building an index, which takes long in a large collection. */
 const INDEX_BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
@@ -29,17 +32,24 @@ export const OBJECT_COLLECTIONS = {
  */
 export class GridfsObjectStore implements ObjectStore {
   private ready: Promise<void> | undefined;
+  private measured: { readonly at: number; readonly free: Promise<number | undefined> } | undefined;
 
-  constructor(private readonly connection: MongoConnection) {}
+  /** @param reserveBytes bytes of MongoDB's disk that objects must leave free */
+  constructor(
+    private readonly connection: MongoConnection,
+    private readonly reserveBytes = 0,
+  ) {}
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     throwIfInvalidId(id);
+    const { reserveBytes } = this;
+    const guarded = requireDiskSpace(source, { reserveBytes, freeBytes: () => this.freeBytes() });
     await this.beginUpload(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
     let n = 0;
     try {
-      for await (const data of splitIntoChunks(source, GRIDFS_CHUNK_BYTES)) {
+      for await (const data of splitIntoChunks(guarded, GRIDFS_CHUNK_BYTES)) {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
@@ -111,6 +121,19 @@ export class GridfsObjectStore implements ObjectStore {
     }
   }
 
+  /** Returns the free bytes of MongoDB's disk, measured at most a second ago; undefined if the server does not report them. */
+  private freeBytes(): Promise<number | undefined> {
+    const now = performance.now();
+    if (this.measured === undefined || now - this.measured.at > FREE_SPACE_AGE_MS) {
+      const free = this.connection
+        .run((database) => database.command({ dbStats: 1, freeStorage: 1 }))
+        // A server may refuse the command. If it does not respond, the upload itself fails.
+        .then(parseFreeBytes, () => undefined);
+      this.measured = { at: now, free };
+    }
+    return this.measured.free;
+  }
+
   /** Reserves the id. */
   private async beginUpload(id: string): Promise<void> {
     await this.run(async ({ unfinished }) => {
@@ -178,6 +201,19 @@ export class GridfsObjectStore implements ObjectStore {
   private openRecords(database: Db): GridfsRecords {
     return new GridfsRecords(database, this.connection.deadlineMs);
   }
+}
+
+/**
+ * Returns the free bytes in a response to `dbStats`: those of the disk, and those that MongoDB keeps in its files for
+ * reuse, because deletions do not make the files smaller. Undefined if the server does not report the size of its disk.
+ */
+export function parseFreeBytes({
+  fsTotalSize,
+  fsUsedSize,
+  freeStorageSize,
+}: Record<string, unknown>): number | undefined {
+  if (typeof fsTotalSize !== 'number' || typeof fsUsedSize !== 'number' || fsTotalSize === 0) return undefined;
+  return fsTotalSize - fsUsedSize + (typeof freeStorageSize === 'number' ? freeStorageSize : 0);
 }
 
 function filterAfter({ uploadDate, _id }: FileRecord) {

@@ -1,0 +1,105 @@
+import { openTestEngine } from '@tracking/embedded/testing';
+import { Busy, Unavailable } from '@tracking/ports';
+import { eventually, noMetrics, silentLogger, type TempFolder, createTempFolder } from '@tracking/testing';
+import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceeded } from './index.ts';
+
+const WORKSPACE = 'ws_1';
+const HOUR_MS = 3_600_000;
+
+describe('storage quota', () => {
+  let folder: TempFolder;
+  let engine: Awaited<ReturnType<typeof openTestEngine>>;
+  let now: number;
+  /** Bytes that the read model counts. */
+  let counted: number;
+  let isCounted: boolean;
+  beforeEach(async () => {
+    folder = await createTempFolder();
+    engine = await openTestEngine(folder.path, { logger: silentLogger, metrics: noMetrics });
+    [now, counted, isCounted] = [Date.now(), 0, true];
+  });
+  afterEach(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  const open = (differing: Partial<StorageQuotaOptions> = {}) =>
+    StorageQuota.open({
+      documentStore: engine.documentStore,
+      storageBytes: (workspaceId) => Promise.resolve(workspaceId === WORKSPACE ? counted : 0),
+      isCounted: () => Promise.resolve(isCounted),
+      limitBytes: 100,
+      clock: () => new Date(now),
+      logger: silentLogger,
+      isSoleProcess: false,
+      ...differing,
+    });
+  const reserve = (quota: StorageQuota, bytes: number) => quota.reserve(WORKSPACE, bytes, HOUR_MS);
+
+  it('is not exceeded by parallel reservations of several processes', async () => {
+    const quotas = await Promise.all([open(), open(), open()]);
+    const attempts = quotas.flatMap((quota) => Array.from({ length: 20 }, () => reserve(quota, 10)));
+    const outcomes = await Promise.allSettled(attempts);
+    const granted = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    expect(granted).toBeGreaterThan(0);
+    expect(granted).toBeLessThanOrEqual(10);
+    expect(await quotas[0]?.usage(WORKSPACE)).toEqual({ used_bytes: 0, limit_bytes: 100 });
+  });
+
+  it('is used completely by parallel reservations of one process', async () => {
+    const quota = await open();
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve(quota, 10)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    await expect(quota.reserve('ws_2', 100, HOUR_MS)).resolves.toBeDefined();
+  });
+
+  it('refuses with the used, allowed and needed bytes, and reserves nothing then', async () => {
+    const quota = await open();
+    counted = 70;
+    const held = await reserve(quota, 20);
+    const error = await reserve(quota, 11).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StorageQuotaExceeded);
+    expect(error).toMatchObject({ usedBytes: 90, limitBytes: 100, neededBytes: 11 });
+    await expect(held.resize(31)).rejects.toThrow(StorageQuotaExceeded);
+    await expect(reserve(quota, 30)).resolves.toBeDefined();
+  });
+
+  it('counts a reservation until the read model counts its document', async () => {
+    const quota = await open();
+    isCounted = false;
+    await (await reserve(quota, 60)).spend(() => Promise.resolve({ position: '1' }));
+    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
+    isCounted = true;
+    await (await reserve(quota, 40)).spend(() => Promise.resolve({ position: '2' }));
+    await eventually(async () => (await reserve(quota, 40)).release());
+  });
+
+  it('counts a reservation after an unknown outcome, but not after a failed command', async () => {
+    const quota = await open();
+    const spend = async (error: Error) => (await reserve(quota, 60)).spend(() => Promise.reject(error));
+    await expect(spend(new Busy('engine', 'queue'))).rejects.toThrow(Busy);
+    await expect(spend(new Unavailable('engine', 'silent'))).rejects.toThrow(Unavailable);
+    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
+  });
+
+  it('forgets the reservations of a killed process: at the start if it is alone, otherwise when they expire', async () => {
+    await reserve(await open(), 100);
+    const other = await open();
+    await expect(reserve(other, 1)).rejects.toThrow(StorageQuotaExceeded);
+    now += HOUR_MS;
+    await reserve(other, 100);
+    await expect(reserve(await open({ isSoleProcess: true }), 100)).resolves.toBeDefined();
+  });
+
+  it('reserves bytes only for further uploads of a pending document at the same time', async () => {
+    const quota = await open();
+    counted = 100;
+    const copy = () => quota.reserveCopy(WORKSPACE, 'doc_1', 100, HOUR_MS);
+    const first = await copy();
+    await expect(copy()).rejects.toThrow(StorageQuotaExceeded);
+    await first.release();
+    await copy();
+    now += HOUR_MS;
+    await expect(copy()).resolves.toBeDefined();
+  });
+});

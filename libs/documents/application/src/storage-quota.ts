@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type DocumentStore,
+  isKnownUndone,
+  type Logger,
+  type Position,
+} from '@tracking/ports';
+import { StorageQuotaExceeded } from './refusals.ts';
+
+/** How long a reservation waits for the read model of documents to contain the stored document. */
+const PROJECTION_TIMEOUT_MS = 60_000;
+/** Time between deletions of expired reservations by one process. */
+const SWEEP_INTERVAL_MS = 60_000;
+const RESERVATIONS_PER_SWEEP = 100;
+
+/** Bytes of an upload that the read model of documents does not count yet. */
+interface ReservedBytes extends Document {
+  readonly workspace_id: string;
+  readonly bytes: number;
+  /** Time from which the bytes no longer count: the process that reserved them ended without releasing them. */
+  readonly expires_at: string;
+}
+
+/** Not durable: a reservation ends with the process, and its loss only matters together with a loss of power. */
+const RESERVATIONS: CollectionSpec = {
+  name: 'document_reservations',
+  indexes: [
+    { name: 'by_workspace', fields: ['workspace_id', 'expires_at', 'bytes'] },
+    { name: 'by_expiry', fields: ['expires_at'] },
+  ],
+  durability: 'derived',
+};
+
+/** The storage of a workspace, in bytes of its documents in both environments. */
+export interface StorageUsage {
+  readonly used_bytes: number;
+  readonly limit_bytes: number;
+}
+
+export interface StorageQuotaOptions {
+  readonly documentStore: DocumentStore;
+  /** Returns the bytes of all documents of a workspace, including pending uploads. Throws `Unavailable`. */
+  readonly storageBytes: (workspaceId: string) => Promise<number>;
+  /** Returns true if `storageBytes` includes all documents up to the position, now or within the time. */
+  readonly isCounted: (position: Position, timeoutMs: number) => Promise<boolean>;
+  /** Maximum number of bytes of one workspace. */
+  readonly limitBytes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** True if no other process uses the store. All reservations are then left by a crash, and are deleted. */
+  readonly isSoleProcess: boolean;
+}
+
+/**
+ * Limits the bytes of a workspace's documents. The read model of documents has the exact sum. An upload also reserves
+ * its bytes until the read model counts them, so that parallel uploads in any process cannot exceed the limit together.
+ */
+export class StorageQuota {
+  /** Last check of each workspace. Checks of one workspace run one after another, so that they do not refuse each other. */
+  private readonly checks = new Map<string, Promise<unknown>>();
+  private sweptAt = 0;
+
+  private constructor(
+    private readonly options: StorageQuotaOptions,
+    private readonly reservations: Collection<ReservedBytes>,
+  ) {}
+
+  /** @throws Unavailable */
+  static async open(options: StorageQuotaOptions): Promise<StorageQuota> {
+    const { documentStore, isSoleProcess } = options;
+    if (isSoleProcess) await documentStore.dropCollection(RESERVATIONS.name);
+    return new StorageQuota(options, await documentStore.collection<ReservedBytes>(RESERVATIONS));
+  }
+
+  /** @throws Unavailable */
+  async usage(workspaceId: string): Promise<StorageUsage> {
+    const { storageBytes, limitBytes } = this.options;
+    return { used_bytes: await storageBytes(workspaceId), limit_bytes: limitBytes };
+  }
+
+  /**
+   * Reserves bytes until the reservation is released, but at most for `maxMs`.
+   * @throws StorageQuotaExceeded, Unavailable
+   */
+  async reserve(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+    const reservation = new StorageReservation(this, {
+      id: randomUUID(),
+      workspace_id: workspaceId,
+      bytes: 0,
+      expires_at: this.formatTimeAfter(maxMs),
+    });
+    if (bytes > 0) await reservation.resize(bytes);
+    return reservation;
+  }
+
+  /**
+   * Reserves the bytes of an upload of a pending document. The document itself counts as one copy, so only a further
+   * upload of it at the same time reserves `bytes`.
+   * @throws StorageQuotaExceeded, Unavailable
+   */
+  async reserveCopy(
+    workspaceId: string,
+    documentId: string,
+    bytes: number,
+    maxMs: number,
+  ): Promise<StorageReservation> {
+    const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.formatTimeAfter(maxMs) };
+    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.formatTimeAfter(0) } });
+    return isFirst ? new StorageReservation(this, first, true) : this.reserve(workspaceId, bytes, maxMs);
+  }
+
+  /** Stores the reservation, and deletes it again if the workspace has no room for it. @throws StorageQuotaExceeded, Unavailable */
+  async check(reserved: ReservedBytes): Promise<void> {
+    const { workspace_id } = reserved;
+    const before = this.checks.get(workspace_id);
+    const check = (before ?? Promise.resolve()).then(() => this.checkNow(reserved));
+    const settled = check.catch(() => undefined);
+    this.checks.set(workspace_id, settled);
+    try {
+      await check;
+    } finally {
+      if (this.checks.get(workspace_id) === settled) this.checks.delete(workspace_id);
+    }
+  }
+
+  /** Deletes the reservation. If that fails, it ends when it expires. */
+  async release({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
+    await this.reservations.delete(id).catch((error: unknown) => {
+      this.options.logger.warn({ error: String(error) }, 'reserved storage was not released; it expires later');
+    });
+  }
+
+  /** Deletes the reservation when the read model counts everything up to the position. */
+  async releaseWhenCounted(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
+    const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
+    if (isCounted) await this.release(reserved);
+  }
+
+  private async checkNow(reserved: ReservedBytes): Promise<void> {
+    const { storageBytes, limitBytes } = this.options;
+    const { workspace_id, bytes } = reserved;
+    await this.sweepIfDue();
+    await this.reservations.upsert(reserved);
+    try {
+      // In this order, an upload that ends meanwhile counts twice rather than not at all.
+      const live = { workspace_id, expires_at: { gt: this.formatTimeAfter(0) } };
+      const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
+      const usedBytes = (await storageBytes(workspace_id)) + reservedBytes - bytes;
+      if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceeded(usedBytes, limitBytes, bytes);
+    } catch (error) {
+      await this.release(reserved);
+      throw error;
+    }
+  }
+
+  private async sweepIfDue(): Promise<void> {
+    const now = this.now();
+    if (Math.abs(now - this.sweptAt) < SWEEP_INTERVAL_MS) return;
+    this.sweptAt = now;
+    const filter = { expires_at: { lte: this.formatTimeAfter(0) } };
+    const expired = await this.reservations.find({ filter, limit: RESERVATIONS_PER_SWEEP });
+    await this.reservations.writeMany(expired.map(({ id }) => ({ kind: 'delete', id, guard: filter })));
+  }
+
+  private now(): number {
+    return this.options.clock().getTime();
+  }
+
+  private formatTimeAfter(ms: number): string {
+    return new Date(this.now() + ms).toISOString();
+  }
+}
+
+/** Bytes reserved in the storage of a workspace, until they are released. */
+export class StorageReservation {
+  constructor(
+    private readonly quota: StorageQuota,
+    private reserved: ReservedBytes,
+    private isStored = false,
+  ) {}
+
+  /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceeded, Unavailable */
+  async resize(bytes: number): Promise<void> {
+    this.reserved = { ...this.reserved, bytes };
+    this.isStored = false;
+    await this.quota.check(this.reserved);
+    this.isStored = true;
+  }
+
+  async release(): Promise<void> {
+    if (this.isStored) await this.quota.release(this.reserved);
+    this.isStored = false;
+  }
+
+  /**
+   * Runs the command that stores the document. Releases the reservation when the read model counts the document, and at
+   * once if the command certainly failed. After an unknown outcome, the reservation stays until it expires.
+   */
+  async spend<Written extends { readonly position: Position }>(
+    command: () => Promise<Written>,
+    isCertain: (error: unknown) => boolean = isKnownUndone,
+  ): Promise<Written> {
+    try {
+      const written = await command();
+      void this.quota.releaseWhenCounted(this.reserved, written.position);
+      return written;
+    } catch (error) {
+      if (isCertain(error)) await this.release();
+      throw error;
+    }
+  }
+}
