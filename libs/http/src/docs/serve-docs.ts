@@ -78,11 +78,15 @@ async function servePages(
   const { resolve } = createRequire(import.meta.url);
   const folder = dirname(resolve('swagger-ui-dist/package.json'));
   for (const [name, type] of Object.entries(SWAGGER_UI_ASSETS)) {
-    // Read each file on its first request, into one buffer that all responses share.
-    let content: Buffer | undefined;
+    // Read each file on its first request, into one buffer that all responses share. Concurrent first requests share the
+    // promise: if each read the file, many of them would fill the memory.
+    let content: Promise<Buffer> | undefined;
     pages.get(`/docs/assets/${name}`, async (_request, reply) => {
-      content ??= await readFile(join(folder, name));
-      return reply.type(type).header('Cache-Control', 'public, max-age=3600').send(content);
+      content ??= readFile(join(folder, name)).catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      });
+      return reply.type(type).header('Cache-Control', 'public, max-age=3600').send(await content);
     });
   }
 }
