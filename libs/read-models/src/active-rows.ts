@@ -4,7 +4,7 @@ import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
 import { type CheckpointPoller, ProjectionProgress } from './projection-progress.ts';
 import { type Collections, type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
-import { type Generations, type GenerationsDocument, modelVersionOf } from './generations.ts';
+import { type Generations, type GenerationsDocument, getModelVersion } from './generations.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
 const POINTER_MAX_AGE_MS = 1_000;
@@ -53,7 +53,7 @@ export class ActiveRows<R extends ReadModelRow> {
 
   /** Returns the rows of the given generation. @throws Unavailable */
   openRowsOfGeneration(generation: number): Promise<Collection<R>> {
-    const version = this.pointer && modelVersionOf(this.pointer, generation);
+    const version = this.pointer && getModelVersion(this.pointer, generation);
     return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
   }
 
@@ -64,7 +64,7 @@ export class ActiveRows<R extends ReadModelRow> {
   get version(): number {
     const { generation } = this.progress;
     if (this.pointer === undefined || generation === undefined) return this.model.version;
-    return modelVersionOf(this.pointer, generation);
+    return getModelVersion(this.pointer, generation);
   }
 
   /**

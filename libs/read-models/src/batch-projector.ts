@@ -254,7 +254,7 @@ export class ProjectionMetrics {
     this.countRetry = retryCounter(metrics);
   }
 
-  forReadModel(readModel: string): SubscriptionMetrics {
+  createSubscriptionMetrics(readModel: string): SubscriptionMetrics {
     const labels = { read_model: readModel };
     return {
       recordBatch: (events, seconds) => {

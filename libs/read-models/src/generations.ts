@@ -98,8 +98,8 @@ export class Generations {
     const pointers = await this.openPointers();
     const after = { ...now, ...change, version: now.version + 1 };
     const living = [after.active, after.retiring].filter((generation) => generation !== null);
-    const former = living.filter((generation) => modelVersionOf(now, generation) !== after.model_version);
-    const made_by = Object.fromEntries(former.map((generation) => [generation, modelVersionOf(now, generation)]));
+    const former = living.filter((generation) => getModelVersion(now, generation) !== after.model_version);
+    const made_by = Object.fromEntries(former.map((generation) => [generation, getModelVersion(now, generation)]));
     return pointers.replace({ ...after, made_by }, { version: now.version });
   }
 
@@ -109,7 +109,7 @@ export class Generations {
 }
 
 /** Returns the version of the read model that builds the generation. The generation must be in use. */
-export function modelVersionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
+export function getModelVersion({ made_by, model_version }: GenerationsDocument, generation: number): number {
   return made_by?.[generation] ?? model_version;
 }
 

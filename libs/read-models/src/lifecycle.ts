@@ -104,7 +104,7 @@ export class Lifecycle {
   /** Reports a failed step. The store is probably unavailable; the next step repeats the work. */
   private reportFailure(error: unknown): void {
     const { name } = this.active.model;
-    this.parts.metrics.forReadModel(name).recordFailure();
+    this.parts.metrics.createSubscriptionMetrics(name).recordFailure();
     this.parts.logger.warn(
       { read_model: name, error: describeError(error) },
       'read model maintenance failed; retrying within a second',
@@ -212,7 +212,7 @@ export class Lifecycle {
       documentStore: collections.store,
       subscriber: { name: model.name, generation },
       createHandler: () => this.createProjector(generation),
-      metrics: metrics.forReadModel(model.name),
+      metrics: metrics.createSubscriptionMetrics(model.name),
       listener: {
         onAcquired: (partition, position) => progress.addLocalPartition(generation, partition, position),
         onAdvanced: (partition, position) => progress.recordHandledPosition(generation, partition, position),

@@ -110,7 +110,10 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       await changing.createRows(240);
     });
 
-    async function expectWhole(filter: ShipmentListFilter, ways: readonly (readonly [ShipmentOrder, ListBounds])[]) {
+    async function expectCompleteLists(
+      filter: ShipmentListFilter,
+      ways: readonly (readonly [ShipmentOrder, ListBounds])[],
+    ) {
       let [steady, changes] = [0, 0];
       for (const [order, bounds] of ways) {
         const read = await changing.expectCompleteList({ filter, order, bounds });
@@ -127,7 +130,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
         const ways = SHIPMENT_LIST_ORDERS.map(
           (order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const,
         );
-        await expectWhole(
+        await expectCompleteLists(
           filter,
           ways.filter((_way, at) => (at + turn) % TESTED_ORDER_STEP === 0),
         );
@@ -139,7 +142,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       async (_title, filter) => {
         const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
         const ways = byCreation.flatMap((order) => SHORT_SCAN_BOUNDS.map((bounds) => [order, bounds] as const));
-        await expectWhole(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
+        await expectCompleteLists(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
       },
     );
   });

@@ -50,7 +50,7 @@ export class CatchUpSubscription {
    */
   lagMs(): number {
     // The process reads its own progress from memory, because its checkpoints may not be stored yet.
-    this.lag.reached(minPosition(this.readLocalPositions()));
+    this.lag.reached(findMinPosition(this.readLocalPositions()));
     return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
@@ -86,7 +86,7 @@ export class CatchUpSubscription {
    * no event.
    */
   private async handledPosition(): Promise<Position | undefined> {
-    return minPosition(this.readLocalPositions()) ?? minPosition(await this.readStoredPositions());
+    return findMinPosition(this.readLocalPositions()) ?? findMinPosition(await this.readStoredPositions());
   }
 
   private readLocalPositions(): readonly (Position | undefined)[] {
@@ -120,7 +120,7 @@ export class CatchUpSubscription {
 }
 
 /** Returns the smallest position; undefined if one of the positions is undefined. */
-function minPosition(positions: readonly (Position | undefined)[]): Position | undefined {
+function findMinPosition(positions: readonly (Position | undefined)[]): Position | undefined {
   return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }
 

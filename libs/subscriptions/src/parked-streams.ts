@@ -11,8 +11,8 @@ export const PARKED_STREAMS: CollectionSpec = {
   ],
   durability: 'derived',
 };
-const MAX_LISTED = 1_000;
-const POLL_MS = 50;
+const MAX_LISTED_STREAMS = 1_000;
+const POLL_INTERVAL_MS = 50;
 const RETRY_TIMEOUT_MS = 10_000;
 const PAGE_SIZE = 500;
 
@@ -56,7 +56,7 @@ export class ParkedStreams {
   /** Lists the first 1,000 parked streams by id, of all subscribers or one. @throws Unavailable */
   async list(subscriber?: string): Promise<readonly ParkedStream[]> {
     const filter = subscriber === undefined ? {} : { subscriber };
-    return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED });
+    return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED_STREAMS });
   }
 
   /** Counts the parked streams of a generation. @throws Unavailable */
@@ -71,7 +71,7 @@ export class ParkedStreams {
     if (!before) return 'not_found';
     await documents.replace({ ...before, retry: true }, { attempts: before.attempts });
     this.wake(before.subscriber);
-    for (const deadline = monotonicMs() + RETRY_TIMEOUT_MS; monotonicMs() < deadline; await pause(POLL_MS)) {
+    for (const deadline = monotonicMs() + RETRY_TIMEOUT_MS; monotonicMs() < deadline; await pause(POLL_INTERVAL_MS)) {
       const now = await documents.get(id);
       if (!now) return 'applied';
       if (now.attempts > before.attempts) return 'parked';

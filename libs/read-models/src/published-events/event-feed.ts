@@ -46,7 +46,7 @@ export interface EventFeedOptions {
   readonly visibilityTimeoutMs?: number;
 }
 
-const ROWS_PER_READ = 200;
+const MAX_ROWS_PER_READ = 200;
 /**
  * Number of rows per read for a follower that is behind. It is about the number of events in one write to the
  * follower's connection.
@@ -55,7 +55,7 @@ const CATCH_UP_ROWS_PER_READ = 32;
 const MAX_CONCURRENT_CATCH_UPS = 4;
 /** Maximum milliseconds of one wait for new events. After each wait, the feed checks that it still has followers. */
 const POLL_TIMEOUT_MS = 1_000;
-const MIB = 1_048_576;
+const BYTES_PER_MIB = 1_048_576;
 
 /**
  * Delivers public events to followers: each event once per follower, in log order, and not before the read models
@@ -80,7 +80,7 @@ export class EventFeed {
     private readonly log: EventLog,
     private readonly options: EventFeedOptions,
   ) {
-    const maxSize = options.maxBytes ?? 16 * MIB;
+    const maxSize = options.maxBytes ?? 16 * BYTES_PER_MIB;
     this.recent = new RecentEvents(maxSize);
     this.encoded = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes.length });
   }
@@ -102,7 +102,7 @@ export class EventFeed {
     const followed = new FollowedEvents({
       events,
       from,
-      matches: toMatcher(filter),
+      matches: createEventMatcher(filter),
       readMissed: (position, upTo) =>
         this.readMissedEvents(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
       onLeave: () => this.removeFollower(events),
@@ -178,10 +178,10 @@ export class EventFeed {
     if (!(await this.log.hasEventsAfter(this.deliveredUpTo, POLL_TIMEOUT_MS))) return;
     const upTo = await this.log.handledPosition();
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
-    await this.waitUntilVisible(upTo);
+    await this.waitUntilReadModelsContain(upTo);
     // A follower that joins during this read starts at the end of the read range.
     this.readingUpTo = laterPosition(upTo, this.readingUpTo);
-    const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
+    const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: MAX_ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
       const events = this.recent.findScopeEvents(row);
       return events === undefined ? [] : [{ row, events }];
@@ -191,7 +191,7 @@ export class EventFeed {
       const events = followed[index]?.events;
       if (event !== undefined && events !== undefined) this.recent.add(events, event);
     }
-    this.deliveredUpTo = lastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: ROWS_PER_READ });
+    this.deliveredUpTo = lastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: MAX_ROWS_PER_READ });
     for (const events of new Set(followed.map((one) => one.events))) events.wake();
   }
 
@@ -199,7 +199,7 @@ export class EventFeed {
    * Waits until every read model contains the events, so that followers can read the resources that the events name. If
    * a read model does not advance, the wait ends after a timeout.
    */
-  private async waitUntilVisible(position: HandledPosition): Promise<void> {
+  private async waitUntilReadModelsContain(position: HandledPosition): Promise<void> {
     const { visibilityTimeoutMs = 30_000 } = this.options;
     const left = () => (this.visibilityDeadline ?? 0) - monotonicMs();
     this.visibilityDeadline ??= monotonicMs() + visibilityTimeoutMs;
@@ -258,7 +258,7 @@ function lastCompletePosition(
   return told.length < rows.length || rows.length === limit ? (told.at(-1)?.position ?? upTo) : upTo;
 }
 
-function toMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
+function createEventMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
   const stream = shipment_id === undefined ? undefined : toStreamName(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);

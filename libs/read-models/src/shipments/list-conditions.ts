@@ -84,7 +84,7 @@ export type LeadingCondition =
   | { readonly by: 'word'; readonly word: Bounds }
   | { readonly by: 'time'; readonly field: ShipmentSortField };
 
-export function toConditions(filter: ShipmentListFilter): ListConditions {
+export function toRowFilter(filter: ShipmentListFilter): ListConditions {
   const terms = TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
     return value === undefined ? [] : [toTerm(name, value)];

@@ -153,7 +153,7 @@ export function readListPage(
 ): Promise<RowPage<ShipmentRow>> {
   const { visit } = plan;
   const { stretches } = bounds;
-  const parts = toListParts(plan, order, after);
+  const parts = splitIntoListParts(plan, order, after);
   const bytes = bounds.bytes / parts.length;
   return readPageFromParts(parts, limit, (part, wanted) =>
     plan.few
@@ -165,7 +165,7 @@ export function readListPage(
 /**
  * Splits the list into shipments with and without an ETA, so that shipments without one are last in both directions.
  */
-function toListParts(
+function splitIntoListParts(
   { index, filters }: ListPlan,
   { field, descending }: ShipmentOrder,
   after: SortValues | undefined,

@@ -1,7 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { ACME_LIVE, createShipmentRecord } from '../../test/shipment-events.ts';
 import type { SortValues } from '../read-model.ts';
-import { toConditions } from './list-conditions.ts';
+import { toRowFilter } from './list-conditions.ts';
 import { readPageByIds } from './named-page.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
@@ -19,7 +19,7 @@ it.each([3, 200])('pages of shipments by id contain each of them once, at most %
   const seen: string[] = [];
   for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
     const query = { filter: { ids }, order: { field: 'created_at', descending: false }, limit, after } as const;
-    const page = await readPageByIds({ rows, scope: ACME_LIVE, bytes: 20_000 }, ids, toConditions(query.filter), query);
+    const page = await readPageByIds({ rows, scope: ACME_LIVE, bytes: 20_000 }, ids, toRowFilter(query.filter), query);
     seen.push(...page.items.map(({ id }) => id));
     after = page.next;
   }

@@ -3,12 +3,7 @@ import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import { scopeFilter, type QueryPage } from '../read-model.ts';
-import {
-  toConditions,
-  type ShipmentListFilter,
-  type ShipmentListQuery,
-  type ShipmentOrder,
-} from './list-conditions.ts';
+import { toRowFilter, type ShipmentListFilter, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
 import { DEFAULT_LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
 import { readPageByIds } from './named-page.ts';
 import { type Freight, type PossibleDuplicate, termsFilter, findPossibleDuplicates } from './possible-duplicates.ts';
@@ -54,7 +49,7 @@ export class ShipmentQueries {
     const rows = await this.active.openActiveRows();
     const { order = NEWEST_FIRST } = query;
     this.requireKnownFilters(query.filter);
-    const conditions = toConditions(query.filter);
+    const conditions = toRowFilter(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: scopeFilter(scope), bounds: this.bounds };
     const { ids } = query.filter;

@@ -64,7 +64,7 @@ export function toShipmentEvents(
 }
 
 /** Maximum number of events per read. An event has up to 1 MB, and several streams are read concurrently. */
-const SLICE_SIZE = 32;
+const MAX_EVENTS_PER_READ = 32;
 
 /**
  * Reads the events of a stream from `from` to `to`, inclusive, in slices, so that a long stream is never completely in
@@ -76,10 +76,10 @@ export async function* readEventsInSlices(
   stream: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncIterable<readonly StoredEvent[]> {
-  for (let next = from; next <= to; next += SLICE_SIZE) {
-    const events = await store.read(stream, { from: next, to: Math.min(to, next + SLICE_SIZE - 1) });
+  for (let next = from; next <= to; next += MAX_EVENTS_PER_READ) {
+    const events = await store.read(stream, { from: next, to: Math.min(to, next + MAX_EVENTS_PER_READ - 1) });
     if (events.length > 0) yield events;
-    if (events.length < SLICE_SIZE) return;
+    if (events.length < MAX_EVENTS_PER_READ) return;
   }
 }
 

@@ -7,7 +7,7 @@ import { scope } from './builders.ts';
 
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
-export const MIDNIGHT = Date.parse('2026-03-02T00:00:00.000Z');
+export const MIDNIGHT_MS = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. Ids sort like `n`. */
 export function shipmentOf(n: number): string {
   const digits = String(n).padStart(8, '0');
@@ -42,12 +42,14 @@ export class ClockStage {
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RuleClockParts> = {},
   ) {
-    const workList: DueShipmentList = { listDueShipments: (until, limit, after) => this.due(until, limit, after) };
+    const workList: DueShipmentList = {
+      listDueShipments: (until, limit, after) => this.listDueShipments(until, limit, after),
+    };
     this.clock = new RuleClock({
       shipments: { checkRules: (command) => this.check(command as CheckRules) },
       workList,
       leases: new InProcessLeases(1),
-      clock: () => new Date(MIDNIGHT + this.now * 1_000),
+      clock: () => new Date(MIDNIGHT_MS + this.now * 1_000),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       elapsed: () => this.elapsed,
@@ -59,7 +61,7 @@ export class ClockStage {
   /** Makes the n-th shipment due. @param second seconds after midnight */
   setDue(n: number, second: number): void {
     const id = shipmentOf(n);
-    this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT + second * 1_000).toISOString() });
+    this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT_MS + second * 1_000).toISOString() });
   }
 
   round(ending = new AbortController().signal): Promise<void> {
@@ -71,7 +73,7 @@ export class ClockStage {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 
-  private async due(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+  private async listDueShipments(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
     const key = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
     const found = [...this.rows.values()]
       .filter((row) => row.due_at <= until && (after === undefined || key(row) > key(after)))

@@ -15,7 +15,7 @@ export class TestEngine {
 
   static async open(): Promise<TestEngine> {
     const folder = await createTempFolder();
-    return new TestEngine(folder, await openIn(folder));
+    return new TestEngine(folder, await openEngineIn(folder));
   }
 
   get store(): EventStore {
@@ -25,7 +25,7 @@ export class TestEngine {
   /** Closes and reopens the engine. Only the folder is kept, as after a restart. */
   async reopen(): Promise<void> {
     await this.engine.close();
-    this.engine = await openIn(this.folder);
+    this.engine = await openEngineIn(this.folder);
   }
 
   async close(): Promise<void> {
@@ -34,7 +34,7 @@ export class TestEngine {
   }
 }
 
-function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
+function openEngineIn({ path }: TempFolder): Promise<EmbeddedEngine> {
   return openTestEngine(path);
 }
 

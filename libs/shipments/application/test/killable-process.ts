@@ -1,12 +1,12 @@
 import type { DocumentStore, EventStore, MessageBroker } from '@tracking/ports';
 
-interface Engines {
+interface ProcessEngines {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
   readonly broker: MessageBroker;
 }
 
-const STEPS: ReadonlySet<string> = new Set([
+const ENGINE_STEPS: ReadonlySet<string> = new Set([
   ...['publish', 'insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'],
 ]);
 
@@ -28,7 +28,7 @@ export class KillableProcess {
     private readonly before = true,
   ) {}
 
-  engines({ eventStore, documentStore, broker }: Engines): Engines {
+  engines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
     return {
       eventStore: this.wrap(eventStore, { catchUp: (options) => this.batches(eventStore.catchUp(options)) }),
       documentStore: this.wrap(documentStore, {
@@ -39,7 +39,7 @@ export class KillableProcess {
   }
 
   /** @param steps names of methods with an external effect */
-  wrap<T extends object>(target: T, instead: Partial<T> = {}, steps = STEPS): T {
+  wrap<T extends object>(target: T, instead: Partial<T> = {}, steps = ENGINE_STEPS): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         if (instead[name] !== undefined) return instead[name];
@@ -52,25 +52,25 @@ export class KillableProcess {
   }
 
   private async call<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
-    if (this.dead) return never();
+    if (this.dead) return waitForever();
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
     if (isLast && this.before) this.dead = true;
-    if (this.dead) return never();
+    if (this.dead) return waitForever();
     const answer = await action();
     if (isLast) this.dead = true;
-    return this.dead ? never() : answer;
+    return this.dead ? waitForever() : answer;
   }
 
   private async *batches<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
     for await (const batch of batches) {
-      if (this.dead) await never();
+      if (this.dead) await waitForever();
       yield batch;
     }
-    if (this.dead) await never();
+    if (this.dead) await waitForever();
   }
 }
 
-function never<T>(): Promise<T> {
+function waitForever<T>(): Promise<T> {
   return new Promise(() => undefined);
 }

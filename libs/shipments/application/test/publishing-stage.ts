@@ -18,7 +18,7 @@ import { KillableProcess } from './killable-process.ts';
 export const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 const TOPIC = SHIPMENT_EVENTS_TOPIC.name;
 
-export interface Running {
+export interface RunningPublisher {
   readonly publisher: Publisher;
   readonly metrics: RecordedMetrics;
 }
@@ -34,7 +34,7 @@ export class PublishingStage {
     private readonly partitions: number,
     private engine: EmbeddedEngine,
   ) {
-    this.shipments = shipmentsOn(engine.eventStore);
+    this.shipments = createShipmentsService(engine.eventStore);
   }
 
   /** @param partitions number of partitions of the topic */
@@ -54,11 +54,11 @@ export class PublishingStage {
   }
 
   /** Returns the leases of a new process, which replaces former ones. */
-  start(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): Running {
+  start(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
       ...process.engines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),
-      leases: this.nextLeases(),
+      leases: this.createLeasesOfNextProcess(),
       clock: () => new Date(),
       logger: silentLogger,
       metrics,
@@ -70,7 +70,7 @@ export class PublishingStage {
     return { publisher, metrics };
   }
 
-  nextLeases(): Leases {
+  createLeasesOfNextProcess(): Leases {
     return new InProcessLeases((this.incarnation += 1));
   }
 
@@ -79,7 +79,7 @@ export class PublishingStage {
     await this.stopAll();
     await this.engine.close();
     this.engine = await openIn(this.folder, this.partitions);
-    this.shipments = shipmentsOn(this.engine.eventStore);
+    this.shipments = createShipmentsService(this.engine.eventStore);
   }
 
   async close(): Promise<void> {
@@ -163,6 +163,6 @@ function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine>
   });
 }
 
-function shipmentsOn(eventStore: EventStore): ShipmentsService {
+function createShipmentsService(eventStore: EventStore): ShipmentsService {
   return new Shipments({ eventStore, places, settings, logger: silentLogger, metrics: new RecordedMetrics() });
 }

@@ -3,7 +3,7 @@ import type { CheckRules } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
 import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
-import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
+import { MIDNIGHT_MS, shipmentOf } from './clock-stage.ts';
 import { KillableProcess } from './killable-process.ts';
 
 const STEPS: ReadonlySet<string> = new Set(['checkRules', 'advance']);
@@ -79,7 +79,9 @@ export class RecheckStage {
     readonly rechecks = new RechecksInMemory(),
     process = new KillableProcess(),
   ) {
-    const unsettledShipments: UnsettledShipments = { listUnsettledShipments: (...asked) => this.ofWorkspace(...asked) };
+    const unsettledShipments: UnsettledShipments = {
+      listUnsettledShipments: (...asked) => this.listUnsettledShipments(...asked),
+    };
     this.job = new RecheckJob({
       shipments: process.wrap({ checkRules: (command) => this.check(command as CheckRules) }, {}, STEPS),
       rechecks: process.wrap(rechecks as Rechecks, {}, STEPS),
@@ -88,7 +90,7 @@ export class RecheckStage {
       eventStore: { head: async () => this.head },
       readModelsReached: async (position) => this.shown >= position,
       leases: new InProcessLeases(1),
-      clock: () => new Date(MIDNIGHT),
+      clock: () => new Date(MIDNIGHT_MS),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       page: 4,
@@ -123,7 +125,7 @@ export class RecheckStage {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 
-  private async ofWorkspace(workspaceId: string, after: string | undefined, limit: number) {
+  private async listUnsettledShipments(workspaceId: string, after: string | undefined, limit: number) {
     const ids = (this.open.get(workspaceId) ?? []).filter((id) => after === undefined || id > after).slice(0, limit);
     this.looks.push([limit, ids.length]);
     return ids.map((id) => ({ id, workspace_id: workspaceId, environment: 'live' as const }));

@@ -29,11 +29,11 @@ export class StoredDeadlines implements DueShipmentList {
   }
 
   private async all(): Promise<readonly DueShipment[]> {
-    const rows = await Promise.all(this.ids.map((id) => this.rowOf(toStreamName(id))));
+    const rows = await Promise.all(this.ids.map((id) => this.toRow(toStreamName(id))));
     return rows.flat();
   }
 
-  private async rowOf(stream: string): Promise<readonly DueShipment[]> {
+  private async toRow(stream: string): Promise<readonly DueShipment[]> {
     const events = await this.store().read(stream);
     const metadata = events.at(-1)?.metadata;
     const due_at = metadata?.['imported'] === true ? null : metadata?.['next_check_at'];

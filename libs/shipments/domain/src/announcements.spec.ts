@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
-import { A, B, type Scenario, day, shipment, voyage } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, day, shipment, createVoyage } from '../test/scenario.ts';
 import {
   type EventMetadata,
   type ShipmentEvent,
@@ -35,7 +35,7 @@ const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ ty
 
 describe('announcements', () => {
   it('announce a new shipment', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     expect(announcedLast(scenario)).toEqual([
       {
         id: 'evt_0',
@@ -55,7 +55,7 @@ describe('announcements', () => {
   });
 
   it('announce the actual changes of an upsert and nothing else', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.upsert({ house_bill: 'HB-1', eta: day(22) });
     const [updated, ...others] = announcedLast(scenario);
     expect(others.filter(({ type }) => !type.startsWith('exception.'))).toEqual([]);
@@ -74,7 +74,7 @@ describe('announcements', () => {
   });
 
   it('do not announce what an upsert only remembers', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(25), { location: 'USLAX' });
     scenario.upsert({ eta: day(25) });
     expect(scenario.events.at(-1)?.type).toBe('shipment.updated.v1');
@@ -82,7 +82,7 @@ describe('announcements', () => {
   });
 
   it('announce an actual milestone, and the shipment if it changes', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { milestone } = scenario.post('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
     const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', created_at: '2026-06-01T00:02:00.000Z' });
@@ -107,14 +107,14 @@ describe('announcements', () => {
   });
 
   it.each(['estimated', 'planned'] as const)('do not announce an %s milestone', (classifier) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_in', day(2), { classifier });
     expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce the ETA that an estimate changes', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(20, 18));
     expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { eta: { from: day(20), to: day(20, 18) } } } },
@@ -122,7 +122,7 @@ describe('announcements', () => {
   });
 
   it('announce an estimate that becomes actual as a milestone, not as a correction', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_departed', day(2), { external_id: 'EV-1' });
     const { milestone } = scenario.post('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
     expect(scenario.events.map(({ type }) => type)).toContain('milestone.corrected.v1');
@@ -136,7 +136,7 @@ describe('announcements', () => {
     ['time', { occurred_at: day(3) }],
     ['classifier', { classifier: 'estimated' }],
   ] as const)('announce a corrected %s of an actual milestone only as a change of the shipment', (_, fields) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
     const { milestone: from } = scenario.post('vessel_departed', day(2), sent);
     const { milestone: to } = scenario.post('vessel_departed', day(2), { ...sent, ...fields });
@@ -146,7 +146,7 @@ describe('announcements', () => {
   });
 
   it('do not announce the correction of an estimate', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('gated_in', day(2), { external_id: 'EV-1' });
     scenario.estimate('gated_in', day(3), { external_id: 'EV-1' });
     expect(scenario.events.at(-1)?.type).toBe('milestone.corrected.v1');
@@ -154,8 +154,8 @@ describe('announcements', () => {
   });
 
   it('announce an opened and a resolved exception', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.post('customs_hold', day(5), { container_number: A });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.post('customs_hold', day(5), { container_number: CONTAINER_A });
     const opened = scenario.state?.exceptions[0];
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.opened']);
     expect(announcedLast(scenario)[1]?.data).toEqual({
@@ -164,13 +164,13 @@ describe('announcements', () => {
       shipment_version: scenario.record.version,
       exception: opened,
     });
-    scenario.post('import_customs_cleared', day(6), { container_number: A });
+    scenario.post('import_customs_cleared', day(6), { container_number: CONTAINER_A });
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.resolved']);
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
   it('announce each acknowledgement of an exception, with its present state', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { exception } = scenario.openByHand('lost');
     for (const said of [{ assignee: 'Kim' }, { note: 'Asked again.' }]) {
       const { exception: now } = scenario.acknowledge(exception, said);
@@ -185,7 +185,7 @@ describe('announcements', () => {
   });
 
   it('announce a cancellation with the exceptions that it resolves', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(5));
     scenario.post('booking_cancelled', day(6));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
@@ -200,7 +200,7 @@ describe('announcements', () => {
   });
 
   it('contain at most one public event per stored event, with its id, also without the shipment', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('customs_hold', day(5));
     scenario.estimate('vessel_arrived', day(21));
     scenario.post('delivered', day(20));

@@ -1,4 +1,4 @@
-import { A, day, milestoneInput, places } from '../test/scenario.ts';
+import { CONTAINER_A, day, milestoneInput, places } from '../test/scenario.ts';
 import { checkMilestone } from './check-milestone.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 
@@ -39,7 +39,7 @@ describe('checkMilestone', () => {
 
   it('normalises container and location', () => {
     expect(check({ container_number: 'mscu 123456-6', location: 'us lax' }).milestone).toMatchObject({
-      container_number: A,
+      container_number: CONTAINER_A,
       location: 'USLAX',
     });
     expect(check({ location: '  ' }).milestone.location).toBeNull();

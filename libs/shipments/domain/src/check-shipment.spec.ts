@@ -1,5 +1,5 @@
 import type { LegFields } from '@tracking/contracts';
-import { A, B, WRONG_DIGIT, day, places } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, CONTAINER_WITH_WRONG_DIGIT, day, places } from '../test/scenario.ts';
 import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 
@@ -18,7 +18,7 @@ describe('normalising', () => {
     });
     expect(errors).toEqual([]);
     expect(fields).toEqual({
-      container_numbers: [A],
+      container_numbers: [CONTAINER_A],
       carrier_scac: 'MAEU',
       origin_port: 'CNSHA',
       destination_port: 'USLAX',
@@ -26,7 +26,9 @@ describe('normalising', () => {
   });
 
   it('keeps the first of two equal containers', () => {
-    expect(check({ container_numbers: [A, B, 'mscu1234566', A] }).fields.container_numbers).toEqual([A, B]);
+    expect(
+      check({ container_numbers: [CONTAINER_A, CONTAINER_B, 'mscu1234566', CONTAINER_A] }).fields.container_numbers,
+    ).toEqual([CONTAINER_A, CONTAINER_B]);
   });
 
   it('returns only sent fields, and empty values for null', () => {
@@ -74,7 +76,7 @@ describe('errors', () => {
   it('report every invalid field at once, by its path', () => {
     expect(
       faults({
-        container_numbers: [A, 'NOPE', B, 'AKE12345LH'],
+        container_numbers: [CONTAINER_A, 'NOPE', CONTAINER_B, 'AKE12345LH'],
         carrier_scac: 'TOOLONG',
         origin_port: 'FRA',
         destination_port: '?',
@@ -137,7 +139,9 @@ describe('errors', () => {
 
   it('report a repeated container once', () => {
     expect(faults({ container_numbers: ['NOPE', 'nope'] })).toEqual(['container_numbers[0] invalid_container_number']);
-    expect(check({ container_numbers: [WRONG_DIGIT, WRONG_DIGIT] }).warnings).toHaveLength(1);
+    expect(
+      check({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_WITH_WRONG_DIGIT] }).warnings,
+    ).toHaveLength(1);
   });
 
   it('count a repeated container once', () => {
@@ -148,7 +152,7 @@ describe('errors', () => {
 
 describe('warnings', () => {
   it('report a wrong check digit; strict handling refuses it', () => {
-    const input = { container_numbers: [A, WRONG_DIGIT] };
+    const input = { container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] };
     expect(check(input)).toMatchObject({
       errors: [],
       warnings: [{ code: 'invalid_container_number', param: 'container_numbers[1]' }],

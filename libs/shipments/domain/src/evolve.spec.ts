@@ -1,4 +1,12 @@
-import { A, B, C, type Scenario, day, stamp, voyage } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  type Scenario,
+  day,
+  addMetadata,
+  createVoyage,
+} from '../test/scenario.ts';
 import type { ShipmentEvent } from './events/stored-events.ts';
 import { evolve, evolveRecord, findMilestone, fold, readMilestoneChanges, findCommandRevision } from './index.ts';
 
@@ -11,13 +19,13 @@ function freeze<T>(value: T): T {
 }
 
 function busy(): Scenario {
-  const scenario = voyage({ container_numbers: [A, B], eta: day(20) });
+  const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(20) });
   scenario.post('vessel_departed', day(2));
   scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
   scenario.estimate('vessel_arrived', day(22));
   scenario.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
-  scenario.post('customs_hold', day(5), { container_number: A });
-  scenario.upsert({ container_numbers: [B, C], eta: day(30) });
+  scenario.post('customs_hold', day(5), { container_number: CONTAINER_A });
+  scenario.upsert({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: day(30) });
   scenario.post('gated_in', day(1));
   scenario.post('delivered', day(30));
   return scenario;
@@ -32,7 +40,7 @@ describe('evolve', () => {
   });
 
   it('can continue one state in two ways', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
       scenario.state = state;
@@ -46,8 +54,8 @@ describe('evolve', () => {
   });
 
   it('only copies: data of an event counts even if it contradicts other data', () => {
-    const scenario = voyage();
-    const [changed] = stamp(
+    const scenario = createVoyage();
+    const [changed] = addMetadata(
       { ...scenario.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
       [{ type: 'shipment.changed.v1', data: { changes: { status: { from: 'pending', to: 'delivered' } } } }],
       1,
@@ -56,7 +64,7 @@ describe('evolve', () => {
   });
 
   it('sets missing fields of an old shipment to empty values', () => {
-    const [created] = voyage().events;
+    const [created] = createVoyage().events;
     if (created?.type !== 'shipment.created.v1') throw new Error('it begins with something else');
     const { legs: _, metadata: __, ...shipment } = created.data.shipment;
     const former = { ...created, data: { ...created.data, shipment: shipment as typeof created.data.shipment } };
@@ -85,7 +93,7 @@ describe('fold', () => {
 
 describe('commands seen', () => {
   it('have the revision of their first event; commands without events are absent', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
     scenario.post('vessel_departed', day(2));
     scenario.post('vessel_departed', day(2));
@@ -104,7 +112,7 @@ describe('commands seen', () => {
 
 describe('the timeline', () => {
   it('is sorted by occurred_at, catalog sequence, recorded_at', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(2));
     scenario.post('delivered', day(20));
     scenario.post('loaded_on_vessel', day(2));

@@ -11,7 +11,17 @@ import {
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { expectResolved } from '../test/remedies.ts';
-import { A, B, C, day, decisionInputs, type Scenario, shipment, voyage, WRONG_DIGIT } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  day,
+  decisionInputs,
+  type Scenario,
+  shipment,
+  createVoyage,
+  CONTAINER_WITH_WRONG_DIGIT,
+} from '../test/scenario.ts';
 import { explainShipment } from './explanation.ts';
 import type { ShipmentState } from './state.ts';
 
@@ -105,8 +115,8 @@ describe('explains the effect and rule of each milestone', () => {
       'later_estimate',
       null,
       (s) => {
-        s.estimate('vessel_arrived', day(21), { container_number: A });
-        return s.estimate('vessel_arrived', day(20), { container_number: B }).milestone.id;
+        s.estimate('vessel_arrived', day(21), { container_number: CONTAINER_A });
+        return s.estimate('vessel_arrived', day(20), { container_number: CONTAINER_B }).milestone.id;
       },
     ],
     [
@@ -149,8 +159,8 @@ describe('explains the effect and rule of each milestone', () => {
       'container_not_on_shipment',
       null,
       (s) => {
-        const { id } = s.post('gated_in', day(1), { container_number: A }).milestone;
-        s.upsert({ container_numbers: [B] });
+        const { id } = s.post('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
+        s.upsert({ container_numbers: [CONTAINER_B] });
         return id;
       },
     ],
@@ -164,7 +174,7 @@ describe('explains the effect and rule of each milestone', () => {
       },
     ],
   ])('%s: %s', (rule, counts_as, act) => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const id = act(scenario);
     expect(ruleOf(scenario, { id })).toMatchObject({ rule, counts_as, result: MILESTONE_RULES[rule], containers: [] });
   });
@@ -177,7 +187,7 @@ describe('explains the effect and rule of each milestone', () => {
       counts_as: 'in_transit',
       sets: ['status', 'atd'],
     });
-    const part = voyage({ load_type: 'lcl' });
+    const part = createVoyage({ load_type: 'lcl' });
     const out = part.post('gated_out', day(9)).milestone;
     const returned = part.post('empty_returned', day(12)).milestone;
     expect(ruleOf(part, out)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: 'in_transit' });
@@ -185,14 +195,16 @@ describe('explains the effect and rule of each milestone', () => {
   });
 
   it('with the containers that have a different effect', () => {
-    const scenario = voyage({ container_numbers: [A, B, C] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
     const arrival = scenario.post('vessel_arrived', day(7)).milestone;
-    scenario.post('vessel_departed', day(8), { container_number: B });
+    scenario.post('vessel_departed', day(8), { container_number: CONTAINER_B });
     expect(ruleOf(scenario, arrival)).toMatchObject({
       rule: 'status_of_code',
       counts_as: 'arrived',
       sets: ['status'],
-      containers: [{ container_number: B, result: 'demoted', rule: 'departed_again', counts_as: 'in_transit' }],
+      containers: [
+        { container_number: CONTAINER_B, result: 'demoted', rule: 'departed_again', counts_as: 'in_transit' },
+      ],
     });
     expect(explained(scenario).containers.map(({ status }) => status.value)).toEqual([
       'arrived',
@@ -202,7 +214,7 @@ describe('explains the effect and rule of each milestone', () => {
   });
 
   it('with the times that an estimate sets', () => {
-    const scenario = voyage({ legs: LEGS, eta: day(19) });
+    const scenario = createVoyage({ legs: LEGS, eta: day(19) });
     const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     expect(ruleOf(scenario, first)?.sets.toSorted()).toEqual(['eta', 'legs[1].eta']);
     scenario.upsert({ eta: day(18) });
@@ -211,12 +223,12 @@ describe('explains the effect and rule of each milestone', () => {
   });
 
   it('with a rule for one time although another estimate sets another time', () => {
-    const scenario = voyage({ legs: LEGS, container_numbers: [A, B] });
+    const scenario = createVoyage({ legs: LEGS, container_numbers: [CONTAINER_A, CONTAINER_B] });
     const there = { location: 'USLAX' };
     scenario.patch({ eta: day(19) });
-    const later = scenario.estimate('vessel_arrived', day(22), { ...there, container_number: B }).milestone;
+    const later = scenario.estimate('vessel_arrived', day(22), { ...there, container_number: CONTAINER_B }).milestone;
     scenario.patch({ legs: LEGS.map((leg) => ({ ...leg, vessel: 'EVER GIVEN' })) });
-    const newer = scenario.estimate('vessel_arrived', day(20), { ...there, container_number: A }).milestone;
+    const newer = scenario.estimate('vessel_arrived', day(20), { ...there, container_number: CONTAINER_A }).milestone;
     expect(ruleOf(scenario, later)).toMatchObject({ rule: 'newest_estimate', sets: ['eta'] });
     expect(ruleOf(scenario, newer)).toMatchObject({ rule: 'newest_estimate', sets: ['legs[1].eta'] });
   });
@@ -224,12 +236,12 @@ describe('explains the effect and rule of each milestone', () => {
 
 describe('explains the shipment', () => {
   it('its status', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(explained(scenario).status).toEqual({ value: 'pending', rule: 'no_milestone', milestone_id: null });
-    const first = scenario.post('delivered', day(9), { container_number: A }).milestone;
+    const first = scenario.post('delivered', day(9), { container_number: CONTAINER_A }).milestone;
     const held = { value: 'out_for_delivery', rule: 'not_all_delivered', milestone_id: first.id };
     expect(explained(scenario).status).toEqual(held);
-    const last = scenario.post('delivered', day(10), { container_number: B }).milestone;
+    const last = scenario.post('delivered', day(10), { container_number: CONTAINER_B }).milestone;
     const lowest = { value: 'delivered', rule: 'lowest_of_delivered', milestone_id: last.id };
     expect(explained(scenario).status).toEqual(lowest);
     scenario.post('booking_cancelled', day(1));
@@ -237,7 +249,7 @@ describe('explains the shipment', () => {
   });
 
   it('its cancellation', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.cancel();
     expect(explained(scenario).status).toEqual({ value: 'cancelled', rule: 'cancelled_by_client', milestone_id: null });
     const { id } = scenario.post('booking_cancelled', day(1)).milestone;
@@ -249,7 +261,7 @@ describe('explains the shipment', () => {
   });
 
   it('its times', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const nothing = { value: null, rule: 'unknown', milestone_id: null };
     expect(explained(scenario)).toMatchObject({ etd: nothing, eta: nothing, atd: nothing, ata: nothing });
     scenario.upsert({ eta: day(20) });
@@ -264,7 +276,7 @@ describe('explains the shipment', () => {
   });
 
   it('values decided by earlier rules', () => {
-    const scenario = voyage({ eta: day(20), container_numbers: [A] });
+    const scenario = createVoyage({ eta: day(20), container_numbers: [CONTAINER_A] });
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
     const containers = state.record.containers.map((container) => ({ ...container, status: 'booked' as const }));
@@ -273,7 +285,9 @@ describe('explains the shipment', () => {
     expect(status).toEqual({ value: 'booked', rule: 'earlier_rules', milestone_id: null });
     expect(eta).toEqual({ value: day(21), rule: 'earlier_rules', milestone_id: null });
     expect(etd.rule).toBe('unknown');
-    expect(told).toEqual([{ number: A, status: { value: 'booked', rule: 'earlier_rules', milestone_id: null } }]);
+    expect(told).toEqual([
+      { number: CONTAINER_A, status: { value: 'booked', rule: 'earlier_rules', milestone_id: null } },
+    ]);
   });
 });
 
@@ -281,14 +295,14 @@ const openIn = (scenario: Scenario) => explained(scenario).exceptions.filter(({ 
 
 describe('explains each open exception', () => {
   it('with the reason and the ways to resolve it', () => {
-    const scenario = voyage({ container_numbers: [A, WRONG_DIGIT] });
-    const hold = scenario.post('customs_hold', day(3), { container_number: A }).milestone;
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
+    const hold = scenario.post('customs_hold', day(3), { container_number: CONTAINER_A }).milestone;
     const exceptions = openIn(scenario);
     expect(exceptions).toHaveLength(2);
     expect(exceptions).toContainEqual({
       exception_id: scenario.state?.exceptions.find(({ type }) => type === 'customs_hold')?.id,
       type: 'customs_hold',
-      container_number: A,
+      container_number: CONTAINER_A,
       status: 'open',
       rule: 'customs_hold',
       because: `Customs hold since ${day(3)}.`,
@@ -317,7 +331,7 @@ describe('explains each open exception', () => {
     expect(exceptions).toContainEqual(
       expect.objectContaining({
         type: 'invalid_container_number',
-        because: `${WRONG_DIGIT} has a wrong check digit.`,
+        because: `${CONTAINER_WITH_WRONG_DIGIT} has a wrong check digit.`,
         resolved_by: [expect.objectContaining({ by: 'container_taken_off' })],
       }),
     );
@@ -326,7 +340,7 @@ describe('explains each open exception', () => {
   });
 
   it('with exceptions that will open, when, and how to prevent them', () => {
-    const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
+    const scenario = createVoyage({ etd: '2026-06-04T00:00:00.000Z' });
     expect(explained(scenario).exceptions).toEqual([
       {
         exception_id: null,
@@ -366,7 +380,7 @@ describe('explains each open exception', () => {
   });
 
   it('without future exceptions if the shipment has the maximum number', () => {
-    const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
+    const scenario = createVoyage({ etd: '2026-06-04T00:00:00.000Z' });
     scenario.post('customs_hold', day(3));
     const { state } = scenario;
     const [hold] = state?.exceptions ?? [];
@@ -383,7 +397,7 @@ describe('explains each open exception', () => {
   });
 
   it('with an exception that a person resolved, until its condition has ended', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const hold = scenario.post('customs_hold', day(3)).milestone;
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
@@ -406,7 +420,7 @@ describe('explains each open exception', () => {
   });
 
   it('without it if a person opened another one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(3));
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
@@ -426,7 +440,7 @@ const post: fc.Arbitrary<Step> = fc
     number: fc.integer({ min: 1, max: 12 }),
     rest: fc.record({
       classifier: fc.constantFrom('actual' as const, 'actual' as const, 'estimated' as const, 'planned' as const),
-      container_number: fc.constantFrom(null, null, A, B),
+      container_number: fc.constantFrom(null, null, CONTAINER_A, CONTAINER_B),
       location: fc.constantFrom(...LOCATIONS),
       source: fc.constantFrom('manual' as const, 'carrier' as const),
     }),
@@ -454,7 +468,12 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   fc
     .record(
       {
-        container_numbers: fc.constantFrom([A], [A, B], [A, B, C, WRONG_DIGIT], []),
+        container_numbers: fc.constantFrom(
+          [CONTAINER_A],
+          [CONTAINER_A, CONTAINER_B],
+          [CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT],
+          [],
+        ),
         eta: fc.constantFrom(null, day(10), day(12)),
         etd: fc.constantFrom(null, day(2)),
         mode: fc.constantFrom('ocean' as const, 'road' as const, 'rail' as const, null),
@@ -478,7 +497,10 @@ const other: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Refused commands have no effect. */
-function took(steps: readonly Step[], scenario = voyage({ container_numbers: [A, B], eta: day(11) })): Scenario {
+function took(
+  steps: readonly Step[],
+  scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(11) }),
+): Scenario {
   for (const step of steps) {
     try {
       step(scenario);

@@ -1,6 +1,16 @@
 import { DomainError, MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { A, B, C, SHIPMENT_ID, Scenario, contextFor, day, places, stamp } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  SHIPMENT_ID,
+  Scenario,
+  createDecideContext,
+  day,
+  places,
+  addMetadata,
+} from '../test/scenario.ts';
 import { findChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { deriveShipment } from './derive.ts';
@@ -25,7 +35,7 @@ const postOf = (classifiers: MilestoneInput['classifier'][], names: readonly str
     occurred_at: fc.integer({ min: 1, max: 12 }).map((number) => day(number)),
     rest: fc.record({
       classifier: fc.constantFrom(...classifiers),
-      container_number: fc.constantFrom(null, null, A, B),
+      container_number: fc.constantFrom(null, null, CONTAINER_A, CONTAINER_B),
       location: fc.constantFrom(...LOCATIONS),
       source: fc.constantFrom('manual' as const, 'carrier' as const),
     }),
@@ -55,7 +65,7 @@ const ROUTES = [
 const fieldsOf = fc
   .record({
     route: fc.constantFrom(...ROUTES),
-    container_numbers: fc.constantFrom([A, B], [A, B, C]),
+    container_numbers: fc.constantFrom([CONTAINER_A, CONTAINER_B], [CONTAINER_A, CONTAINER_B, CONTAINER_C]),
     load_type: fc.constantFrom('fcl' as const, 'lcl' as const),
   })
   .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: day(11) }));
@@ -132,8 +142,8 @@ describe('status, times, containers and open exceptions', () => {
       fc.property(fieldsOf, inTwoOrders, (fields, [posts]) => {
         const scenario = announcedLast(fields, posts);
         const before = outcome(scenario);
-        scenario.upsert({ container_numbers: [C] });
-        expect(scenario.record.containers.map(({ number }) => number)).toEqual([C]);
+        scenario.upsert({ container_numbers: [CONTAINER_C] });
+        expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_C]);
         scenario.upsert({ container_numbers: fields.container_numbers });
         expect(outcome(scenario)).toEqual(before);
       }),
@@ -268,7 +278,11 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('upsert' as const),
       fields: fc.record(
         {
-          container_numbers: fc.constantFrom([A, B], [B, A], [A, B, C, 'MSCU1234567']),
+          container_numbers: fc.constantFrom(
+            [CONTAINER_A, CONTAINER_B],
+            [CONTAINER_B, CONTAINER_A],
+            [CONTAINER_A, CONTAINER_B, CONTAINER_C, 'MSCU1234567'],
+          ),
           eta: fc.constantFrom(null, day(10), day(12)),
           etd: fc.constantFrom(null, day(2)),
           mode: fc.constantFrom('ocean' as const, 'road' as const, null),
@@ -361,12 +375,12 @@ describe('events', () => {
             ? ({ type: 'UpsertShipment', fields: last.fields } as const)
             : ({ type: last.kind === 'cancel' ? 'CancelShipment' : 'ReopenShipment' } as const)),
         };
-        fc.pre(attempt(() => decide(command, scenario.state, contextFor(command.id))) !== undefined);
-        const first = decide(command, scenario.state, contextFor(command.id));
-        expect(decide(command, scenario.state, contextFor(command.id))).toEqual(first);
+        fc.pre(attempt(() => decide(command, scenario.state, createDecideContext(command.id))) !== undefined);
+        const first = decide(command, scenario.state, createDecideContext(command.id));
+        expect(decide(command, scenario.state, createDecideContext(command.id))).toEqual(first);
         let { state } = scenario;
-        for (const event of stamp(command, first.events, scenario.events.length)) state = evolve(state, event);
-        expect(decide(command, state, contextFor('another')).events).toEqual([]);
+        for (const event of addMetadata(command, first.events, scenario.events.length)) state = evolve(state, event);
+        expect(decide(command, state, createDecideContext('another')).events).toEqual([]);
       }),
       { numRuns: rounds(100) },
     );

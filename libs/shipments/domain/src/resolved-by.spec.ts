@@ -2,16 +2,16 @@ import { RESOLUTION_TRIGGERS, type ResolvedBy } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneys } from '../test/model/over-time.ts';
 import { walkOverTime } from '../test/model/timed-walk.ts';
-import { outcomeAfter, copyOf, expectResolved, explainedOpen } from '../test/remedies.ts';
-import { A, B, type Scenario, WRONG_DIGIT } from '../test/scenario.ts';
-import { beginShipment, jan, leg, REQUIRED } from '../test/time-driven.ts';
+import { findOutcome, copyScenario, expectResolved, explainOpenExceptions } from '../test/remedies.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
+import { beginShipment, inJanuary, leg, REQUIRED_DOCUMENT_TYPES } from '../test/time-driven.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
-const box = { container_number: A };
-const viaSingapore = { legs: [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', jan(9))] };
-const boxes = { container_numbers: [A, B] };
+const box = { container_number: CONTAINER_A };
+const viaSingapore = { legs: [leg('CNSHA', 'SGSIN', inJanuary(2)), leg('SGSIN', 'USLAX', inJanuary(9))] };
+const boxes = { container_numbers: [CONTAINER_A, CONTAINER_B] };
 
 /** Open exceptions, their remedies, and the scenario that causes them. */
 type Example = readonly [what: string, by: readonly string[], given: () => Scenario];
@@ -20,37 +20,37 @@ const EXAMPLES: readonly Example[] = [
     'a later ETA',
     ['milestone', 'field_changed eta original_eta'],
     () => {
-      const scenario = beginShipment('eta_slip', { eta: jan(10) });
-      scenario.at(jan(2)).patch({ eta: jan(12) });
+      const scenario = beginShipment('eta_slip', { eta: inJanuary(10) });
+      scenario.at(inJanuary(2)).patch({ eta: inJanuary(12) });
       return scenario;
     },
   ],
   [
     'no departure',
     ['milestone', 'field_changed etd'],
-    () => beginShipment('departure_overdue', { etd: jan(2) }).at(jan(5)),
+    () => beginShipment('departure_overdue', { etd: inJanuary(2) }).at(inJanuary(5)),
   ],
   [
     'no arrival',
     ['milestone', 'field_changed eta'],
-    () => beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8)),
+    () => beginShipment('arrival_overdue', { eta: inJanuary(5) }).at(inJanuary(8)),
   ],
   [
     'no arrival since it departed',
     ['milestone', 'field_changed eta'],
     () => {
-      const scenario = beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8));
-      scenario.post('vessel_departed', jan(3));
+      const scenario = beginShipment('arrival_overdue', { eta: inJanuary(5) }).at(inJanuary(8));
+      scenario.post('vessel_departed', inJanuary(3));
       return scenario;
     },
   ],
-  ['no news', ['news', 'field_changed etd'], () => beginShipment('no_update').at(jan(20))],
+  ['no news', ['news', 'field_changed etd'], () => beginShipment('no_update').at(inJanuary(20))],
   [
     'a missed connection',
     ['milestone', 'field_changed legs[1].etd', 'correction transshipment_discharged', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('missed_connection', { ...viaSingapore, ...boxes }).at(jan(12));
-      scenario.post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
+      const scenario = beginShipment('missed_connection', { ...viaSingapore, ...boxes }).at(inJanuary(12));
+      scenario.post('transshipment_discharged', inJanuary(6), { location: 'SGSIN', ...box });
       return scenario;
     },
   ],
@@ -58,8 +58,8 @@ const EXAMPLES: readonly Example[] = [
     'a long stop',
     ['milestone', 'correction discharged'],
     () => {
-      const scenario = beginShipment('missed_connection').at(jan(20));
-      scenario.post('discharged', jan(6), { location: 'SGSIN' });
+      const scenario = beginShipment('missed_connection').at(inJanuary(20));
+      scenario.post('discharged', inJanuary(6), { location: 'SGSIN' });
       return scenario;
     },
   ],
@@ -67,8 +67,8 @@ const EXAMPLES: readonly Example[] = [
     'a hold before the departure',
     ['milestone', 'correction customs_hold', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('customs_hold', boxes).at(jan(5));
-      scenario.post('customs_hold', jan(3), box);
+      const scenario = beginShipment('customs_hold', boxes).at(inJanuary(5));
+      scenario.post('customs_hold', inJanuary(3), box);
       return scenario;
     },
   ],
@@ -76,9 +76,9 @@ const EXAMPLES: readonly Example[] = [
     'an inspection after it',
     ['milestone', 'correction customs_inspection'],
     () => {
-      const scenario = beginShipment('customs_hold', boxes).at(jan(20));
-      scenario.post('vessel_departed', jan(3));
-      scenario.post('customs_inspection', jan(18));
+      const scenario = beginShipment('customs_hold', boxes).at(inJanuary(20));
+      scenario.post('vessel_departed', inJanuary(3));
+      scenario.post('customs_inspection', inJanuary(18));
       return scenario;
     },
   ],
@@ -86,8 +86,8 @@ const EXAMPLES: readonly Example[] = [
     'a last free day',
     ['milestone', 'field_changed last_free_day', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('demurrage_risk', boxes).at(jan(20));
-      scenario.patchContainer(A, { last_free_day: '2026-01-19' });
+      const scenario = beginShipment('demurrage_risk', boxes).at(inJanuary(20));
+      scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-19' });
       return scenario;
     },
   ],
@@ -95,9 +95,9 @@ const EXAMPLES: readonly Example[] = [
     'a discharge long ago',
     ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('demurrage_risk', boxes).at(jan(20));
-      scenario.post('rail_departed', jan(3));
-      scenario.post('discharged', jan(5), box);
+      const scenario = beginShipment('demurrage_risk', boxes).at(inJanuary(20));
+      scenario.post('rail_departed', inJanuary(3));
+      scenario.post('discharged', inJanuary(5), box);
       return scenario;
     },
   ],
@@ -105,8 +105,8 @@ const EXAMPLES: readonly Example[] = [
     'a day of return',
     ['milestone', 'field_changed empty_return_by', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('detention_risk', boxes).at(jan(20));
-      scenario.patchContainer(A, { empty_return_by: '2026-01-19' });
+      const scenario = beginShipment('detention_risk', boxes).at(inJanuary(20));
+      scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-19' });
       return scenario;
     },
   ],
@@ -114,22 +114,22 @@ const EXAMPLES: readonly Example[] = [
     'a gate-out long ago',
     ['milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('detention_risk', boxes).at(jan(20));
-      scenario.post('gated_out', jan(5), box);
+      const scenario = beginShipment('detention_risk', boxes).at(inJanuary(20));
+      scenario.post('gated_out', inJanuary(5), box);
       return scenario;
     },
   ],
   [
     'documents that are missing',
     ['document_uploaded bill_of_lading packing_list', 'field_changed eta mode'],
-    () => beginShipment('missing_document', { eta: jan(5) }).at(jan(4)),
+    () => beginShipment('missing_document', { eta: inJanuary(5) }).at(inJanuary(4)),
   ],
   [
     'documents that were rejected',
     ['document_approved packing_list bill_of_lading'],
     () => {
       const scenario = beginShipment('document_rejected');
-      for (const type of REQUIRED) scenario.reject(scenario.add({ type }).document);
+      for (const type of REQUIRED_DOCUMENT_TYPES) scenario.reject(scenario.add({ type }).document);
       return scenario;
     },
   ],
@@ -137,8 +137,8 @@ const EXAMPLES: readonly Example[] = [
     'an attempt to deliver',
     ['milestone', 'correction delivery_attempted', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('delivery_failed', boxes).at(jan(20));
-      scenario.post('delivery_attempted', jan(19), box);
+      const scenario = beginShipment('delivery_failed', boxes).at(inJanuary(20));
+      scenario.post('delivery_attempted', inJanuary(19), box);
       return scenario;
     },
   ],
@@ -146,9 +146,9 @@ const EXAMPLES: readonly Example[] = [
     'a delivery before a movement',
     ['correction delivered discharged', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('milestone_conflict', boxes).at(jan(20));
-      scenario.post('delivered', jan(5), box);
-      scenario.post('discharged', jan(9), box);
+      const scenario = beginShipment('milestone_conflict', boxes).at(inJanuary(20));
+      scenario.post('delivered', inJanuary(5), box);
+      scenario.post('discharged', inJanuary(9), box);
       return scenario;
     },
   ],
@@ -156,9 +156,9 @@ const EXAMPLES: readonly Example[] = [
     'a cancellation after the delivery',
     ['milestone', 'correction booking_cancelled'],
     () => {
-      const scenario = beginShipment('milestone_conflict').at(jan(20));
-      scenario.post('delivered', jan(5));
-      scenario.post('booking_cancelled', jan(4));
+      const scenario = beginShipment('milestone_conflict').at(inJanuary(20));
+      scenario.post('delivered', inJanuary(5));
+      scenario.post('booking_cancelled', inJanuary(4));
       return scenario;
     },
   ],
@@ -166,9 +166,9 @@ const EXAMPLES: readonly Example[] = [
     'a movement after the cancellation',
     ['cancellation_taken_back', 'correction vessel_departed', 'container_taken_off'],
     () => {
-      const scenario = beginShipment('movement_after_cancel', boxes).at(jan(20));
+      const scenario = beginShipment('movement_after_cancel', boxes).at(inJanuary(20));
       scenario.cancel();
-      scenario.post('vessel_departed', jan(5), box);
+      scenario.post('vessel_departed', inJanuary(5), box);
       return scenario;
     },
   ],
@@ -176,17 +176,17 @@ const EXAMPLES: readonly Example[] = [
     'a movement after two cancellations',
     ['cancellation_taken_back', 'correction vessel_departed'],
     () => {
-      const scenario = beginShipment('movement_after_cancel').at(jan(20));
-      scenario.post('booking_cancelled', jan(4));
+      const scenario = beginShipment('movement_after_cancel').at(inJanuary(20));
+      scenario.post('booking_cancelled', inJanuary(4));
       scenario.cancel();
-      scenario.post('vessel_departed', jan(5));
+      scenario.post('vessel_departed', inJanuary(5));
       return scenario;
     },
   ],
   [
     'a wrong check digit',
     ['container_taken_off'],
-    () => beginShipment('invalid_container_number', { container_numbers: [A, WRONG_DIGIT] }),
+    () => beginShipment('invalid_container_number', { container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] }),
   ],
 ];
 
@@ -207,13 +207,13 @@ describe('explained remedies resolve their exception, each alone, and nothing el
   it.each(EXAMPLES)('%s', (_what, by, given) => {
     const scenario = given();
     scenario.check();
-    const [told, ...others] = explainedOpen(scenario);
+    const [told, ...others] = explainOpenExceptions(scenario);
     expect(others).toEqual([]);
     expect(told?.resolved_by.map((each) => nameOf(each, scenario)).sort()).toEqual([...by].sort());
     expectResolved(scenario, (remedy) => {
       tried.add(remedy.by);
       // Each remedy alone.
-      if (remedy.by === 'correction') expect(remedy.act(copyOf(scenario))).toHaveLength(1);
+      if (remedy.by === 'correction') expect(remedy.act(copyScenario(scenario))).toHaveLength(1);
     });
   });
 
@@ -224,13 +224,13 @@ describe('explained remedies resolve their exception, each alone, and nothing el
   it.each(EXAMPLES)('%s: not resolved by earlier dates, only by dates after everything else', (_what, _by, given) => {
     const scenario = given();
     scenario.check();
-    for (const told of explainedOpen(scenario)) {
+    for (const told of explainOpenExceptions(scenario)) {
       for (const { codes, occurred_from } of told.resolved_by) {
         if (occurred_from === null) continue;
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: Scenario) =>
           one.post(code, tooEarly, { container_number: told.container_number });
-        const outcomes = codes.map((code) => [code, outcomeAfter(scenario, told, early(code))] as const);
+        const outcomes = codes.map((code) => [code, findOutcome(scenario, told, early(code))] as const);
         const isBeyond = (code: string) => BEYOND.includes(code);
         expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
           codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),

@@ -1,5 +1,15 @@
 import type { LegFields, ShipmentFields } from '@tracking/contracts';
-import { A, B, C, type Scenario, dataOf, day, shipment, types, voyage } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  type Scenario,
+  findEventData,
+  day,
+  shipment,
+  types,
+  createVoyage,
+} from '../test/scenario.ts';
 import { evolve } from './index.ts';
 
 const leg = (fields: Partial<LegFields>): LegFields => ({
@@ -16,7 +26,7 @@ const leg = (fields: Partial<LegFields>): LegFields => ({
 const box = (container_number: string) => ({ container_number });
 /** Ports: Shanghai, Singapore, Los Angeles, Chicago; the last leg goes by rail. */
 const inland = (fields: Partial<ShipmentFields> = {}) =>
-  voyage({
+  createVoyage({
     destination_port: 'USCHI',
     legs: [
       leg({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
@@ -54,7 +64,7 @@ describe('atd', () => {
   });
 
   it('is the earliest at origin_port, otherwise the earliest', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(6), { location: 'SGSIN' });
     scenario.post('vessel_departed', day(4), { location: 'Yangshan' });
     expect(scenario.record.atd).toBe(day(4));
@@ -64,7 +74,7 @@ describe('atd', () => {
   });
 
   it('is not set by estimates', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_departed', day(3));
     expect(scenario.record.atd).toBeNull();
   });
@@ -94,7 +104,7 @@ describe('ata', () => {
   );
 
   it('is the earliest at destination_port', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(19), { location: 'USNYC' });
     scenario.post('discharged', day(22), { location: 'USLAX' });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
@@ -102,7 +112,7 @@ describe('ata', () => {
   });
 
   it('otherwise is the earliest after the last departure', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(10));
     scenario.post('vessel_departed', day(12));
     expect(scenario.record.ata).toBeNull();
@@ -112,14 +122,14 @@ describe('ata', () => {
   });
 
   it('may be at the time of the last departure', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(12));
     scenario.post('vessel_arrived', day(12));
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(12) });
   });
 
   it('ignores an arrival known not to be the end', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
     expect(scenario.record.ata).toBeNull();
   });
@@ -168,7 +178,7 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('including a pick-up of a leg by road', () => {
-    const scenario = voyage({
+    const scenario = createVoyage({
       legs: [
         leg({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
         leg({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
@@ -231,13 +241,13 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
-    const scenario = voyage({ legs: [leg({ vessel: 'EVER GIVEN' })] });
+    const scenario = createVoyage({ legs: [leg({ vessel: 'EVER GIVEN' })] });
     scenario.post('vessel_departed', day(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({ atd: day(3), legs: [{ atd: day(3) }] });
   });
 
   it('a single leg has the shipment’s', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(1));
     scenario.post('vessel_arrived', day(20));
     expect(scenario.record.legs).toMatchObject([{ atd: day(1), ata: day(20) }]);
@@ -246,13 +256,13 @@ describe('legs have their own atd and ata', () => {
 
 describe('an estimated arrival sets the eta', () => {
   it.each([null, 'Pier 400', 'USLAX'])('when located at %j', (location) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(21), { location });
     expect(scenario.record).toMatchObject({ eta: day(21), original_eta: day(21), legs: [{ eta: day(21) }] });
   });
 
   it('when located at the last leg’s destination', () => {
-    const scenario = voyage({ legs: [leg({ origin_port: 'CNSHA', destination_port: 'USNYC' })] });
+    const scenario = createVoyage({ legs: [leg({ origin_port: 'CNSHA', destination_port: 'USNYC' })] });
     scenario.estimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(21) }] });
   });
@@ -300,13 +310,13 @@ describe('an estimated arrival sets the eta', () => {
   });
 
   it('but a planned one does not', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();
   });
 
   it('the newest counts, regardless of its value and source', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(23));
     scenario.estimate('vessel_arrived', day(21), { source: 'ais' });
     expect(scenario.record.eta).toBe(day(21));
@@ -315,7 +325,7 @@ describe('an estimated arrival sets the eta', () => {
   });
 
   it('once there is an estimated arrived_at_destination, the others leave eta alone', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.estimate('arrived_at_destination', day(24));
     scenario.estimate('vessel_arrived', day(21));
@@ -340,7 +350,7 @@ describe('an estimated arrival sets the eta', () => {
   });
 
   it('a correction of the newest changes it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(22), { source: 'ais' });
     scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
@@ -348,7 +358,7 @@ describe('an estimated arrival sets the eta', () => {
   });
 
   it('original_eta stays the first known one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.estimate('vessel_arrived', day(25));
     expect(scenario.record.original_eta).toBe(day(20));
@@ -357,34 +367,34 @@ describe('an estimated arrival sets the eta', () => {
 
 describe('where estimates name containers', () => {
   it('uses the latest of each container’s newest one', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.estimate('vessel_arrived', day(20), box(A));
-    scenario.estimate('vessel_arrived', day(24), box(B));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(day(24));
-    scenario.estimate('vessel_arrived', day(25), box(A));
+    scenario.estimate('vessel_arrived', day(25), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(25));
-    scenario.estimate('vessel_arrived', day(19), box(A));
+    scenario.estimate('vessel_arrived', day(19), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(24));
-    scenario.estimate('vessel_arrived', day(18), box(B));
+    scenario.estimate('vessel_arrived', day(18), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(day(19));
   });
 
   it('one that names none applies to each container', () => {
-    const scenario = voyage({ container_numbers: [A, B, C] });
-    scenario.estimate('vessel_arrived', day(24), box(B));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
+    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
     scenario.estimate('vessel_arrived', day(22));
     expect(scenario.record.eta).toBe(day(22));
-    scenario.estimate('vessel_arrived', day(20), box(A));
+    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(22));
   });
 
   it('ignores those of a removed container', () => {
-    const scenario = voyage({ container_numbers: [A, B], eta: day(15) });
-    scenario.estimate('vessel_arrived', day(20), box(A));
-    scenario.estimate('vessel_arrived', day(24), box(B));
-    scenario.upsert({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(15) });
+    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
+    scenario.upsert({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(day(20));
-    scenario.upsert({ container_numbers: [C] });
+    scenario.upsert({ container_numbers: [CONTAINER_C] });
     expect(scenario.record.eta).toBe(day(15));
   });
 });
@@ -427,23 +437,23 @@ describe('a port of a leg that no table knows', () => {
 
 describe('nothing changes eta after ata', () => {
   it('not an estimate', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.record).toMatchObject({ eta: day(20), ata: day(21), legs: [{ eta: day(20) }] });
   });
 
   it('nor a change of containers', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.estimate('vessel_arrived', day(20), box(A));
-    scenario.estimate('vessel_arrived', day(24), box(B));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ container_numbers: [A] });
+    scenario.upsert({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(day(24));
   });
 
   it('until the arrival is retracted', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(23));
     scenario.post('vessel_departed', day(21), { external_id: 'EV-1' });
@@ -459,7 +469,7 @@ describe('nothing changes eta after ata', () => {
   });
 
   it('nor an upsert, which is still remembered', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(types(scenario.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.record.eta).toBe(day(20));
@@ -469,21 +479,21 @@ describe('nothing changes eta after ata', () => {
   });
 
   it('also if there was none before', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(21));
     scenario.upsert({ eta: day(22) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
   });
 
   it('nor legs', () => {
-    const scenario = voyage({ legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    const scenario = createVoyage({ legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({ legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
   });
 
   it('but the client may set etd after the departure', () => {
-    const scenario = voyage({ etd: day(1) });
+    const scenario = createVoyage({ etd: day(1) });
     scenario.post('vessel_departed', day(2));
     scenario.upsert({ etd: day(3) });
     expect(scenario.record.etd).toBe(day(3));
@@ -518,7 +528,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
     ['legs without an eta say nothing of it', [day(22), { legs: [leg({ destination_port: 'USLAX' })] }], day(22)],
     ['legs taken away take theirs along', [legs, { legs: [] }], null],
   ])('%s', (_, steps, eta) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     for (const step of steps) {
       if (typeof step === 'string') scenario.estimate('vessel_arrived', step, { location: 'USLAX' });
       else scenario.upsert(step);
@@ -529,7 +539,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
   });
 
   it('a correction that keeps its time is not a new statement', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
     scenario.upsert({ eta: day(20) });
     expect(scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' }).outcome).toBe(
@@ -541,7 +551,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
   });
 
   it('nor does it make a superseded one current', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(24), { external_id: 'EV-2' });
     const { milestone, events } = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' });
@@ -553,7 +563,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
 
 describe('an estimated departure sets etd likewise', () => {
   it.each([null, 'Yangshan', 'CNSHA'])('when located at %j', (location) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_departed', day(3), { location });
     expect(scenario.record).toMatchObject({ etd: day(3), legs: [{ etd: day(3) }] });
   });
@@ -566,7 +576,7 @@ describe('an estimated departure sets etd likewise', () => {
   });
 
   it('while no actual one exists', () => {
-    const scenario = voyage({ etd: day(1) });
+    const scenario = createVoyage({ etd: day(1) });
     scenario.post('vessel_departed', day(2));
     scenario.estimate('vessel_departed', day(3));
     expect(scenario.record.etd).toBe(day(1));
@@ -582,10 +592,10 @@ describe('an estimated departure sets etd likewise', () => {
   });
 
   it('uses the latest of each container’s newest one', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.estimate('vessel_departed', day(3), box(A));
-    scenario.estimate('vessel_departed', day(5), box(B));
-    scenario.estimate('vessel_departed', day(4), box(A));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.estimate('vessel_departed', day(3), box(CONTAINER_A));
+    scenario.estimate('vessel_departed', day(5), box(CONTAINER_B));
+    scenario.estimate('vessel_departed', day(4), box(CONTAINER_A));
     expect(scenario.record.etd).toBe(day(5));
   });
 });
@@ -644,7 +654,7 @@ describe('legs set by the client', () => {
   it('do so on an existing shipment, as one change', () => {
     const scenario = shipment();
     const decision = scenario.upsert({ legs: ends() });
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       origin_port: { from: null, to: 'CNSHA' },
       destination_port: { from: null, to: 'USLAX' },
       etd: { from: null, to: day(1) },

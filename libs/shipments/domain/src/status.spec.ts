@@ -1,5 +1,16 @@
 import { MILESTONE_CATALOG, type Mode } from '@tracking/contracts';
-import { A, B, C, Scenario, dataOf, day, refusal, shipment, types, voyage } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  Scenario,
+  findEventData,
+  day,
+  catchRefusal,
+  shipment,
+  types,
+  createVoyage,
+} from '../test/scenario.ts';
 
 const codeOf = (scenario: ReturnType<typeof shipment>, id: string | null) =>
   scenario.state?.timeline.find(({ milestone }) => milestone.id === id)?.milestone.code;
@@ -24,7 +35,7 @@ describe('the highest rank among actual milestones', () => {
   });
 
   it('in any order of arrival', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('discharged', day(20));
     scenario.post('vessel_departed', day(2));
     scenario.post('booking_confirmed', day(1));
@@ -32,13 +43,13 @@ describe('the highest rank among actual milestones', () => {
   });
 
   it.each(['estimated', 'planned'] as const)('does not count milestones that are %s', (classifier) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20), { classifier });
     expect(scenario.record).toMatchObject({ status: 'pending', status_milestone_id: null, last_milestone: null });
   });
 
   it('sets status_milestone_id to the first that reached it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('discharged', day(20));
     expect(setter(scenario)).toBe('discharged');
     scenario.post('vessel_arrived', day(19));
@@ -48,7 +59,7 @@ describe('the highest rank among actual milestones', () => {
   });
 
   it('ranks returned above completed', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('empty_returned', day(9));
     scenario.post('returned_to_shipper', day(8));
     expect(scenario.record.status).toBe('returned');
@@ -124,23 +135,23 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   );
 
   it('a vessel_departed located at destination_port is the ship sailing on and does not count', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(20));
     scenario.post('vessel_departed', day(22), { location: 'USLAX' });
     expect(scenario.record).toMatchObject({ status: 'arrived', atd: null, ata: day(20) });
-    const alone = voyage();
+    const alone = createVoyage();
     alone.post('vessel_departed', day(22), { location: 'USLAX' });
     expect(alone.record).toMatchObject({ status: 'pending', atd: null });
   });
 
   it('but is the departure on a round trip', () => {
-    const scenario = voyage({ destination_port: 'CNSHA' });
+    const scenario = createVoyage({ destination_port: 'CNSHA' });
     scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     expect(scenario.record).toMatchObject({ status: 'in_transit', atd: day(2) });
   });
 
   it('but a train leaves from there with the goods', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(20));
     scenario.post('rail_departed', day(22), { location: 'USLAX' });
     expect(scenario.record.status).toBe('in_transit');
@@ -149,7 +160,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
 
 describe('an arrival known not to be the end counts as in_transit', () => {
   it('at the destination of a leg that is not the last', () => {
-    const scenario = voyage({ destination_port: 'USCHI', legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USCHI')] });
+    const scenario = createVoyage({ destination_port: 'USCHI', legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USCHI')] });
     scenario.post('vessel_arrived', day(20), { location: 'USLAX' });
     expect(scenario.record.status).toBe('in_transit');
     expect(setter(scenario)).toBe('vessel_arrived');
@@ -159,7 +170,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
   });
 
   it('unless the shipment also ends at that port', () => {
-    const scenario = voyage({ legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USLAX')] });
+    const scenario = createVoyage({ legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USLAX')] });
     scenario.post('vessel_arrived', day(20), { location: 'USLAX' });
     expect(scenario.record.status).toBe('arrived');
   });
@@ -172,7 +183,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     'rail_unloaded',
     'arrived_at_destination',
   ])('in another country: %s', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post(code, day(10), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('in_transit');
     scenario.post(code, day(20), { location: 'USNYC' });
@@ -197,7 +208,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
 
   it('but free text and unknown places are no other country', () => {
     for (const location of ['Singapore, PSA', null, 'XXABC', 'ZZZ', 'ITALY']) {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('vessel_arrived', day(10), { location });
       expect(scenario.record.status).toBe('arrived');
     }
@@ -210,13 +221,13 @@ describe('an arrival known not to be the end counts as in_transit', () => {
   });
 
   it('unavailable_for_pickup is not an arrival', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('unavailable_for_pickup', day(10), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('arrived');
   });
 
   it('the status follows a changed route', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
     scenario.upsert({ destination_port: 'SGSIN' });
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(10) });
@@ -224,7 +235,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
 });
 
 describe('load_type lcl', () => {
-  const lcl = () => voyage({ load_type: 'lcl' });
+  const lcl = () => createVoyage({ load_type: 'lcl' });
 
   it('gated_out counts as in_transit', () => {
     const scenario = lcl();
@@ -252,7 +263,7 @@ describe('load_type lcl', () => {
   });
 
   it('follows the present load type', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_out', day(10));
     scenario.upsert({ load_type: 'lcl' });
     expect(scenario.record.status).toBe('in_transit');
@@ -261,7 +272,7 @@ describe('load_type lcl', () => {
 
 describe('the later of available and unavailable counts', () => {
   it('unavailable counts as arrived', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('available_for_pickup', day(10));
     scenario.post('unavailable_for_pickup', day(11));
     expect(scenario.record.status).toBe('arrived');
@@ -272,21 +283,21 @@ describe('the later of available and unavailable counts', () => {
   });
 
   it('in any order of arrival', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('available_for_pickup', day(12));
     scenario.post('unavailable_for_pickup', day(11));
     expect(scenario.record.status).toBe('available_for_pickup');
   });
 
   it('higher ranks stay', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_out', day(10));
     scenario.post('unavailable_for_pickup', day(11));
     expect(scenario.record.status).toBe('out_for_delivery');
   });
 
   it('a later departure makes the unavailable one intermediate too', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('available_for_pickup', day(10));
     scenario.post('unavailable_for_pickup', day(11));
     scenario.post('rail_departed', day(12));
@@ -298,73 +309,73 @@ describe('containers', () => {
   const box = (container_number: string) => ({ container_number });
 
   it('have the rank of the milestones that name them and of those that name none', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('vessel_departed', day(2));
-    scenario.post('discharged', day(20), box(A));
-    expect(scenario.container(A).status).toBe('arrived');
-    expect(scenario.container(B).status).toBe('in_transit');
-    expect(scenario.container(B).status_milestone_id).toBe(scenario.state?.timeline[0]?.milestone.id);
+    scenario.post('discharged', day(20), box(CONTAINER_A));
+    expect(scenario.container(CONTAINER_A).status).toBe('arrived');
+    expect(scenario.container(CONTAINER_B).status).toBe('in_transit');
+    expect(scenario.container(CONTAINER_B).status_milestone_id).toBe(scenario.state?.timeline[0]?.milestone.id);
   });
 
   it('give the shipment the highest rank, but at most out_for_delivery', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.post('discharged', day(20), box(A));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.post('discharged', day(20), box(CONTAINER_A));
     expect(scenario.record.status).toBe('arrived');
-    scenario.post('gated_out', day(21), box(A));
+    scenario.post('gated_out', day(21), box(CONTAINER_A));
     expect(scenario.record.status).toBe('out_for_delivery');
-    scenario.post('delivered', day(22), box(A));
+    scenario.post('delivered', day(22), box(CONTAINER_A));
     expect(scenario.record.status).toBe('out_for_delivery');
     expect(setter(scenario)).toBe('gated_out');
-    scenario.post('empty_returned', day(23), box(A));
+    scenario.post('empty_returned', day(23), box(CONTAINER_A));
     expect(scenario.record.status).toBe('out_for_delivery');
-    expect(scenario.container(A).status).toBe('completed');
+    expect(scenario.container(CONTAINER_A).status).toBe('completed');
   });
 
   it('give the shipment the lowest rank if all are delivered or beyond, set by the last to get there', () => {
-    const scenario = voyage({ container_numbers: [A, B, C] });
-    scenario.post('empty_returned', day(30), box(A));
-    scenario.post('delivered', day(22), box(B));
-    const last = scenario.post('delivered', day(24), box(C)).milestone;
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
+    scenario.post('empty_returned', day(30), box(CONTAINER_A));
+    scenario.post('delivered', day(22), box(CONTAINER_B));
+    const last = scenario.post('delivered', day(24), box(CONTAINER_C)).milestone;
     expect(scenario.record).toMatchObject({ status: 'delivered', status_milestone_id: last.id });
-    scenario.post('empty_returned', day(26), box(B));
-    scenario.post('empty_returned', day(25), box(C));
+    scenario.post('empty_returned', day(26), box(CONTAINER_B));
+    scenario.post('empty_returned', day(25), box(CONTAINER_C));
     expect(scenario.record.status).toBe('completed');
     expect(codeOf(scenario, scenario.record.status_milestone_id)).toBe('empty_returned');
-    expect(scenario.record.status_milestone_id).toBe(scenario.container(A).status_milestone_id);
+    expect(scenario.record.status_milestone_id).toBe(scenario.container(CONTAINER_A).status_milestone_id);
   });
 
   it('share milestones that name no container', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('delivered', day(22));
     expect(scenario.record.status).toBe('delivered');
   });
 
   it('have only their own arrivals made intermediate by their departure', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('discharged', day(20));
-    scenario.post('rail_departed', day(22), box(A));
-    expect(scenario.container(A).status).toBe('in_transit');
-    expect(scenario.container(B).status).toBe('arrived');
+    scenario.post('rail_departed', day(22), box(CONTAINER_A));
+    expect(scenario.container(CONTAINER_A).status).toBe('in_transit');
+    expect(scenario.container(CONTAINER_B).status).toBe('arrived');
   });
 
   it('prefer their own unavailability to the availability of all', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('available_for_pickup', day(20));
-    scenario.post('unavailable_for_pickup', day(22), box(A));
-    expect(scenario.container(A)).toMatchObject({ status: 'arrived', available_at: null });
-    expect(scenario.container(B)).toMatchObject({ status: 'available_for_pickup', available_at: day(20) });
+    scenario.post('unavailable_for_pickup', day(22), box(CONTAINER_A));
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ status: 'arrived', available_at: null });
+    expect(scenario.container(CONTAINER_B)).toMatchObject({ status: 'available_for_pickup', available_at: day(20) });
   });
 
   it('that are removed keep their milestones in the list without effect, until added again', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('vessel_departed', day(2));
-    scenario.post('delivered', day(22), box(A));
+    scenario.post('delivered', day(22), box(CONTAINER_A));
     const before = scenario.record;
-    scenario.upsert({ container_numbers: [B] });
-    expect(scenario.record).toMatchObject({ status: 'in_transit', containers: [{ number: B }] });
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
+    expect(scenario.record).toMatchObject({ status: 'in_transit', containers: [{ number: CONTAINER_B }] });
     expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
     expect(scenario.state?.timeline).toHaveLength(2);
-    scenario.upsert({ container_numbers: [A, B] });
+    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(scenario.record).toEqual({
       ...before,
       version: scenario.record.version,
@@ -373,50 +384,50 @@ describe('containers', () => {
   });
 
   it('the shipment is delivered when the only undelivered one is removed', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.post('delivered', day(22), box(A));
-    const decision = scenario.upsert({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.post('delivered', day(22), box(CONTAINER_A));
+    const decision = scenario.upsert({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.status).toBe('delivered');
     expect(decision.events.map(({ type }) => type)).toEqual(['shipment.changed.v1']);
   });
 
   it('milestones that name none count for the shipment after the last one is removed', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('booking_confirmed', day(1));
-    scenario.post('delivered', day(22), box(A));
+    scenario.post('delivered', day(22), box(CONTAINER_A));
     scenario.upsert({ container_numbers: [] });
     expect(scenario.record.status).toBe('booked');
   });
 
   it('ignore a discharge on the way', () => {
-    const abroad = voyage({ container_numbers: [A] });
+    const abroad = createVoyage({ container_numbers: [CONTAINER_A] });
     abroad.post('discharged', day(18), { location: 'SGSIN' });
-    expect(abroad.container(A).discharged_at).toBeNull();
-    const before = voyage({ container_numbers: [A] });
+    expect(abroad.container(CONTAINER_A).discharged_at).toBeNull();
+    const before = createVoyage({ container_numbers: [CONTAINER_A] });
     before.post('discharged', day(18));
     before.post('transshipment_departed', day(19));
-    expect(before.container(A).discharged_at).toBeNull();
+    expect(before.container(CONTAINER_A).discharged_at).toBeNull();
   });
 
   it('use a discharge from the last vessel, also if a train continues from there', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('discharged', day(18));
     scenario.post('rail_departed', day(19));
-    expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'in_transit' });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ discharged_at: day(18), status: 'in_transit' });
     scenario.post('rail_unloaded', day(22));
-    expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'arrived' });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ discharged_at: day(18), status: 'arrived' });
   });
 
   it('use a discharge abroad once a train continues from there, until a vessel does', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('discharged', day(18), { location: 'SGSIN' });
-    expect(scenario.container(A).discharged_at).toBeNull();
+    expect(scenario.container(CONTAINER_A).discharged_at).toBeNull();
     const train = scenario.post('rail_departed', day(19)).milestone;
-    expect(scenario.container(A).discharged_at).toBe(day(18));
+    expect(scenario.container(CONTAINER_A).discharged_at).toBe(day(18));
     scenario.post('vessel_departed', day(20), { location: 'SGSIN' });
-    expect(scenario.container(A).discharged_at).toBeNull();
+    expect(scenario.container(CONTAINER_A).discharged_at).toBeNull();
     scenario.retract(train);
-    expect(scenario.container(A).discharged_at).toBeNull();
+    expect(scenario.container(CONTAINER_A).discharged_at).toBeNull();
   });
 
   it.each([
@@ -426,37 +437,41 @@ describe('containers', () => {
     [null, null],
   ] as const)('a discharge where the goods continue by %s: %s', (mode, discharged_at) => {
     const legs = [leg('CNSHA', 'USLAX', 'ocean'), leg('USLAX', 'USCHI', mode)];
-    const scenario = voyage({ container_numbers: [A], destination_port: 'USCHI', legs });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A], destination_port: 'USCHI', legs });
     scenario.post('discharged', day(18), { location: 'USLAX' });
-    expect(scenario.container(A)).toMatchObject({ discharged_at, status: 'in_transit' });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ discharged_at, status: 'in_transit' });
   });
 
   it('ignore a gate-out to the train', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('gated_out', day(18));
-    expect(scenario.container(A).gated_out_at).toBe(day(18));
+    expect(scenario.container(CONTAINER_A).gated_out_at).toBe(day(18));
     scenario.post('rail_departed', day(19));
-    expect(scenario.container(A).gated_out_at).toBeNull();
+    expect(scenario.container(CONTAINER_A).gated_out_at).toBeNull();
   });
 
   it('return their own times', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('discharged', day(18), { location: 'SGSIN' });
     scenario.post('transshipment_departed', day(19));
-    scenario.post('discharged', day(30), box(A));
-    scenario.post('discharged', day(29), box(A));
-    scenario.post('available_for_pickup', day(30), box(A));
-    scenario.post('gated_out', day(31), box(A));
-    scenario.post('delivered', day(31, 14), box(A));
-    scenario.post('empty_returned', day(31, 20), box(A));
-    expect(scenario.container(A)).toMatchObject({
+    scenario.post('discharged', day(30), box(CONTAINER_A));
+    scenario.post('discharged', day(29), box(CONTAINER_A));
+    scenario.post('available_for_pickup', day(30), box(CONTAINER_A));
+    scenario.post('gated_out', day(31), box(CONTAINER_A));
+    scenario.post('delivered', day(31, 14), box(CONTAINER_A));
+    scenario.post('empty_returned', day(31, 20), box(CONTAINER_A));
+    expect(scenario.container(CONTAINER_A)).toMatchObject({
       discharged_at: day(29),
       available_at: day(30),
       gated_out_at: day(31),
       delivered_at: day(31, 14),
       empty_returned_at: day(31, 20),
     });
-    expect(scenario.container(B)).toMatchObject({ discharged_at: null, gated_out_at: null, status: 'in_transit' });
+    expect(scenario.container(CONTAINER_B)).toMatchObject({
+      discharged_at: null,
+      gated_out_at: null,
+      status: 'in_transit',
+    });
   });
 });
 
@@ -483,12 +498,12 @@ describe('picked_up', () => {
 
 describe('cancelling by the client', () => {
   it('is possible before delivered, sets no status_milestone_id, and changes nothing when repeated', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.post('gated_out', day(20));
     const decision = scenario.cancel();
     expect(decision).toMatchObject({ outcome: 'cancelled', warnings: [] });
     expect(types(decision)).toEqual(['shipment.cancelled.v1', 'shipment.changed.v1']);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       status: { from: 'out_for_delivery', to: 'cancelled' },
       status_milestone_id: { from: expect.stringMatching(/^mst_/), to: null },
     });
@@ -497,13 +512,13 @@ describe('cancelling by the client', () => {
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('is refused after %s', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post(code, day(20));
-    expect(refusal(() => scenario.cancel()).code).toBe('already_delivered');
+    expect(catchRefusal(() => scenario.cancel()).code).toBe('already_delivered');
   });
 
   it('is revoked by reopening, which applies all milestones including later ones', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.cancel();
     scenario.post('vessel_departed', day(2));
     expect(scenario.record.status).toBe('cancelled');
@@ -516,7 +531,7 @@ describe('cancelling by the client', () => {
   });
 
   it('returns a pending shipment to pending', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.cancel();
     scenario.reopen();
     expect(scenario.record).toMatchObject({ status: 'pending', status_milestone_id: null });
@@ -525,7 +540,7 @@ describe('cancelling by the client', () => {
   });
 
   it('stores nothing when reopening a shipment that is not cancelled, also a delivered one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     expect(scenario.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
     scenario.post('delivered', day(20));
     scenario.post('booking_cancelled', day(21));
@@ -533,20 +548,20 @@ describe('cancelling by the client', () => {
   });
 
   it('reopening is refused while a milestone cancels it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { milestone } = scenario.post('booking_cancelled', day(3));
-    const error = refusal(() => scenario.reopen());
+    const error = catchRefusal(() => scenario.reopen());
     expect(error.code).toBe('cancelled_by_milestone');
     expect(error.message).toContain(milestone.id);
   });
 
   it.each(['first', 'last'])('together with a milestone, the client being %s, needs both to be revoked', (n) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     if (n === 'first') scenario.cancel();
     const { milestone } = scenario.post('booking_cancelled', day(3));
     if (n === 'last') expect(scenario.cancel().outcome).toBe('cancelled');
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
-    expect(refusal(() => scenario.reopen()).code).toBe('cancelled_by_milestone');
+    expect(catchRefusal(() => scenario.reopen()).code).toBe('cancelled_by_milestone');
     scenario.post('booking_confirmed', day(4));
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
     scenario.reopen();
@@ -554,7 +569,7 @@ describe('cancelling by the client', () => {
   });
 
   it('later milestones do not affect the status, not even a delivery; cancelling again is accepted', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.cancel();
     const decision = scenario.post('delivered', day(20));
     expect(decision).toMatchObject({ outcome: 'recorded', warnings: [{ code: 'shipment_cancelled' }] });
@@ -563,11 +578,11 @@ describe('cancelling by the client', () => {
     expect(scenario.upsert({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
     scenario.reopen();
     expect(scenario.record.status).toBe('delivered');
-    expect(refusal(() => scenario.cancel()).code).toBe('already_delivered');
+    expect(catchRefusal(() => scenario.cancel()).code).toBe('already_delivered');
   });
 
   it('ignores a booking_cancelled after the delivery when reopened', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.cancel();
     scenario.post('delivered', day(20));
     scenario.post('booking_cancelled', day(21));
@@ -577,28 +592,28 @@ describe('cancelling by the client', () => {
   });
 
   it('keeps the status of containers', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.post('discharged', day(20), { container_number: A });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.post('discharged', day(20), { container_number: CONTAINER_A });
     scenario.cancel();
     expect(scenario.record.containers.map(({ status }) => status)).toEqual(['arrived', 'pending']);
   });
 
   it('is not found without a shipment', () => {
-    expect(refusal(() => new Scenario().cancel()).code).toBe('not_found');
-    expect(refusal(() => new Scenario().reopen()).code).toBe('not_found');
+    expect(catchRefusal(() => new Scenario().cancel()).code).toBe('not_found');
+    expect(catchRefusal(() => new Scenario().reopen()).code).toBe('not_found');
   });
 });
 
 describe('cancelling by booking_cancelled', () => {
   it('is possible before delivered', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_out', day(20));
     const { milestone } = scenario.post('booking_cancelled', day(3));
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
   });
 
   it('is revoked by a later-dated booking_confirmed', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(2));
     scenario.post('booking_cancelled', day(3));
     scenario.post('booking_confirmed', day(3));
@@ -609,7 +624,7 @@ describe('cancelling by booking_cancelled', () => {
   });
 
   it('in any order of arrival', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('booking_confirmed', day(4));
     scenario.post('booking_cancelled', day(3));
     expect(scenario.record.status).toBe('booked');
@@ -618,7 +633,7 @@ describe('cancelling by booking_cancelled', () => {
   });
 
   it('is stored without effect after delivery', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20));
     expect(scenario.post('booking_cancelled', day(21)).outcome).toBe('recorded');
     expect(scenario.record.status).toBe('delivered');
@@ -627,7 +642,7 @@ describe('cancelling by booking_cancelled', () => {
   });
 
   it('takes effect when the delivery is retracted', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20), { external_id: 'EV-1' });
     scenario.post('booking_cancelled', day(21));
     scenario.post('out_for_delivery', day(20), { external_id: 'EV-1' });
@@ -635,7 +650,7 @@ describe('cancelling by booking_cancelled', () => {
   });
 
   it('ignores later milestones, also a delivery', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('booking_cancelled', day(3));
     const decision = scenario.post('delivered', day(20));
     expect(decision).toMatchObject({ outcome: 'recorded', warnings: [{ code: 'shipment_cancelled' }] });
@@ -644,15 +659,15 @@ describe('cancelling by booking_cancelled', () => {
   });
 
   it('stays although a change of the shipment would make it delivered', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    scenario.post('delivered', day(20), { container_number: A });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.post('delivered', day(20), { container_number: CONTAINER_A });
     scenario.post('booking_cancelled', day(21));
-    scenario.upsert({ container_numbers: [A] });
+    scenario.upsert({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.status).toBe('cancelled');
   });
 
   it('stores further writes with a warning', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     expect(scenario.post('booking_cancelled', day(3)).warnings).toEqual([]);
     expect(scenario.upsert({ house_bill: 'HB' })).toMatchObject({
       outcome: 'updated',

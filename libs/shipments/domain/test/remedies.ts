@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import { type ShipmentPatch, type ShipmentState, explainShipment } from '../src/index.ts';
 import { Scenario, places } from './scenario.ts';
-import { DAY, after } from './time-driven.ts';
+import { DAY_MS, addMs } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
 interface Remedy {
@@ -22,12 +22,12 @@ interface Remedy {
 }
 
 /** Returns a copy of the shipment for another action. */
-export function copyOf(scenario: Scenario): Scenario {
+export function copyScenario(scenario: Scenario): Scenario {
   return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
 }
 
 /** Returns the explanations of the open exceptions. */
-export function explainedOpen(scenario: Scenario): readonly ExplainedException[] {
+export function explainOpenExceptions(scenario: Scenario): readonly ExplainedException[] {
   const { exceptions } = explainShipment(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
 }
@@ -36,12 +36,12 @@ export function explainedOpen(scenario: Scenario): readonly ExplainedException[]
  * Returns the status of an open exception after an action: `open` or `resolved auto_cleared`, and whether another
  * exception of its type opens immediately.
  */
-export function outcomeAfter(
+export function findOutcome(
   scenario: Scenario,
   told: ExplainedException,
   act: (scenario: Scenario) => unknown,
 ): string {
-  const one = copyOf(scenario).at(earliestTime(scenario));
+  const one = copyScenario(scenario).at(findEarliestTime(scenario));
   act(one);
   const { exceptions } = requireState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
@@ -52,7 +52,7 @@ export function outcomeAfter(
 }
 
 /** Returns a time that is not before any known data of the shipment. */
-function earliestTime({ record }: Scenario, from: Timestamp | null = null): Timestamp {
+function findEarliestTime({ record }: Scenario, from: Timestamp | null = null): Timestamp {
   return from !== null && from > record.updated_at ? from : record.updated_at;
 }
 
@@ -61,12 +61,12 @@ function earliestTime({ record }: Scenario, from: Timestamp | null = null): Time
  * returns when the remedy is reverted.
  */
 export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
-  for (const told of explainedOpen(scenario)) {
-    const then = (what: string, act: Remedy['act']) => [told.type, what, outcomeAfter(scenario, told, act)];
+  for (const told of explainOpenExceptions(scenario)) {
+    const then = (what: string, act: Remedy['act']) => [told.type, what, findOutcome(scenario, told, act)];
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.check())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patch({ booking_number: 'B-1' }))).toEqual(stays('a change'));
-    for (const remedy of remediesOf(scenario, told)) {
+    for (const remedy of listRemedies(scenario, told)) {
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
@@ -81,23 +81,25 @@ export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => v
 }
 
 /** Returns every explained remedy, each alone. */
-function remediesOf(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
-  return told.resolved_by.flatMap((each) => attemptsFor(scenario, told, each).map((way) => ({ ...way, by: each.by })));
+function listRemedies(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
+  return told.resolved_by.flatMap((each) =>
+    createAttempts(scenario, told, each).map((way) => ({ ...way, by: each.by })),
+  );
 }
 
 type Attempt = Omit<Remedy, 'by'>;
 
-function attemptsFor(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
+function createAttempts(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
       return remedy.codes.flatMap((code) => milestonesOf(scenario, told, { ...remedy, code }));
     case 'correction':
-      return milestone_ids.flatMap((_id, which) => correctionsOf(told, which));
+      return milestone_ids.flatMap((_id, which) => createCorrectionAttempts(told, which));
     case 'field_changed':
-      return fields.flatMap((field) => changesOf(field, told, scenario));
+      return fields.flatMap((field) => createChangeAttempts(field, told, scenario));
     case 'news':
-      return newsOf(scenario);
+      return createNewsAttempts(scenario);
     case 'cancellation_taken_back':
       return [{ what: 'reopened', act: revokeCancellation }];
     case 'container_taken_off': {
@@ -127,8 +129,8 @@ function milestonesOf(
   { container_number }: ExplainedException,
   { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
-  const now = earliestTime(scenario, occurred_from);
-  const times = [...new Set([occurred_from ?? LONG_AGO, now])];
+  const now = findEarliestTime(scenario, occurred_from);
+  const times = [...new Set([occurred_from ?? LONG_PAST_TIME, now])];
   return times.map((time) => ({
     what: `${code} at ${time}`,
     act: (one) => one.at(now).post(code, time, { container_number, external_id: 'REMEDY' }).milestone,
@@ -136,13 +138,13 @@ function milestonesOf(
   }));
 }
 /** A past time for milestones whose date does not matter. */
-const LONG_AGO: Timestamp = '2020-01-01T00:00:00.000Z';
+const LONG_PAST_TIME: Timestamp = '2020-01-01T00:00:00.000Z';
 
 /**
  * Attempts that correct the named milestone and, if others cause the same exception, each of those named next, until
  * none is left. Each of them alone causes the exception.
  */
-function correctionsOf(told: ExplainedException, which: number): readonly Attempt[] {
+function createCorrectionAttempts(told: ExplainedException, which: number): readonly Attempt[] {
   const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
     const corrected: string[] = [];
     for (let present: ExplainedException | undefined = told; present !== undefined;) {
@@ -152,7 +154,7 @@ function correctionsOf(told: ExplainedException, which: number): readonly Attemp
         throw new Error(`no explained milestone keeps ${told.type} open, but it is still open`);
       correct(one, id);
       corrected.push(id);
-      present = explainedOpen(one).find(({ exception_id }) => exception_id === told.exception_id);
+      present = explainOpenExceptions(one).find(({ exception_id }) => exception_id === told.exception_id);
     }
     return corrected;
   };
@@ -170,23 +172,23 @@ function correctionsOf(told: ExplainedException, which: number): readonly Attemp
 }
 const TIME_DEPENDENT_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function newsOf(scenario: Scenario): readonly Attempt[] {
-  const now = earliestTime(scenario);
+function createNewsAttempts(scenario: Scenario): readonly Attempt[] {
+  const now = findEarliestTime(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
     act: (one: Scenario) => one.post('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
   }));
-  return [...milestones, { what: 'another ETA', act: (one) => one.patch({ eta: after(now, 77 * DAY + 1) }) }];
+  return [...milestones, { what: 'another ETA', act: (one) => one.patch({ eta: addMs(now, 77 * DAY_MS + 1) }) }];
 }
 
 /** Attempts to set the field to another value without a problem: far in the future, or as first expected. */
-function changesOf(
+function createChangeAttempts(
   field: string,
   { type, container_number }: ExplainedException,
   scenario: Scenario,
 ): readonly Attempt[] {
   const { record, schedule } = requireState(scenario);
-  const ahead = after(earliestTime(scenario), 400 * DAY);
+  const ahead = addMs(findEarliestTime(scenario), 400 * DAY_MS);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
   if (place !== undefined) {
     const withEtd = (etd: Timestamp | null) =>
@@ -195,7 +197,7 @@ function changesOf(
     return [patchAttempt({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
   }
   if (field === 'last_free_day' || field === 'empty_return_by') {
-    return daysOf(field, container_number ?? 'no container', scenario, ahead);
+    return createDayAttempts(field, container_number ?? 'no container', scenario, ahead);
   }
   const { eta, etd, original_eta, mode } = record;
   const { required_documents } = scenario.settings;
@@ -207,7 +209,7 @@ function changesOf(
   throw new Error(`nobody sets ${field}`);
 }
 
-function daysOf(
+function createDayAttempts(
   field: 'last_free_day' | 'empty_return_by',
   number: string,
   scenario: Scenario,
@@ -232,7 +234,7 @@ function patchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
 function revokeCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
-    const now = after(earliestTime(scenario), 1);
+    const now = addMs(findEarliestTime(scenario), 1);
     scenario.at(now).post('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopen();

@@ -52,10 +52,10 @@ import { decide, evolve, findMilestone } from '../src/index.ts';
 type DocumentCommand = Extract<ShipmentCommand, { readonly type: `${string}Document` | `${string}Upload` }>;
 
 /** Container numbers with valid check digits. */
-export const A = 'MSCU1234566';
-export const B = 'CSQU3054383';
-export const C = 'TGHU9876542';
-export const WRONG_DIGIT = 'MSCU1234567';
+export const CONTAINER_A = 'MSCU1234566';
+export const CONTAINER_B = 'CSQU3054383';
+export const CONTAINER_C = 'TGHU9876542';
+export const CONTAINER_WITH_WRONG_DIGIT = 'MSCU1234567';
 
 const KNOWN_PLACES: Readonly<Record<string, Partial<Place>>> = {
   CNSHA: { timezone: 'Asia/Shanghai' },
@@ -96,7 +96,7 @@ export function day(number: number, hour = 12): Timestamp {
   return new Date(Date.UTC(2026, 0, number, hour)).toISOString();
 }
 
-const START = Date.UTC(2026, 5, 1);
+const START_MS = Date.UTC(2026, 5, 1);
 
 /** A shipment and its commands, one after another, with default times long after all milestones. */
 export class Scenario {
@@ -272,8 +272,8 @@ export class Scenario {
   run(command: DocumentCommand): Decision<DocumentResult>;
   run(command: ShipmentCommand): Decision;
   run(command: ShipmentCommand): Decision {
-    const decision = decide(command, this.state, { ...contextFor(command.id), settings: this.settings });
-    for (const event of stamp(command, decision.events, this.events.length, decision.nextCheckAt)) {
+    const decision = decide(command, this.state, { ...createDecideContext(command.id), settings: this.settings });
+    for (const event of addMetadata(command, decision.events, this.events.length, decision.nextCheckAt)) {
       this.events.push(event);
       this.state = evolve(this.state, event);
     }
@@ -284,7 +284,7 @@ export class Scenario {
     const number = ++this.commands;
     return {
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-      at: this.now ?? new Date(START + number * 60_000).toISOString(),
+      at: this.now ?? new Date(START_MS + number * 60_000).toISOString(),
       workspace_id: 'wsp_1',
       environment: 'test',
       actor: { type: 'user', id: 'usr_1' },
@@ -327,7 +327,7 @@ export function shipment(fields: Partial<ShipmentFields> = {}): Scenario {
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles. */
-export function voyage(fields: Partial<ShipmentFields> = {}): Scenario {
+export function createVoyage(fields: Partial<ShipmentFields> = {}): Scenario {
   return shipment({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
 
@@ -373,11 +373,11 @@ export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedOb
 /** Inputs of decisions other than the shipment. */
 export const decisionInputs = { places, settings: DEFAULT_RULE_SETTINGS };
 
-export function contextFor(commandId: string): DecideContext {
+export function createDecideContext(commandId: string): DecideContext {
   return { ...decisionInputs, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
 }
 
-export function stamp(
+export function addMetadata(
   command: ShipmentCommand,
   events: readonly ShipmentEventBody[],
   revision: number,
@@ -403,12 +403,12 @@ export const types = (decision: Decision): string[] => decision.events.map(({ ty
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 
 /** Returns the data of a decision's event of a type; undefined if it has none. */
-export function dataOf<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
+export function findEventData<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
   return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
 }
 
 /** Returns the error of an action that must be refused. */
-export function refusal(act: () => unknown): DomainError {
+export function catchRefusal(act: () => unknown): DomainError {
   try {
     act();
   } catch (error) {

@@ -12,15 +12,15 @@ import {
 import { Scenario } from './scenario.ts';
 
 export const HOUR = 3_600_000;
-export const DAY = 24 * HOUR;
-export const CREATED = '2026-01-01T00:00:00.000Z';
+export const DAY_MS = 24 * HOUR;
+export const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
-export function after(time: Timestamp, ms: number): Timestamp {
+export function addMs(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** Returns a day in January 2026: `jan(5)` is 5 January at midnight UTC. */
-export function jan(day: number, hour = 0): Timestamp {
+/** Returns a day in January 2026: `inJanuary(5)` is 5 January at midnight UTC. */
+export function inJanuary(day: number, hour = 0): Timestamp {
   return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
 }
 
@@ -31,7 +31,7 @@ export function withSettings(type: AutomaticExceptionType, changes: Partial<Exce
 }
 
 /** Returns rule settings with only one type enabled. */
-export function onlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
+export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
   const settings = withSettings(type, changes);
   const exceptions = Object.fromEntries(
     AUTOMATIC_EXCEPTION_TYPES.map((each) => [
@@ -40,12 +40,12 @@ export function onlyType(type: AutomaticExceptionType, changes: Partial<Exceptio
     ]),
   ) as unknown as RuleSettings['exceptions'];
   return type === 'missing_document'
-    ? withRequiredDocuments(REQUIRED, { ...settings, exceptions })
+    ? withRequiredDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
     : { ...settings, exceptions };
 }
 
-/** Document types that `onlyType` requires for ocean shipments. */
-export const REQUIRED = ['bill_of_lading', 'packing_list'] as const;
+/** Document types that `enableOnlyType` requires for ocean shipments. */
+export const REQUIRED_DOCUMENT_TYPES = ['bill_of_lading', 'packing_list'] as const;
 
 /** Returns the settings with other required documents for ocean shipments. */
 export function withRequiredDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
@@ -56,10 +56,10 @@ export function withRequiredDocuments(ocean: readonly DocumentType[], settings: 
 export function beginShipment(
   type: AutomaticExceptionType,
   fields: Partial<ShipmentFields> = {},
-  created: Timestamp = CREATED,
+  created: Timestamp = CREATED_AT,
 ): Scenario {
   const scenario = new Scenario().at(created);
-  scenario.settings = onlyType(type);
+  scenario.settings = enableOnlyType(type);
   scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
   return scenario;
 }

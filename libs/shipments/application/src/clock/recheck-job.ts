@@ -111,7 +111,7 @@ export class RecheckJob {
     const waiting = new Set<string>();
     const failures: unknown[] = [];
     let hasWorked = false;
-    for await (const recheck of this.unfinished()) {
+    for await (const recheck of this.listUnfinishedRechecks()) {
       if (ending.aborted) return false;
       if (!recheck.isRunning) waiting.add(recheck.workspace_id);
       try {
@@ -125,7 +125,7 @@ export class RecheckJob {
     return hasWorked;
   }
 
-  private async *unfinished(): AsyncGenerator<Recheck> {
+  private async *listUnfinishedRechecks(): AsyncGenerator<Recheck> {
     for (let last: string | undefined; ;) {
       const found = await this.parts.rechecks.listUnfinishedRechecks(last, WORKSPACE_PAGE_SIZE);
       yield* found;

@@ -20,12 +20,12 @@ import type { ShipmentsService } from '../shipments.ts';
 const POLL_INTERVAL_MS = 500;
 const PAGE_SIZE = 100;
 /** Number of concurrent checks, whose appends share one or two commits. */
-const CONCURRENT_CHECKS = 4;
+const MAX_CONCURRENT_CHECKS = 4;
 /**
  * Maximum share of time that the clock spends on checks while very many shipments are due. The remaining time is for
  * requests and for the effects of opened exceptions.
  */
-const MAX_DUTY_SHARE = 0.25;
+const MAX_CHECK_TIME_SHARE = 0.25;
 const ACTOR: Actor = { type: 'system', id: 'clock' };
 
 export interface RuleClockParts {
@@ -55,7 +55,7 @@ export class RuleClock {
 
   constructor(private readonly parts: RuleClockParts) {
     const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: MAX_DUTY_SHARE, elapsed, ...(rest && { rest }) });
+    this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentChecks(elapsed);
     this.clockMetrics = new ClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
@@ -84,7 +84,7 @@ export class RuleClock {
       const due = page.filter((shipment) => !this.recent.isOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
         this.clockMetrics.setDueShipments(due);
-        const next = due.splice(0, CONCURRENT_CHECKS);
+        const next = due.splice(0, MAX_CONCURRENT_CHECKS);
         await this.pace.run(() => this.checkAll(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);

@@ -15,7 +15,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { readEventsInSlices } from '../shipment-cache.ts';
 
-const CONCURRENT_STREAMS = 4;
+const MAX_CONCURRENT_STREAMS = 4;
 /** Number of events that are recreated at first, before their size is known. */
 const INITIAL_PAGE_SIZE = 32;
 
@@ -65,7 +65,7 @@ export function createEventMaker({ eventStore, addresses, cachedShipments = 1_00
     const makeSome = async () => {
       for (const [stream, revisions] of streams) await makeFrom(stream, revisions, made);
     };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, wanted.size) }, makeSome));
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_STREAMS, wanted.size) }, makeSome));
     return made;
   };
 

@@ -3,7 +3,7 @@ import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, simulateDelay } from '@tracking/testing';
 import { upsert } from '../../test/builders.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { ADDRESSES, PublishingStage, type Running } from '../../test/publishing-stage.ts';
+import { ADDRESSES, PublishingStage, type RunningPublisher } from '../../test/publishing-stage.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
@@ -235,7 +235,7 @@ describe('the publisher', () => {
         return produced;
       },
     });
-    const options = { broker, logCheckIntervalMs: 5, leases: stage.nextLeases() };
+    const options = { broker, logCheckIntervalMs: 5, leases: stage.createLeasesOfNextProcess() };
     const both = [stage.start(options), stage.start(options)];
     await journey();
     const first = texts(await stage.published());
@@ -314,17 +314,17 @@ describe('the publisher', () => {
   }, 30_000);
 
   it('runs in one process at a time, and another takes over', async () => {
-    const leases = stage.nextLeases();
+    const leases = stage.createLeasesOfNextProcess();
     const both = [stage.start({ leases }), stage.start({ leases })];
     const published =
       (type: string) =>
-      ({ metrics }: Running) =>
+      ({ metrics }: RunningPublisher) =>
         metrics.value(`publisher_events_published_total{type="${type}"}`);
     const id = await stage.create();
     await stage.published();
     const created = published('shipment.created');
     await eventually(() => expect(both.map(created).toSorted()).toEqual([0, 1]));
-    const [holder, other] = created(both[0] as Running) === 1 ? both : both.toReversed();
+    const [holder, other] = created(both[0] as RunningPublisher) === 1 ? both : both.toReversed();
     if (holder === undefined || other === undefined) throw new Error('two were started');
     await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => stage.record(id))]);
     await stage.record(id);

@@ -23,7 +23,7 @@ import { type FoldedShipment, foldNextEvent, foldStream, cacheWeight } from './e
  */
 const MAX_BATCH_CHARACTERS = 512 * 1024;
 /** Number of events that are converted before the thread can do other work: about 1 ms. */
-const EVENTS_PER_TURN = 50;
+const MAX_EVENTS_BETWEEN_YIELDS = 50;
 const CONCURRENT_STREAMS = 16;
 
 interface PublishingParts {
@@ -73,7 +73,7 @@ export class Publishing implements EventHandler {
     const before = await this.readShipmentsBefore(events, failures);
     let slice = createEmptyBatch();
     for (const [index, stored] of events.entries()) {
-      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
+      if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       if (failures.has(stored.stream)) continue;
       try {
         this.add(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));

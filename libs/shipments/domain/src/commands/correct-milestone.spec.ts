@@ -1,4 +1,14 @@
-import { A, B, C, type Scenario, dataOf, day, refusal, types, voyage } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  type Scenario,
+  findEventData,
+  day,
+  catchRefusal,
+  types,
+  createVoyage,
+} from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
@@ -8,12 +18,12 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.mi
 
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const first = scenario.post('vessel_departed', day(2), {
       source: 'carrier',
       location: 'CNSHA',
       external_id: 'EV-1',
-      container_number: A,
+      container_number: CONTAINER_A,
       vessel: 'EVER GIVEN',
       note: 'late',
     }).milestone;
@@ -34,28 +44,28 @@ describe('a correction by hand', () => {
       occurred_at: day(1),
       location: 'USLAX',
       timezone: 'America/Los_Angeles',
-      container_number: B,
+      container_number: CONTAINER_B,
       note: null,
       reason_code: 'carrier_data_incorrect',
       revision: 2,
     });
-    expect(scenario.container(A).status).toBe('pending');
-    expect(scenario.container(B).status).toBe('at_origin');
+    expect(scenario.container(CONTAINER_A).status).toBe('pending');
+    expect(scenario.container(CONTAINER_B).status).toBe('at_origin');
   });
 
   it('announces the milestone before and after, and all changes', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_departed', day(2)).milestone;
     const decision = scenario.correct(first, { occurred_at: day(3) });
     expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
       atd: { from: day(2), to: day(3) },
     });
   });
 
   it('records an estimate that becomes actual', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const estimate = scenario.estimate('vessel_arrived', day(20)).milestone;
     const decision = scenario.correct(estimate, { classifier: 'actual' });
     expect(announced(decision)).toEqual(['milestone.recorded', 'shipment.updated']);
@@ -63,7 +73,7 @@ describe('a correction by hand', () => {
   });
 
   it('stores nothing without changes', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('gated_in', day(2), { location: 'Pier 4' }).milestone;
     const decision = scenario.correct(first, { location: ' Pier 4', occurred_at: day(2), classifier: 'actual' });
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [], milestone: first });
@@ -71,7 +81,7 @@ describe('a correction by hand', () => {
   });
 
   it('of the location changes the time zone, unless a client gave that', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const [known, given] = [
       scenario.post('gated_in', day(2), { location: 'CNSHA' }).milestone,
       scenario.post('vessel_departed', day(3), { location: 'CNSHA', timezone: 'Asia/Tokyo' }).milestone,
@@ -83,10 +93,15 @@ describe('a correction by hand', () => {
   });
 
   it('checks the fields like those of a post, and reports every invalid field', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const estimate = scenario.estimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
-    const faulty = { code: 'nonsense', classifier: 'actual', container_number: C, reason_code: 'because' } as const;
-    const error = refusal(() => scenario.correct(estimate, faulty));
+    const faulty = {
+      code: 'nonsense',
+      classifier: 'actual',
+      container_number: CONTAINER_C,
+      reason_code: 'because',
+    } as const;
+    const error = catchRefusal(() => scenario.correct(estimate, faulty));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
       'code unknown_code',
@@ -99,34 +114,39 @@ describe('a correction by hand', () => {
   });
 
   it('works for a milestone whose container was removed', () => {
-    const scenario = voyage({ container_numbers: [A] });
-    const first = scenario.post('gated_in', day(2), { container_number: A }).milestone;
-    scenario.upsert({ container_numbers: [B] });
-    expect(scenario.correct(first, { note: 'x' }).milestone).toMatchObject({ container_number: A, note: 'x' });
-    expect(refusal(() => scenario.correct(first, { container_number: A })).code).toBe('validation_failed');
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const first = scenario.post('gated_in', day(2), { container_number: CONTAINER_A }).milestone;
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
+    expect(scenario.correct(first, { note: 'x' }).milestone).toMatchObject({
+      container_number: CONTAINER_A,
+      note: 'x',
+    });
+    expect(catchRefusal(() => scenario.correct(first, { container_number: CONTAINER_A })).code).toBe(
+      'validation_failed',
+    );
     scenario.correct(first, { container_number: null });
     expect(scenario.record.status).toBe('at_origin');
   });
 
   it('refuses the external_id of another unretracted milestone', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('gated_in', day(2), { external_id: 'EV-1' }).milestone;
     const second = scenario.post('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
-    expect(refusal(() => scenario.correct(second, { external_id: 'EV-1' })).code).toBe('milestone_exists');
+    expect(catchRefusal(() => scenario.correct(second, { external_id: 'EV-1' })).code).toBe('milestone_exists');
     scenario.retract(first);
     expect(scenario.correct(second, { external_id: 'EV-1' }).milestone.external_id).toBe('EV-1');
   });
 
   it('finds only unretracted milestones of the shipment', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('gated_in', day(2)).milestone;
-    expect(refusal(() => scenario.correct({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.correct({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
     scenario.retract(first);
-    expect(refusal(() => scenario.correct(first, { note: 'x' })).code).toBe('milestone_retracted');
+    expect(catchRefusal(() => scenario.correct(first, { note: 'x' })).code).toBe('milestone_retracted');
   });
 
   it('is stored with a warning on a cancelled shipment', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('gated_in', day(2)).milestone;
     scenario.cancel();
     expect(warnings(scenario.correct(first, { occurred_at: day(1) }))).toEqual(['shipment_cancelled']);
@@ -134,7 +154,7 @@ describe('a correction by hand', () => {
   });
 
   it('of the milestone that cancels a shipment reopens it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const cancelled = scenario.post('booking_cancelled', day(5)).milestone;
     expect(scenario.record.status).toBe('cancelled');
     scenario.correct(cancelled, { code: 'booking_confirmed' });
@@ -143,7 +163,7 @@ describe('a correction by hand', () => {
 
   describe('of estimates', () => {
     it('of the current estimate changes the eta; of its note does not', () => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       const first = scenario.estimate('vessel_arrived', day(20)).milestone;
       scenario.upsert({ eta: day(18) });
       scenario.correct(first, { note: 'x' });
@@ -153,12 +173,12 @@ describe('a correction by hand', () => {
     });
 
     it('that leaves the series makes the previous estimate current again, and supersedes in the new series', () => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       const older = scenario.estimate('vessel_arrived', day(20)).milestone;
       const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
       const elsewhere = scenario.estimate('vessel_arrived', day(10), { location: 'SGSIN' }).milestone;
       const decision = scenario.correct(newer, { location: 'SGSIN' });
-      expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({
+      expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({
         supersedes: [elsewhere.id],
         restores: [older.id],
       });
@@ -173,7 +193,7 @@ describe('a feed after a correction by a person', () => {
 
   /** An arrival that a feed sent for the 20th and a person corrected to the 21st. */
   function disputed(rest: object = arrival) {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
     const { milestone } = scenario.correct(first, { occurred_at: day(21) });
     return { scenario, milestone };
@@ -193,7 +213,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('gets a warning for a repetition, also if the correction concerned other fields', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { source: 'carrier', location: 'USLAX' } as const;
     const first = scenario.post('vessel_arrived', day(20), rest).milestone;
     const { milestone } = scenario.correct(first, { note: 'seen at the pier' });
@@ -244,7 +264,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('does not replace an actual milestone of a person with estimates, only with an actual one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
     const first = scenario.post('vessel_arrived', day(20), estimate).milestone;
     const { milestone } = scenario.correct(first, { classifier: 'actual' });
@@ -267,7 +287,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('does not replace a manual milestone with its external_id, until that is reverted', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
     const { id } = scenario.post('vessel_arrived', day(20), estimate).milestone;
     const { milestone } = scenario.post('vessel_arrived', day(19), { ...arrival, source: 'manual' });
@@ -279,7 +299,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('that reports an actual time replaces a person’s estimate', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), arrival).milestone;
     scenario.correct(first, { classifier: 'estimated', occurred_at: day(22) });
     const moved = scenario.post('vessel_arrived', day(21), arrival);
@@ -287,7 +307,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('a person who posts with its external_id corrects its milestone too', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { id } = scenario.post('vessel_arrived', day(20), arrival).milestone;
     const byHand = { ...arrival, source: 'manual' } as const;
     expect(scenario.post('vessel_arrived', day(21), byHand)).toMatchObject({ outcome: 'corrected', warnings: [] });
@@ -298,7 +318,7 @@ describe('a feed after a correction by a person', () => {
   });
 
   it('a person who repeats the former values restores them', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     scenario.correct(first, { occurred_at: day(21) });
     const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });

@@ -2,13 +2,13 @@ import { DOCUMENT_LIMITS, type DocumentRecord } from '@tracking/contracts';
 import type { Scenario } from '../../test/scenario.ts';
 import {
   SHIPMENT_ID,
-  contextFor,
-  dataOf,
+  createDecideContext,
+  findEventData,
   documentInput,
   receivedObject,
-  refusal,
+  catchRefusal,
   types,
-  voyage,
+  createVoyage,
 } from '../../test/scenario.ts';
 import { beginShipment as beginWith } from '../../test/time-driven.ts';
 import { findAnnouncement, toShipmentResource, findHistoryNote } from '../announcements.ts';
@@ -74,7 +74,7 @@ describe('a document', () => {
       replaced_by_document_id: null,
     };
     const stored = { document, object_id: 'object-7' };
-    expect(dataOf(added, 'document.uploaded.v1')).toEqual({ stored, replaced: null, documents_count: 1 });
+    expect(findEventData(added, 'document.uploaded.v1')).toEqual({ stored, replaced: null, documents_count: 1 });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.record.documents_count).toBe(1);
   });
@@ -196,7 +196,7 @@ describe('a document', () => {
       else expect(decided.events.length).toBeGreaterThan(0);
     } catch {
       // Nothing was stored, so the command is refused again.
-      outcome = refusal(() => act(scenario, document)).code;
+      outcome = catchRefusal(() => act(scenario, document)).code;
     }
     expect(outcome).toBe(expected);
     if (!['received', 'completed', 'approved', 'rejected', 'deleted'].includes(outcome)) {
@@ -207,9 +207,9 @@ describe('a document', () => {
   it.each(Object.keys(ACTS))('%s of an unknown document is refused', (name) => {
     const scenario = begin();
     scenario.add();
-    const { document } = voyage().add();
+    const { document } = createVoyage().add();
     const act = () => ACTS[name as keyof typeof ACTS](scenario, { ...document, id: `${document.id}x` });
-    expect(refusal(act).code).toBe('not_found');
+    expect(catchRefusal(act).code).toBe('not_found');
   });
 
   it.each([
@@ -220,7 +220,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     scenario.receive(document, bytes);
-    expect(refusal(() => scenario.complete(document)).code).toBe(code);
+    expect(catchRefusal(() => scenario.complete(document)).code).toBe(code);
     expect(scenario.state?.documents[0]?.document).toEqual(document);
     scenario.receive(document);
     expect(scenario.complete(document).outcome).toBe('completed');
@@ -229,9 +229,9 @@ describe('a document', () => {
   it('with lost bytes is not completed until they arrive again', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
+    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
     scenario.receive(document, { id: 'object-1' });
-    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
+    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
     expect(scenario.state?.documents[0]?.document).toEqual(document);
     scenario.receive(document, { id: 'object-2' });
     expect(scenario.complete(document, 'object-1').object_id).toBe('object-2');
@@ -243,7 +243,7 @@ describe('a document', () => {
     const { document } = scenario.requestUpload();
     scenario.receive(document, { id: 'object-1' });
     scenario.at(inMs(pendingMs));
-    expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('document_not_pending');
+    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('document_not_pending');
   });
 
   it('is limited to 500 per shipment, including deleted and expired ones', () => {
@@ -262,7 +262,7 @@ describe('a document', () => {
     expect(scenario.add().outcome).toBe('added');
     many(500);
     for (const act of [() => scenario.add(), () => scenario.requestUpload()]) {
-      const { code, details } = refusal(act);
+      const { code, details } = catchRefusal(act);
       expect([code, details.map(({ param }) => param)]).toEqual(['limit_exceeded', ['type']]);
     }
   });
@@ -293,7 +293,10 @@ describe('a document that replaces another', () => {
     const added = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' });
     expect(added.document.replaces_document_id).toBe(former.id);
     const replaced = { ...former, replaced_by_document_id: added.document.id };
-    expect(dataOf(added, 'document.uploaded.v1')?.replaced).toEqual({ document: replaced, object_id: 'object-1' });
+    expect(findEventData(added, 'document.uploaded.v1')?.replaced).toEqual({
+      document: replaced,
+      object_id: 'object-1',
+    });
     expect(scenario.state?.documents[0]).toMatchObject({ document: replaced, object_id: 'object-1' });
     expect(scenario.record.documents_count).toBe(2);
   });
@@ -305,7 +308,7 @@ describe('a document that replaces another', () => {
       () => scenario.add({ replaces_document_id: id }),
       () => scenario.requestUpload({ replaces_document_id: id }),
     ]) {
-      const { code, details } = refusal(act);
+      const { code, details } = catchRefusal(act);
       expect(code).toBe('validation_failed');
       expect(details).toEqual([expect.objectContaining({ param: 'replaces_document_id', code: 'unknown_document' })]);
     }
@@ -314,13 +317,13 @@ describe('a document that replaces another', () => {
   it('cannot replace an unknown or replaced document', () => {
     const scenario = begin();
     const former = scenario.add().document;
-    expect(refusal(() => scenario.add({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
+    expect(catchRefusal(() => scenario.add({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
     const next = scenario.add({ replaces_document_id: former.id }).document;
     for (const act of [
       () => scenario.add({ replaces_document_id: former.id }),
       () => scenario.requestUpload({ replaces_document_id: former.id }),
     ]) {
-      expect(refusal(act).code).toBe('document_replaced');
+      expect(catchRefusal(act).code).toBe('document_replaced');
     }
     expect(scenario.add({ replaces_document_id: next.id }).outcome).toBe('added');
   });
@@ -347,7 +350,10 @@ describe('a document that replaces another', () => {
       const [before] = scenario.state!.documents;
       scenario.receive(pending);
       const completed = scenario.complete(pending);
-      expect([completed.outcome, dataOf(completed, 'document.uploaded.v1')?.replaced]).toEqual(['completed', null]);
+      expect([completed.outcome, findEventData(completed, 'document.uploaded.v1')?.replaced]).toEqual([
+        'completed',
+        null,
+      ]);
       expect(scenario.state?.documents[0]).toEqual(before);
     }
   });
@@ -360,7 +366,7 @@ describe('a replacement that is deleted', () => {
     const wrong = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' }).document;
     const deleted = scenario.delete(wrong);
     const restored = { document: former, object_id: 'object-1' };
-    expect(dataOf(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
+    expect(findEventData(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
     expect(scenario.state?.documents[0]).toMatchObject(restored);
     const right = scenario.add({ replaces_document_id: former.id }).document;
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
@@ -371,11 +377,11 @@ describe('a replacement that is deleted', () => {
     const first = scenario.add().document;
     const second = scenario.add({ replaces_document_id: first.id }).document;
     const third = scenario.add({ replaces_document_id: second.id }).document;
-    expect(dataOf(scenario.delete(second), 'document.deleted.v1')).not.toHaveProperty('restored');
-    const { code, message } = refusal(() => scenario.add({ replaces_document_id: first.id }));
+    expect(findEventData(scenario.delete(second), 'document.deleted.v1')).not.toHaveProperty('restored');
+    const { code, message } = catchRefusal(() => scenario.add({ replaces_document_id: first.id }));
     expect([code, message]).toEqual(['document_replaced', `The document was already replaced by ${third.id}.`]);
     const deleted = scenario.delete(third);
-    expect(dataOf(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
+    expect(findEventData(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
     expect(scenario.add({ replaces_document_id: first.id }).outcome).toBe('added');
   });
 
@@ -383,10 +389,10 @@ describe('a replacement that is deleted', () => {
     const scenario = begin();
     const former = scenario.add().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
-    expect(dataOf(scenario.delete(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
+    expect(findEventData(scenario.delete(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
     const next = scenario.add({ replaces_document_id: former.id }).document;
     scenario.delete(former);
-    expect(dataOf(scenario.delete(next), 'document.deleted.v1')).not.toHaveProperty('restored');
+    expect(findEventData(scenario.delete(next), 'document.deleted.v1')).not.toHaveProperty('restored');
   });
 
   it('is not one in streams without that information', () => {
@@ -415,7 +421,7 @@ describe('a document that is pending', () => {
     expect(types(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
-    expect(dataOf(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
+    expect(findEventData(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(types(scenario.check())).toEqual([]);
@@ -445,7 +451,7 @@ describe('a document that is pending', () => {
     scenario.at(inMs(pendingMs - 1)).receive(document);
     scenario.at(inMs(pendingMs));
     for (const act of [() => scenario.receive(document), () => scenario.complete(document)]) {
-      const { code, message } = refusal(act);
+      const { code, message } = catchRefusal(act);
       expect([code, message]).toEqual(['document_not_pending', expect.stringContaining('expired')]);
     }
     expect(scenario.at(inMs(pendingMs - 1)).complete(document).outcome).toBe('completed');
@@ -564,7 +570,7 @@ describe('a repeated command about a document', () => {
     const scenario = begin();
     for (const make of commandsOn(scenario)) {
       const [command, outcome] = make();
-      const decided = () => decide(command, scenario.state, contextFor(command.id));
+      const decided = () => decide(command, scenario.state, createDecideContext(command.id));
       expect(decided()).toEqual(decided());
       const { length } = scenario.events;
       const { documentId, outcome: came } = scenario.run(command) as ReturnType<Scenario['add']>;

@@ -7,25 +7,25 @@ import {
   type ShipmentException,
 } from '@tracking/contracts';
 import {
-  A,
-  B,
+  CONTAINER_A,
+  CONTAINER_B,
   SHIPMENT_ID,
   Scenario,
-  contextFor,
-  dataOf,
+  createDecideContext,
+  findEventData,
   day,
   exceptionInput,
   decisionInputs,
-  refusal,
+  catchRefusal,
   types,
-  voyage,
+  createVoyage,
 } from '../../test/scenario.ts';
 import { explainShipment } from '../explanation.ts';
 import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
 const box = (container_number: string) => ({ container_number });
-const loaded = () => voyage({ container_numbers: [A, B] });
+const loaded = () => createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
 
 /** Settings of a workspace with the rule for customs holds disabled. */
 const SILENT: RuleSettings = {
@@ -38,7 +38,7 @@ const SILENT: RuleSettings = {
 
 /** A shipment held by customs whose rule was disabled. */
 function heldUnseen(): Scenario {
-  const scenario = voyage();
+  const scenario = createVoyage();
   scenario.settings = SILENT;
   scenario.post('customs_hold', day(20));
   scenario.settings = DEFAULT_RULE_SETTINGS;
@@ -49,12 +49,12 @@ function heldUnseen(): Scenario {
 describe('opening by hand', () => {
   it('stores what the person sent, and null for all other fields', () => {
     const scenario = loaded();
-    const milestone = scenario.post('gated_in', day(2), box(A)).milestone;
+    const milestone = scenario.post('gated_in', day(2), box(CONTAINER_A)).milestone;
     const opened = scenario.openByHand('seal_broken', {
       severity: 'critical',
       title: 'Seal gone',
       detail: 'Found open at the gate.',
-      container_number: ` ${A.slice(0, 4).toLowerCase()}-${A.slice(4)}`,
+      container_number: ` ${CONTAINER_A.slice(0, 4).toLowerCase()}-${CONTAINER_A.slice(4)}`,
       milestone_id: milestone.id,
       reason_code: 'shore_other',
       assignee: 'Kim',
@@ -63,7 +63,7 @@ describe('opening by hand', () => {
     const exception = {
       id: opened.exceptionId,
       shipment_id: SHIPMENT_ID,
-      container_number: A,
+      container_number: CONTAINER_A,
       type: 'seal_broken',
       severity: 'critical',
       status: 'open',
@@ -80,13 +80,13 @@ describe('opening by hand', () => {
       acknowledged_at: null,
       resolved_at: null,
     };
-    expect(dataOf(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
+    expect(findEventData(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.state?.exceptions).toEqual([exception]);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
   it('accepts any type, with its title unless another one is given', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     for (const type of EXCEPTION_TYPES) expect(scenario.openByHand(type).exception.title).toBe(EXCEPTION_TITLES[type]);
     expect(scenario.open).toEqual(EXCEPTION_TYPES);
     expect(new Set(Object.values(EXCEPTION_TITLES)).size).toBe(EXCEPTION_TYPES.length);
@@ -94,16 +94,20 @@ describe('opening by hand', () => {
 
   it('returns the open exception of the same type and container and stores nothing', () => {
     const scenario = loaded();
-    const first = scenario.openByHand('shortage', box(A));
-    const again = scenario.openByHand('shortage', { ...box(A), title: 'Other words', severity: 'critical' });
+    const first = scenario.openByHand('shortage', box(CONTAINER_A));
+    const again = scenario.openByHand('shortage', { ...box(CONTAINER_A), title: 'Other words', severity: 'critical' });
     expect([again.outcome, again.events, again.exception]).toEqual(['existing', [], first.exception]);
-    expect(scenario.openByHand('shortage', box(B)).outcome).toBe('opened');
+    expect(scenario.openByHand('shortage', box(CONTAINER_B)).outcome).toBe('opened');
     expect(scenario.openByHand('shortage').outcome).toBe('opened');
-    expect(scenario.exceptions).toEqual([`shortage ${A} open`, `shortage ${B} open`, 'shortage open']);
+    expect(scenario.exceptions).toEqual([
+      `shortage ${CONTAINER_A} open`,
+      `shortage ${CONTAINER_B} open`,
+      'shortage open',
+    ]);
   });
 
   it('returns the exception that its rule already opened', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     const again = scenario.openByHand('customs_hold');
     expect([again.outcome, again.events, again.exception.rule]).toEqual(['existing', [], 'customs_hold']);
@@ -128,7 +132,7 @@ describe('opening by hand', () => {
   });
 
   it('opens a new one once it is resolved', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.openByHand('other');
     scenario.resolve(first.exception);
     expect(scenario.openByHand('other').outcome).toBe('opened');
@@ -136,8 +140,8 @@ describe('opening by hand', () => {
   });
 
   it('reports every reference to other shipments at once', () => {
-    const scenario = voyage({ container_numbers: [A] });
-    const refused = refusal(() => scenario.openByHand('lost', { ...box(B), milestone_id: 'mst_x' }));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const refused = catchRefusal(() => scenario.openByHand('lost', { ...box(CONTAINER_B), milestone_id: 'mst_x' }));
     expect(refused.code).toBe('validation_failed');
     expect(refused.details.map(({ param, code }) => [param, code])).toEqual([
       ['container_number', 'unknown_container'],
@@ -146,17 +150,17 @@ describe('opening by hand', () => {
   });
 
   it('is limited to 500, including resolved ones; an open one is still returned', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     for (let n = 0; n < 499; n++) scenario.resolve(scenario.openByHand('other').exception);
     const last = scenario.openByHand('other').exception;
-    const refused = refusal(() => scenario.openByHand('lost'));
+    const refused = catchRefusal(() => scenario.openByHand('lost'));
     expect([refused.code, refused.details[0]?.param]).toEqual(['limit_exceeded', 'type']);
     expect(scenario.openByHand('other').exception).toEqual(last);
     expect(scenario.state?.exceptions).toHaveLength(500);
   });
 
   it('warns on a cancelled shipment, and stays open', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.cancel();
     const opened = scenario.openByHand('cargo_damage');
     expect(opened.warnings.map(({ code }) => code)).toEqual(['shipment_cancelled']);
@@ -169,7 +173,7 @@ describe('opening by hand', () => {
 
 describe('an exception that a person opened', () => {
   it('keeps its rule from opening another one, and the rule does not resolve it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.openByHand('customs_hold');
     scenario.post('customs_hold', day(20));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
@@ -181,19 +185,19 @@ describe('an exception that a person opened', () => {
   it('stays open after delivery, but not after cancellation or removal of its container', () => {
     const scenario = loaded();
     scenario.openByHand('freight_hold');
-    scenario.openByHand('container_damage', box(A));
+    scenario.openByHand('container_damage', box(CONTAINER_A));
     scenario.post('delivered', day(30));
     expect(scenario.open).toEqual(['freight_hold', 'container_damage']);
-    scenario.patch({ container_numbers: [B] });
-    expect(scenario.exceptions).toEqual(['freight_hold open', `container_damage ${A} resolved auto_cleared`]);
-    const cancelled = voyage();
+    scenario.patch({ container_numbers: [CONTAINER_B] });
+    expect(scenario.exceptions).toEqual(['freight_hold open', `container_damage ${CONTAINER_A} resolved auto_cleared`]);
+    const cancelled = createVoyage();
     cancelled.openByHand('freight_hold');
     cancelled.cancel();
     expect(cancelled.exceptions).toEqual(['freight_hold resolved shipment_cancelled']);
   });
 
   it('is resolved only by a person, as explained', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.openByHand('customs_hold', { detail: 'By phone.' });
     scenario.post('customs_hold', day(20));
     const [exception] = explainShipment(scenario.state!, decisionInputs).exceptions;
@@ -203,26 +207,26 @@ describe('an exception that a person opened', () => {
 
 describe('acknowledging', () => {
   it('stores the assignee, and the note in the history', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     const previous = scenario.state!.exceptions[0]!;
     const done = scenario.acknowledge(previous, { assignee: 'Kim', note: 'Broker called.' });
     expect([done.outcome, types(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
-    expect(dataOf(done, 'exception.updated.v1')).toEqual({ exception, previous, note: 'Broker called.' });
+    expect(findEventData(done, 'exception.updated.v1')).toEqual({ exception, previous, note: 'Broker called.' });
     expect(done.exception).toEqual(exception);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
   it('keeps the assignee if none is given', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { exception } = scenario.openByHand('other', { assignee: 'Kim' });
     expect(scenario.acknowledge(exception).exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim' });
   });
 
   it('again changes or removes the assignee, and keeps the time', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
     const handed = scenario.acknowledge(first, { assignee: 'Sam' });
     expect([types(handed), handed.exception]).toEqual([['exception.updated.v1'], { ...first, assignee: 'Sam' }]);
@@ -231,7 +235,7 @@ describe('acknowledging', () => {
   });
 
   it('again with the same values stores nothing; with only a note it is announced', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
     for (const same of [{}, { assignee: 'Kim' }]) {
       const again = scenario.acknowledge(first, same);
@@ -239,11 +243,11 @@ describe('acknowledging', () => {
     }
     const said = scenario.acknowledge(first, { note: 'Still waiting.' });
     expect([said.outcome, said.exception]).toEqual(['acknowledged', first]);
-    expect(dataOf(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
+    expect(findEventData(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
   it('again with the last note stores nothing; with another note it is announced', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { exception } = scenario.openByHand('other');
     const first = scenario.acknowledge(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
     for (const same of [{ assignee: 'Kim', note: 'Broker called.' }, { note: 'Broker called.' }]) {
@@ -259,15 +263,15 @@ describe('acknowledging', () => {
   });
 
   it('refuses resolved and unknown exceptions', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { exception } = scenario.openByHand('other');
     scenario.resolve(exception);
-    expect(refusal(() => scenario.acknowledge(exception)).code).toBe('exception_resolved');
-    expect(refusal(() => scenario.acknowledge({ id: 'exc_x' })).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.acknowledge(exception)).code).toBe('exception_resolved');
+    expect(catchRefusal(() => scenario.acknowledge({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('lets its rule still resolve it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.acknowledge(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
     scenario.post('gated_in', day(20, 14));
@@ -278,7 +282,7 @@ describe('acknowledging', () => {
   });
 
   it('an exception whose condition has ended resolves it in the same command', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledge(scenario.state!.exceptions[0]!, { note: 'Seen.' });
@@ -289,13 +293,13 @@ describe('acknowledging', () => {
 
 describe('resolving by hand', () => {
   it('stores the person, the code and the note', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const previous = scenario.openByHand('shortage').exception;
     const done = scenario.resolve(previous, { code: 'waived', note: 'Counted again.' });
     expect([done.outcome, types(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
-    expect(dataOf(done, 'exception.resolved.v2')).toEqual({
+    expect(findEventData(done, 'exception.resolved.v2')).toEqual({
       exception_id: previous.id,
       resolution,
       resolved_at: scenario.record.updated_at,
@@ -305,7 +309,7 @@ describe('resolving by hand', () => {
   });
 
   it('a resolved one changes nothing, however it was resolved', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.post('import_customs_cleared', day(21));
     const cleared = scenario.state!.exceptions[0]!;
@@ -314,11 +318,11 @@ describe('resolving by hand', () => {
       const again = scenario.resolve(exception, { code: 'false_positive', note: 'No.' });
       expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], exception]);
     }
-    expect(refusal(() => scenario.resolve({ id: 'exc_x' })).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.resolve({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('while its condition exists suppresses the rule until the condition has ended once', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     const done = scenario.resolve(scenario.state!.exceptions[0]!);
     expect(types(done)).toEqual(['exception.resolved.v2']);
@@ -330,7 +334,7 @@ describe('resolving by hand', () => {
   });
 
   it('after its condition has ended does not suppress the rule', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.openByHand('customs_hold');
     scenario.resolve(scenario.state!.exceptions[0]!);
     scenario.post('customs_hold', day(20));
@@ -338,7 +342,7 @@ describe('resolving by hand', () => {
   });
 
   it('twice while its condition exists suppresses the rule like once', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.resolve(scenario.state!.exceptions[0]!);
     const again = scenario.openByHand('customs_hold');
@@ -352,7 +356,7 @@ describe('resolving by hand', () => {
   });
 
   it('without a rule ends no condition', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     expect(types(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
     expect(types(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
   });
@@ -465,7 +469,7 @@ describe('a repeated command', () => {
   it('is decided equally, with the same id', () => {
     const scenario = heldUnseen();
     const command = opening(scenario, 'shortage');
-    const decided = () => decide(command, scenario.state, contextFor(command.id));
+    const decided = () => decide(command, scenario.state, createDecideContext(command.id));
     expect(decided()).toEqual(decided());
   });
 

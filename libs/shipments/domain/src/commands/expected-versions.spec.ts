@@ -2,14 +2,14 @@ import { DomainError, type ExpectedVersions, PreconditionFailed } from '@trackin
 import {
   SHIPMENT_ID,
   type Scenario,
-  WRONG_DIGIT,
-  contextFor,
+  CONTAINER_WITH_WRONG_DIGIT,
+  createDecideContext,
   day,
   documentInput,
   exceptionInput,
   milestoneInput,
   receivedObject,
-  voyage,
+  createVoyage,
 } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
@@ -20,7 +20,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   PatchContainer: (scenario) => ({
     ...about(scenario),
     type: 'PatchContainer',
-    number: WRONG_DIGIT,
+    number: CONTAINER_WITH_WRONG_DIGIT,
     patch: { seal_number: 'S-1' },
   }),
   RecordMilestone: (scenario) => ({
@@ -92,14 +92,14 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 
 /** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
-  const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
+  const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
   scenario.post('booking_confirmed', day(1), { classifier: 'planned' });
   scenario.receive(scenario.requestUpload().document);
   scenario.add();
   expect(scenario.record.version).toBe(6);
   const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };
   try {
-    decide(command, exists ? scenario.state : undefined, contextFor(command.id));
+    decide(command, exists ? scenario.state : undefined, createDecideContext(command.id));
     return 'decided';
   } catch (error) {
     if (error instanceof PreconditionFailed) return { code: error.code, version: error.version };
@@ -157,18 +157,18 @@ test.each<[CommandType, object]>([
   ['RejectDocument', { document_id: 'doc_none' }],
   ['DeleteDocument', { document_id: 'doc_none' }],
 ])('%s does not find a missing part, regardless of the expected version', (type, target) => {
-  const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
+  const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
   for (const expected_versions of [undefined, [2], 'any', 'none'] as const) {
     const command = { ...COMMANDS[type](scenario), ...target, ...(expected_versions && { expected_versions }) };
-    expect(() => decide(command, scenario.state, contextFor(command.id))).toThrow(
+    expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(
       expect.objectContaining({ code: 'not_found' }),
     );
   }
 });
 
 test('validation errors are not reported to a client that has not seen the version', () => {
-  const scenario = voyage();
+  const scenario = createVoyage();
   scenario.post('delivered', day(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
-  expect(() => decide(command, scenario.state, contextFor(command.id))).toThrow(PreconditionFailed);
+  expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailed);
 });

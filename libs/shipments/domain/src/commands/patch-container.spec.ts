@@ -1,6 +1,6 @@
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { fold } from '../index.ts';
-import { A, B, dataOf, day, refusal, shipment, types } from '../../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, findEventData, day, catchRefusal, shipment, types } from '../../test/scenario.ts';
 
 const GIVEN = {
   size_type: '45G1',
@@ -11,51 +11,56 @@ const GIVEN = {
 
 describe('client fields of a container', () => {
   it('are announced, and keep omitted fields', () => {
-    const scenario = shipment({ container_numbers: [A, B] });
-    const decision = scenario.patchContainer(A, GIVEN);
+    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
     expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
-        from: [{ number: A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
-        to: [{ number: A, ...GIVEN }],
+        from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
+        to: [{ number: CONTAINER_A, ...GIVEN }],
       },
     });
-    scenario.patchContainer(A, { seal_number: null });
-    expect(scenario.container(A)).toMatchObject({ ...GIVEN, seal_number: null });
-    expect(scenario.container(B)).toMatchObject({ size_type: null, last_free_day: null });
+    scenario.patchContainer(CONTAINER_A, { seal_number: null });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, seal_number: null });
+    expect(scenario.container(CONTAINER_B)).toMatchObject({ size_type: null, last_free_day: null });
   });
 
   it('store no event without changes', () => {
-    const scenario = shipment({ container_numbers: [A] });
-    scenario.patchContainer(A, GIVEN);
-    expect(scenario.patchContainer(A, { size_type: '45G1' })).toMatchObject({ outcome: 'unchanged', events: [] });
-    expect(scenario.patchContainer(A, {})).toMatchObject({ outcome: 'unchanged', events: [] });
+    const scenario = shipment({ container_numbers: [CONTAINER_A] });
+    scenario.patchContainer(CONTAINER_A, GIVEN);
+    expect(scenario.patchContainer(CONTAINER_A, { size_type: '45G1' })).toMatchObject({
+      outcome: 'unchanged',
+      events: [],
+    });
+    expect(scenario.patchContainer(CONTAINER_A, {})).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
   it('of an unknown container are not found', () => {
-    expect(refusal(() => shipment({ container_numbers: [A] }).patchContainer(B, GIVEN)).code).toBe('not_found');
+    expect(
+      catchRefusal(() => shipment({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN)).code,
+    ).toBe('not_found');
   });
 
   it('survive upserts, milestones and the removal of the container', () => {
-    const scenario = shipment({ container_numbers: [A, B] });
-    scenario.patchContainer(A, GIVEN);
-    scenario.upsert({ container_numbers: [B, A], house_bill: 'HB' });
-    scenario.post('discharged', day(3), { container_number: A });
-    expect(scenario.container(A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
-    scenario.upsert({ container_numbers: [B] });
+    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.patchContainer(CONTAINER_A, GIVEN);
+    scenario.upsert({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
+    scenario.post('discharged', day(3), { container_number: CONTAINER_A });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
     scenario.upsert({ master_bill: 'MB' });
-    scenario.patch({ container_numbers: [A] });
-    expect(scenario.container(A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.patch({ container_numbers: [CONTAINER_A] });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
 
   it('have the values from when the container was last removed', () => {
-    const scenario = shipment({ container_numbers: [A] });
+    const scenario = shipment({ container_numbers: [CONTAINER_A] });
     for (const seal_number of ['S-1', 'S-2', null]) {
-      scenario.patchContainer(A, { seal_number });
+      scenario.patchContainer(CONTAINER_A, { seal_number });
       scenario.upsert({ container_numbers: [] });
-      scenario.upsert({ container_numbers: [A] });
-      expect(scenario.container(A).seal_number).toBe(seal_number);
+      scenario.upsert({ container_numbers: [CONTAINER_A] });
+      expect(scenario.container(CONTAINER_A).seal_number).toBe(seal_number);
     }
     expect(scenario.state?.removedContainers.size).toBe(0);
   });
@@ -72,8 +77,8 @@ describe('client fields of a container', () => {
   });
 
   it('get a warning if the shipment is cancelled', () => {
-    const scenario = shipment({ container_numbers: [A] });
+    const scenario = shipment({ container_numbers: [CONTAINER_A] });
     scenario.cancel();
-    expect(scenario.patchContainer(A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+    expect(scenario.patchContainer(CONTAINER_A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
   });
 });

@@ -1,4 +1,15 @@
-import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, types, voyage } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  CONTAINER_WITH_WRONG_DIGIT,
+  findEventData,
+  day,
+  catchRefusal,
+  shipment,
+  types,
+  createVoyage,
+} from '../../test/scenario.ts';
 
 const party = (name: string | null, external_id: string | null) => ({ name, external_id });
 const strings = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 'x']));
@@ -15,15 +26,19 @@ const leg = (eta: string | null, destination_port = 'USLAX') => ({
 
 describe('a merge patch', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const scenario = voyage({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B] });
-    const decision = scenario.patch({ master_bill: null, container_numbers: [C], booking_number: 'BK' });
+    const scenario = createVoyage({
+      house_bill: 'HB',
+      master_bill: 'MB',
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+    });
+    const decision = scenario.patch({ master_bill: null, container_numbers: [CONTAINER_C], booking_number: 'BK' });
     expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(scenario.record).toMatchObject({
       external_id: 'PO-1',
       house_bill: 'HB',
       master_bill: null,
       booking_number: 'BK',
-      container_numbers: [C],
+      container_numbers: [CONTAINER_C],
     });
   });
 
@@ -50,7 +65,9 @@ describe('a merge patch', () => {
 
   it('must not exceed limits of the merged shipment', () => {
     const scenario = shipment({ metadata: strings(50) });
-    expect(refusal(() => scenario.patch({ metadata: { another: 'x' } }))).toMatchObject({ code: 'limit_exceeded' });
+    expect(catchRefusal(() => scenario.patch({ metadata: { another: 'x' } }))).toMatchObject({
+      code: 'limit_exceeded',
+    });
     expect(scenario.patch({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
     expect(Object.keys(scenario.record.metadata ?? {})).toHaveLength(50);
   });
@@ -63,25 +80,25 @@ describe('a merge patch', () => {
 
   it('reports every invalid field, warns, and is strict on request', () => {
     const scenario = shipment();
-    const error = refusal(() => scenario.patch({ origin_port: '?', carrier_scac: '?' }));
+    const error = catchRefusal(() => scenario.patch({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
-    const { warnings } = scenario.patch({ container_numbers: [WRONG_DIGIT], etd: day(9), eta: day(8) });
+    const { warnings } = scenario.patch({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT], etd: day(9), eta: day(8) });
     expect(warnings.map(({ code }) => code)).toEqual(['invalid_container_number', 'eta_before_etd']);
-    expect(refusal(() => scenario.patch({ container_numbers: [WRONG_DIGIT] }, { strict: true })).code).toBe(
-      'validation_failed',
-    );
+    expect(
+      catchRefusal(() => scenario.patch({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true })).code,
+    ).toBe('validation_failed');
   });
 
   it('never changes or sets the external_id, nor clears the last reference', () => {
     const scenario = shipment();
     expect(scenario.patch({ external_id: 'PO-1' }).outcome).toBe('unchanged');
     for (const external_id of ['PO-2', null]) {
-      expect(refusal(() => scenario.patch({ external_id })).code).toBe('external_id_immutable');
+      expect(catchRefusal(() => scenario.patch({ external_id })).code).toBe('external_id_immutable');
     }
-    const other = shipment({ external_id: null, house_bill: 'HB', container_numbers: [A] });
-    expect(refusal(() => other.patch({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
+    const other = shipment({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
+    expect(catchRefusal(() => other.patch({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
     expect(other.patch({ external_id: null, house_bill: null }).outcome).toBe('updated');
-    expect(refusal(() => other.patch({ container_numbers: [] })).code).toBe('reference_required');
+    expect(catchRefusal(() => other.patch({ container_numbers: [] })).code).toBe('reference_required');
   });
 
   it('warns if the shipment is cancelled', () => {
@@ -102,7 +119,7 @@ describe('a merge patch', () => {
 
 describe('times in a patch', () => {
   it('are set even if they equal the last sent values', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(25));
     scenario.upsert({ eta: day(20) });
     expect(scenario.record.eta).toBe(day(25));
@@ -111,7 +128,7 @@ describe('times in a patch', () => {
   });
 
   it('survive the nightly resend of the plan, but not a newer estimate', () => {
-    const scenario = voyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
+    const scenario = createVoyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
     scenario.patch({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
     expect(scenario.upsert({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
     expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), legs: [{ eta: day(23) }] });
@@ -120,7 +137,7 @@ describe('times in a patch', () => {
   });
 
   it('are cleared by null, regardless of estimates', () => {
-    const scenario = voyage({ etd: day(1), eta: day(20) });
+    const scenario = createVoyage({ etd: day(1), eta: day(20) });
     scenario.estimate('vessel_departed', day(2));
     scenario.estimate('vessel_arrived', day(25));
     scenario.patch({ etd: null, eta: null });
@@ -130,14 +147,14 @@ describe('times in a patch', () => {
   });
 
   it('change eta after the arrival, which nothing else does', () => {
-    const scenario = voyage({ etd: day(1), eta: day(20) });
+    const scenario = createVoyage({ etd: day(1), eta: day(20) });
     scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({ eta: day(22) });
     scenario.estimate('arrived_at_destination', day(23));
     expect(scenario.record.eta).toBe(day(20));
     const decision = scenario.patch({ eta: day(24) });
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       eta: { from: day(20), to: day(24) },
       legs: { from: [{ eta: day(20) }], to: [{ eta: day(24) }] },
     });
@@ -149,7 +166,7 @@ describe('times in a patch', () => {
   });
 
   it('of the last leg change the shipment’s after the arrival, if it has no own eta', () => {
-    const scenario = voyage({ legs: [leg(day(20))] });
+    const scenario = createVoyage({ legs: [leg(day(20))] });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({ legs: [leg(day(22))] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
@@ -169,11 +186,11 @@ describe('times in a patch', () => {
   });
 
   it('may set original_eta; null resets it to the present eta', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.patch({ eta: day(20, 18) });
     const decision = scenario.patch({ original_eta: day(20, 6) });
     expect(types(decision)).toEqual(['shipment.changed.v1']);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: day(20), to: day(20, 6) },
     });
     scenario.upsert({ eta: day(26) });

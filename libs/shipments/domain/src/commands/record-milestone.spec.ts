@@ -1,16 +1,16 @@
 import type { Milestone } from '@tracking/contracts';
 import {
-  A,
-  B,
-  C,
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
   Scenario,
-  dataOf,
+  findEventData,
   day,
   milestoneInput,
-  refusal,
+  catchRefusal,
   shipment,
   types,
-  voyage,
+  createVoyage,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement, fold } from '../index.ts';
 
@@ -18,7 +18,7 @@ const warnings = (decision: Decision) => decision.warnings.map(({ code }) => cod
 
 describe('recording', () => {
   it('stores the sent fields with those of the catalog and the command', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const decision = scenario.post('vessel_departed', day(2), {
       source: 'carrier',
       reason_code: 'weather',
@@ -43,7 +43,7 @@ describe('recording', () => {
       source: 'carrier',
       reason_code: 'weather',
       external_id: 'EV-1',
-      container_number: A,
+      container_number: CONTAINER_A,
       vessel: 'EVER GIVEN',
       voyage: '012E',
       note: 'late',
@@ -56,7 +56,7 @@ describe('recording', () => {
   });
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     expect(types(scenario.post('vessel_departed', day(2)))).toEqual(['milestone.recorded.v1', 'shipment.changed.v1']);
     expect(types(scenario.post('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
     expect(types(scenario.post('customs_hold', day(4)))).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
@@ -68,7 +68,7 @@ describe('recording', () => {
   });
 
   it('changes last_milestone, which changes do not contain', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     const last = {
       id: 'mst_0000020',
@@ -78,42 +78,44 @@ describe('recording', () => {
       location: 'CNSHA',
     };
     expect(scenario.record.last_milestone).toEqual(last);
-    expect(scenario.container(A).last_milestone).toEqual(last);
-    expect(dataOf(decision, 'milestone.recorded.v1')?.last).toEqual({
+    expect(scenario.container(CONTAINER_A).last_milestone).toEqual(last);
+    expect(findEventData(decision, 'milestone.recorded.v1')?.last).toEqual({
       shipment: last,
-      containers: [{ last, numbers: [A, B] }],
+      containers: [{ last, numbers: [CONTAINER_A, CONTAINER_B] }],
     });
-    const changes = dataOf(decision, 'shipment.changed.v1')?.changes;
+    const changes = findEventData(decision, 'shipment.changed.v1')?.changes;
     expect(Object.keys(changes ?? {}).sort()).toEqual(['atd', 'containers', 'legs', 'status', 'status_milestone_id']);
     expect(changes?.containers?.to).toEqual([
-      { number: A, status: 'in_transit', status_milestone_id: 'mst_0000020' },
-      { number: B, status: 'in_transit', status_milestone_id: 'mst_0000020' },
+      { number: CONTAINER_A, status: 'in_transit', status_milestone_id: 'mst_0000020' },
+      { number: CONTAINER_B, status: 'in_transit', status_milestone_id: 'mst_0000020' },
     ]);
   });
 
   it('sets last_milestone to the latest actual one, not the last received', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('vessel_departed', day(3));
-    scenario.post('gated_in', day(2), { container_number: A });
+    scenario.post('gated_in', day(2), { container_number: CONTAINER_A });
     scenario.estimate('vessel_arrived', day(20));
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
-    scenario.post('in_transit_checkpoint', day(4), { container_number: B });
+    scenario.post('in_transit_checkpoint', day(4), { container_number: CONTAINER_B });
     expect(scenario.record.last_milestone?.code).toBe('in_transit_checkpoint');
-    expect(scenario.container(A).last_milestone?.code).toBe('vessel_departed');
-    expect(scenario.container(B).last_milestone?.code).toBe('in_transit_checkpoint');
+    expect(scenario.container(CONTAINER_A).last_milestone?.code).toBe('vessel_departed');
+    expect(scenario.container(CONTAINER_B).last_milestone?.code).toBe('in_transit_checkpoint');
   });
 
   it('prefers the later one in the catalog among milestones of the same time', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('discharged', day(3));
     scenario.post('vessel_arrived', day(3));
     expect(scenario.record.last_milestone?.code).toBe('discharged');
   });
 
   it('reports every invalid field at once', () => {
-    const scenario = voyage({ container_numbers: [A] });
-    const error = refusal(() => scenario.post('nonsense', '2027-01-01T00:00:00.000Z', { container_number: B }));
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const error = catchRefusal(() =>
+      scenario.post('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
+    );
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
       'code unknown_code',
@@ -123,29 +125,31 @@ describe('recording', () => {
   });
 
   it('refuses a container that is not on the shipment, also a removed one', () => {
-    const scenario = voyage({ container_numbers: [A] });
-    expect(refusal(() => scenario.post('delivered', day(3), { container_number: C })).details).toMatchObject([
-      { param: 'container_number', code: 'unknown_container' },
-    ]);
-    scenario.upsert({ container_numbers: [B] });
-    expect(refusal(() => scenario.post('delivered', day(3), { container_number: A })).code).toBe('validation_failed');
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    expect(
+      catchRefusal(() => scenario.post('delivered', day(3), { container_number: CONTAINER_C })).details,
+    ).toMatchObject([{ param: 'container_number', code: 'unknown_container' }]);
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
+    expect(catchRefusal(() => scenario.post('delivered', day(3), { container_number: CONTAINER_A })).code).toBe(
+      'validation_failed',
+    );
   });
 
   it('refuses a milestone without a shipment', () => {
     const scenario = new Scenario();
     const milestone = milestoneInput({ code: 'delivered', occurred_at: day(1) });
     const command = { ...scenario.context(), type: 'RecordMilestone', shipment_id: 'shp_x', milestone } as const;
-    expect(refusal(() => scenario.run(command)).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.run(command)).code).toBe('not_found');
   });
 
   it('refuses new milestones beyond 5,000, but accepts repetitions and corrections', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     const first = scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
     const entry = { milestone: first, recorded: 1, written: 1, overridden: {} };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
-    expect(refusal(() => scenario.post('delivered', day(2)))).toMatchObject({
+    expect(catchRefusal(() => scenario.post('delivered', day(2)))).toMatchObject({
       code: 'limit_exceeded',
       details: [{ code: 'limit_exceeded' }],
     });
@@ -156,7 +160,7 @@ describe('recording', () => {
   });
 
   it('a code unusual for the mode is accepted with a warning', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     expect(warnings(scenario.post('flight_departed', day(2)))).toEqual(['code_unusual_for_mode']);
     expect(scenario.record.status).toBe('in_transit');
     expect(warnings(scenario.post('vessel_departed', day(2)))).toEqual([]);
@@ -180,7 +184,7 @@ describe('an estimate that leaves eta before etd', () => {
   const crossed = { code: 'eta_before_etd', param: null };
 
   it('warns, also when it is corrected or retracted to that, but not if neither time changes', () => {
-    const scenario = voyage({ etd: day(10), eta: day(20) });
+    const scenario = createVoyage({ etd: day(10), eta: day(20) });
     const { milestone, warnings } = scenario.estimate('vessel_arrived', day(9));
     expect(warnings).toMatchObject([crossed]);
     expect(scenario.post('gated_in', day(2)).warnings).toEqual([]);
@@ -207,10 +211,10 @@ describe('an estimate that leaves eta before etd', () => {
 });
 
 describe('duplicates', () => {
-  const arrival = { location: 'USLAX', source: 'carrier', container_number: A } as const;
+  const arrival = { location: 'USLAX', source: 'carrier', container_number: CONTAINER_A } as const;
 
   it('have the same code, time, container, location and source', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const first = scenario.post('vessel_arrived', day(20), arrival);
     const second = scenario.post('vessel_arrived', day(20), {
       ...arrival,
@@ -225,26 +229,26 @@ describe('duplicates', () => {
   it.each([
     ['code', () => ['discharged', day(20), arrival] as const],
     ['time', () => ['vessel_arrived', day(21), arrival] as const],
-    ['container', () => ['vessel_arrived', day(20), { ...arrival, container_number: B }] as const],
+    ['container', () => ['vessel_arrived', day(20), { ...arrival, container_number: CONTAINER_B }] as const],
     ['no container', () => ['vessel_arrived', day(20), { ...arrival, container_number: null }] as const],
     ['location', () => ['vessel_arrived', day(20), { ...arrival, location: 'Pier 400' }] as const],
     ['source', () => ['vessel_arrived', day(20), { ...arrival, source: 'terminal' }] as const],
   ])('do not include one with another %s', (_, other) => {
-    const scenario = voyage({ container_numbers: [A, B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.post('vessel_arrived', day(20), arrival);
     const [code, time, rest] = other();
     expect(scenario.post(code, time, rest).outcome).toBe('recorded');
   });
 
   it('do not include an actual one at the estimated time', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     expect(scenario.post('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
     expect(scenario.record.ata).toBe(day(20));
   });
 
   it('with the same external_id and equal content change nothing', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
     const second = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
     expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestoneId });
@@ -257,7 +261,7 @@ describe('duplicates', () => {
     ['both without', null, null, 'existing'],
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
   ] as const)('have equal content: %s', (_, first, second, outcome) => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const before = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
     const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
     expect(again.outcome).toBe(outcome);
@@ -266,7 +270,7 @@ describe('duplicates', () => {
   });
 
   it('give their external_id to one without, which is neither a correction nor announced', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20)).milestone;
     const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
@@ -284,7 +288,7 @@ describe('duplicates', () => {
   });
 
   it('prefer the one whose external_id can match', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
     scenario.post('vessel_arrived', day(20), { external_id: 'EV-2' });
     expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
@@ -293,7 +297,7 @@ describe('duplicates', () => {
   });
 
   it('give a superseded estimate the external_id and leave it superseded', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.estimate('vessel_arrived', day(20)).milestone;
     scenario.estimate('vessel_arrived', day(22));
     const again = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
@@ -303,7 +307,7 @@ describe('duplicates', () => {
   });
 
   it('are found by external_id before content', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
     const other = scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' });
     const again = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
@@ -314,7 +318,7 @@ describe('duplicates', () => {
 
 describe('correction by external_id', () => {
   it('keeps the id, increments the revision, and announces the previous values', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
     expect(decision.outcome).toBe('corrected');
@@ -326,8 +330,8 @@ describe('correction by external_id', () => {
       revision: 2,
     });
     expect(types(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
-    expect(dataOf(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findEventData(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
       ata: { from: day(20), to: day(21) },
     });
@@ -336,34 +340,34 @@ describe('correction by external_id', () => {
   });
 
   it('is announced even if nothing else of the shipment changes', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_in', day(1), { external_id: 'EV-1' });
     const decision = scenario.post('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       milestone: { from: expect.objectContaining({ note: null }), to: expect.objectContaining({ note: 'gate 4' }) },
     });
   });
 
   it('of an estimate is announced only by its changes', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const moved = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(Object.keys(dataOf(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
+    expect(Object.keys(findEventData(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
     const noted = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
     expect(types(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
     expect(decision.outcome).toBe('corrected');
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(21) });
   });
 
   it('lowers the status if the corrected milestone no longer reaches it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
     scenario.post('delivered', day(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('delivered');
@@ -373,7 +377,7 @@ describe('correction by external_id', () => {
   });
 
   it('keeps the timeline in order', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_in', day(3), { external_id: 'EV-1' });
     scenario.post('vessel_departed', day(4));
     scenario.post('gated_in', day(5), { external_id: 'EV-1' });
@@ -389,10 +393,10 @@ describe('the newest estimate for a code, container, location and source is the 
       .map(({ milestone }) => milestone.id);
 
   it('sets superseded_at of older ones', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
-    expect(dataOf(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
+    expect(findEventData(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
     expect(superseded(scenario)).toEqual([first.id]);
     scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
     expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
@@ -404,18 +408,18 @@ describe('the newest estimate for a code, container, location and source is the 
   it.each([
     { location: 'USNYC' },
     { location: 'USLAX', source: 'ais' as const },
-    { location: 'USLAX', container_number: A },
+    { location: 'USLAX', container_number: CONTAINER_A },
     { location: 'USLAX', classifier: 'planned' as const },
     { location: 'USLAX', classifier: 'actual' as const },
   ])('does not affect another series: %j', (rest) => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
     scenario.estimate('vessel_arrived', day(22), rest);
     expect(superseded(scenario)).toEqual([]);
   });
 
   it('never supersedes planned and actual ones', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_arrived', day(20), { classifier: 'planned' });
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
     scenario.post('vessel_arrived', day(22));
@@ -426,7 +430,7 @@ describe('the newest estimate for a code, container, location and source is the 
   describe('a person who posts an earlier estimate again', () => {
     const manual = { source: 'manual' } as const;
     const posted = () => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       const first = scenario.estimate('vessel_arrived', day(20), manual).milestone;
       const second = scenario.estimate('vessel_arrived', day(22), manual).milestone;
       return { scenario, first, second };
@@ -439,7 +443,7 @@ describe('the newest estimate for a code, container, location and source is the 
         'corrected',
         { ...first, external_id: 'EV-1', superseded_at: null, revision: 2 },
       ]);
-      expect(dataOf(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
+      expect(findEventData(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
       expect(superseded(scenario)).toEqual([second.id]);
       expect(scenario.record.eta).toBe(day(20));
       expect(scenario.estimate('vessel_arrived', day(20), manual)).toMatchObject({ outcome: 'existing', events: [] });
@@ -471,7 +475,7 @@ describe('the newest estimate for a code, container, location and source is the 
   });
 
   it('a feed that resends everything changes nothing', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     for (let poll = 0; poll < 3; poll++) {
       scenario.estimate('vessel_arrived', day(20));
       scenario.estimate('vessel_arrived', day(22));
@@ -481,43 +485,43 @@ describe('the newest estimate for a code, container, location and source is the 
   });
 
   it('a correction out of its series brings back the one before', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     scenario.estimate('vessel_arrived', day(22), { location: 'USLAX', external_id: 'EV-1' });
     const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USNYC', external_id: 'EV-1' });
-    expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({ restores: [first.id], supersedes: [] });
+    expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ restores: [first.id], supersedes: [] });
     expect(superseded(scenario)).toEqual([]);
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('restores the newest of the previous ones', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     const second = scenario.estimate('vessel_arrived', day(18)).milestone;
     scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1' });
     const away = scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1', source: 'ais' });
-    expect(dataOf(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
+    expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
   });
 
   it('restores none if it was not current itself', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     const current = scenario.estimate('vessel_arrived', day(22)).milestone;
     const away = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', source: 'ais' });
-    expect(dataOf(away, 'milestone.corrected.v1')?.restores).toEqual([]);
+    expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([]);
     expect(superseded(scenario)).not.toContain(current.id);
   });
 
   it('does not supersede the corrected one itself', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const decision = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
+    expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
   it('a corrected superseded one is the newest again', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     const second = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;
     scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });

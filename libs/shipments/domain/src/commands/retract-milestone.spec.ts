@@ -1,4 +1,14 @@
-import { A, B, type Scenario, dataOf, day, refusal, shipment, types, voyage } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  type Scenario,
+  findEventData,
+  day,
+  catchRefusal,
+  shipment,
+  types,
+  createVoyage,
+} from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
@@ -7,50 +17,50 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.mi
 
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
-    const scenario = voyage({ container_numbers: [A] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const gatedIn = scenario.post('gated_in', day(1)).milestone;
     const first = scenario.post('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
     const decision = scenario.retract(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
     expect(types(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
-    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
       status: { from: 'in_transit', to: 'at_origin' },
       atd: { from: day(2), to: null },
     });
     expect(scenario.record).toMatchObject({ status: 'at_origin', atd: null, last_milestone: { id: gatedIn.id } });
-    expect(scenario.container(A)).toMatchObject({ status: 'at_origin', last_milestone: { id: gatedIn.id } });
+    expect(scenario.container(CONTAINER_A)).toMatchObject({ status: 'at_origin', last_milestone: { id: gatedIn.id } });
   });
 
   it('is announced even if nothing else of the shipment changes; for an estimate, only its changes are', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('vessel_departed', day(2));
     const gatedIn = scenario.retract(scenario.post('gated_in', day(1)).milestone);
-    expect(Object.keys(dataOf(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
+    expect(Object.keys(findEventData(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
     const planned = scenario.post('delivered', day(30), { classifier: 'planned' }).milestone;
     expect(announced(scenario.retract(planned))).toEqual([undefined]);
     const estimated = scenario.retract(scenario.estimate('vessel_arrived', day(20)).milestone);
     expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
-    expect(dataOf(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(findEventData(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
   });
 
   it('changes nothing when repeated', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('gated_in', day(1)).milestone;
     const { milestone } = scenario.retract(first);
     expect(scenario.retract(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
-    expect(refusal(() => scenario.retract({ id: 'mst_none' })).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.retract({ id: 'mst_none' })).code).toBe('not_found');
   });
 
   it('restores the previous estimate, with its effect on eta and etd', () => {
-    const scenario = voyage({ etd: day(1), eta: day(19) });
+    const scenario = createVoyage({ etd: day(1), eta: day(19) });
     const older = scenario.estimate('vessel_arrived', day(20)).milestone;
     const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
     const departure = scenario.estimate('vessel_departed', day(2)).milestone;
     expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(19) });
     const decision = scenario.retract(newer);
-    expect(dataOf(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
+    expect(findEventData(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
     expect(isSuperseded(scenario, older)).toBe(false);
     expect(scenario.record.eta).toBe(day(20));
     scenario.retract(older);
@@ -59,17 +69,17 @@ describe('a retraction', () => {
   });
 
   it('of a superseded estimate restores nothing, then or later', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const [first, second, third] = [20, 21, 22].map((n) => scenario.estimate('vessel_arrived', day(n)).milestone);
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
-    expect(dataOf(scenario.retract(second), 'milestone.retracted.v1')?.restores).toEqual([]);
+    expect(findEventData(scenario.retract(second), 'milestone.retracted.v1')?.restores).toEqual([]);
     expect(scenario.record.eta).toBe(day(22));
-    expect(dataOf(scenario.retract(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
+    expect(findEventData(scenario.retract(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('of an estimate does not restore one older than the client’s value', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.upsert({ eta: day(25) });
     const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
@@ -78,7 +88,7 @@ describe('a retraction', () => {
   });
 
   it('of an arrival lets estimates count again', () => {
-    const scenario = voyage({ eta: day(19) });
+    const scenario = createVoyage({ eta: day(19) });
     const arrival = scenario.post('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.record).toMatchObject({ ata: day(20), eta: day(19) });
@@ -87,7 +97,7 @@ describe('a retraction', () => {
   });
 
   it('of booking_cancelled reopens the shipment unless the client cancelled it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('booking_confirmed', day(1));
     const cancelled = scenario.post('booking_cancelled', day(2)).milestone;
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: cancelled.id });
@@ -105,7 +115,7 @@ describe('a retraction', () => {
   });
 
   it('of delivered lets a later cancellation take effect; its retraction resolves the conflict', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const delivered = scenario.post('delivered', day(20)).milestone;
     const cancelled = scenario.post('booking_cancelled', day(21)).milestone;
     expect([scenario.record.status, scenario.open]).toEqual(['delivered', ['milestone_conflict']]);
@@ -116,7 +126,7 @@ describe('a retraction', () => {
   });
 
   it('resolves an exception that the milestone opened, and opens one that it resolved', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const hold = scenario.post('customs_hold', day(2)).milestone;
     const cleared = scenario.post('import_customs_cleared', day(3)).milestone;
     scenario.retract(cleared);
@@ -127,12 +137,12 @@ describe('a retraction', () => {
   });
 
   it('works while the container is not on the shipment', () => {
-    const scenario = voyage({ container_numbers: [A, B] });
-    const first = scenario.post('gated_in', day(1), { container_number: A }).milestone;
-    scenario.upsert({ container_numbers: [B] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const first = scenario.post('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
     scenario.retract(first);
-    scenario.upsert({ container_numbers: [A, B] });
-    expect(scenario.container(A).status).toBe('pending');
+    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    expect(scenario.container(CONTAINER_A).status).toBe('pending');
   });
 });
 
@@ -146,7 +156,7 @@ describe('a milestone posted after a retraction', () => {
     ['a feed', feed, 'existing'],
     ['a feed, under its external_id', { ...feed, external_id: 'EV-1' }, 'existing'],
   ] as const)('again by %s', (_, rest, outcome) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), rest).milestone;
     const { milestone } = scenario.retract(first);
     const again = scenario.post('vessel_arrived', day(20), rest);
@@ -168,14 +178,14 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by a feed with another note is the same', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
     expect(scenario.post('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(repeated);
   });
 
   it('by a feed with another value is new, and the retracted one stays retracted', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_arrived', day(20), rest).milestone;
     scenario.retract(first);
@@ -192,7 +202,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by a feed is the same as before a person corrected and then retracted it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const first = scenario.post('vessel_arrived', day(20), feed).milestone;
     scenario.correct(first, { occurred_at: day(21), location: 'USNYC' });
     scenario.retract(first);
@@ -201,7 +211,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by another feed, or about another event, is new', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
     expect(scenario.post('vessel_arrived', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe('recorded');
@@ -209,7 +219,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by a feed changes nothing if a person has replaced it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_departed', day(20), rest).milestone;
     scenario.retract(first);
@@ -222,7 +232,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('also if the person gave its external_id to another one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_departed', day(20), rest).milestone;
     scenario.correct(first, { external_id: null });
@@ -232,7 +242,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('a retracted estimate stays retracted when its feed resends it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const older = scenario.estimate('vessel_arrived', day(20)).milestone;
     const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
     scenario.retract(newer);
@@ -244,7 +254,7 @@ describe('a milestone posted after a retraction', () => {
 
 describe('the overridden fields of a milestone', () => {
   it('are the last values of its feed after a person posted others with its external_id', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const rest = { source: 'carrier', external_id: 'EV-1' } as const;
     scenario.post('vessel_arrived', day(20), rest);
     scenario.post('vessel_arrived', day(21), rest);
@@ -256,7 +266,7 @@ describe('the overridden fields of a milestone', () => {
   });
 
   it('are none if only feeds or only people posted it', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('gated_in', day(1), { source: 'carrier', external_id: 'EV-1' });
     scenario.post('gated_in', day(2), { source: 'carrier', external_id: 'EV-1' });
     scenario.post('vessel_departed', day(3), { external_id: 'EV-2' });

@@ -1,16 +1,28 @@
 import type { ShipmentFields } from '@tracking/contracts';
-import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, Scenario, types, voyage } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  CONTAINER_WITH_WRONG_DIGIT,
+  findEventData,
+  day,
+  catchRefusal,
+  shipment,
+  Scenario,
+  types,
+  createVoyage,
+} from '../../test/scenario.ts';
 import { fold } from '../evolve.ts';
 
 const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
-  dataOf(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
+  findEventData(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('stores everything visible in the first event', () => {
     const scenario = new Scenario();
     const decision = scenario.upsert({
       external_id: 'PO-1',
-      container_numbers: [A],
+      container_numbers: [CONTAINER_A],
       origin_port: 'CNSHA',
       eta: day(20),
     });
@@ -60,9 +72,9 @@ describe('creating', () => {
   });
 
   it('returns every container with all its fields', () => {
-    expect(shipment({ container_numbers: [A] }).record.containers).toEqual([
+    expect(shipment({ container_numbers: [CONTAINER_A] }).record.containers).toEqual([
       {
-        number: A,
+        number: CONTAINER_A,
         valid_check_digit: true,
         size_type: null,
         seal_number: null,
@@ -80,7 +92,7 @@ describe('creating', () => {
     ]);
   });
 
-  it.each([{ external_id: 'PO-1' }, { house_bill: 'HB-1' }, { container_numbers: [A] }])(
+  it.each([{ external_id: 'PO-1' }, { house_bill: 'HB-1' }, { container_numbers: [CONTAINER_A] }])(
     'accepts a single reference: %j',
     (fields) => {
       const scenario = new Scenario();
@@ -91,20 +103,20 @@ describe('creating', () => {
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
     'requires a reference: %j',
     (fields) => {
-      const error = refusal(() => new Scenario().upsert(fields));
+      const error = catchRefusal(() => new Scenario().upsert(fields));
       expect(error.code).toBe('reference_required');
       expect(error.details).toMatchObject([{ code: 'reference_required' }]);
     },
   );
 
   it('reports every invalid field at once', () => {
-    const error = refusal(() => new Scenario().upsert({ origin_port: '?', carrier_scac: '?' }));
+    const error = catchRefusal(() => new Scenario().upsert({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
 
   it('adds one leg from origin to destination if there are no legs', () => {
-    const scenario = voyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
+    const scenario = createVoyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
     expect(scenario.record.legs).toEqual([
       {
         mode: 'ocean',
@@ -133,16 +145,21 @@ describe('creating', () => {
 
 describe('upsert of an existing shipment', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const scenario = shipment({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B], mode: 'ocean' });
-    const decision = scenario.upsert({ external_id: 'PO-1', master_bill: null, container_numbers: [C] });
+    const scenario = shipment({
+      house_bill: 'HB',
+      master_bill: 'MB',
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+      mode: 'ocean',
+    });
+    const decision = scenario.upsert({ external_id: 'PO-1', master_bill: null, container_numbers: [CONTAINER_C] });
     expect(decision.outcome).toBe('updated');
     expect(scenario.record).toMatchObject({
       house_bill: 'HB',
       master_bill: null,
       mode: 'ocean',
-      container_numbers: [C],
+      container_numbers: [CONTAINER_C],
     });
-    expect(scenario.record.containers.map(({ number }) => number)).toEqual([C]);
+    expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_C]);
   });
 
   it('replaces objects, references and legs as a whole', () => {
@@ -170,7 +187,7 @@ describe('upsert of an existing shipment', () => {
     const fields: Partial<ShipmentFields> = {
       external_id: 'PO-1',
       mode: 'ocean',
-      container_numbers: [A],
+      container_numbers: [CONTAINER_A],
       eta: day(20),
       shipper: { name: 'Acme', external_id: null },
       metadata: { a: '1' },
@@ -183,14 +200,14 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('ignores a different order of members or spelling', () => {
-    const scenario = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [A] });
+    const scenario = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [CONTAINER_A] });
     expect(scenario.upsert({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
       'unchanged',
     );
   });
 
   it('announces client-visible fields, but not those that change with every event', () => {
-    const scenario = voyage({ container_numbers: [A], house_bill: 'HB' });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_A], house_bill: 'HB' });
     expect(changes(scenario, { house_bill: 'HB2', mode: 'multimodal' })).toEqual({
       house_bill: { from: 'HB', to: 'HB2' },
       mode: { from: 'ocean', to: 'multimodal' },
@@ -220,25 +237,27 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('never changes external_id, nor sets it later', () => {
-    const changed = refusal(() => shipment().upsert({ external_id: 'PO-2' }));
+    const changed = catchRefusal(() => shipment().upsert({ external_id: 'PO-2' }));
     expect(changed).toMatchObject({ code: 'external_id_immutable', details: [{ param: 'external_id' }] });
     const scenario = new Scenario();
     scenario.upsert({ house_bill: 'HB' });
-    expect(refusal(() => scenario.upsert({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
-    expect(refusal(() => shipment().upsert({ external_id: null })).code).toBe('external_id_immutable');
+    expect(catchRefusal(() => scenario.upsert({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
+    expect(catchRefusal(() => shipment().upsert({ external_id: null })).code).toBe('external_id_immutable');
   });
 
   it('does not clear the last of the three references', () => {
     const scenario = new Scenario();
-    scenario.upsert({ house_bill: 'HB', container_numbers: [A] });
+    scenario.upsert({ house_bill: 'HB', container_numbers: [CONTAINER_A] });
     scenario.upsert({ container_numbers: [] });
-    expect(refusal(() => scenario.upsert({ house_bill: null })).code).toBe('reference_required');
-    expect(scenario.upsert({ house_bill: null, container_numbers: [B] }).outcome).toBe('updated');
+    expect(catchRefusal(() => scenario.upsert({ house_bill: null })).code).toBe('reference_required');
+    expect(scenario.upsert({ house_bill: null, container_numbers: [CONTAINER_B] }).outcome).toBe('updated');
   });
 
   it('validates for the mode that it sets, otherwise for the present one', () => {
     const scenario = shipment({ mode: 'ocean' });
-    expect(refusal(() => scenario.upsert({ origin_port: 'FRA' })).details).toMatchObject([{ code: 'invalid_port' }]);
+    expect(catchRefusal(() => scenario.upsert({ origin_port: 'FRA' })).details).toMatchObject([
+      { code: 'invalid_port' },
+    ]);
     expect(scenario.upsert({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
     expect(scenario.upsert({ destination_port: 'LAX' }).outcome).toBe('updated');
   });
@@ -246,24 +265,24 @@ describe('upsert of an existing shipment', () => {
   it('refuses values beyond a limit with limit_exceeded', () => {
     const scenario = shipment();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
-    expect(refusal(() => scenario.upsert({ container_numbers })).code).toBe('limit_exceeded');
+    expect(catchRefusal(() => scenario.upsert({ container_numbers })).code).toBe('limit_exceeded');
   });
 
   it('lists containers in the order of container_numbers, also when only that changes', () => {
-    const scenario = shipment({ container_numbers: [A, B] });
-    const moved = changes(scenario, { container_numbers: [B, A] });
-    expect(moved).toEqual({ container_numbers: { from: [A, B], to: [B, A] } });
-    expect(scenario.record.containers.map(({ number }) => number)).toEqual([B, A]);
+    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_A] });
+    expect(moved).toEqual({ container_numbers: { from: [CONTAINER_A, CONTAINER_B], to: [CONTAINER_B, CONTAINER_A] } });
+    expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_B, CONTAINER_A]);
   });
 
   it('announces changed containers: new ones only in `to`, removed ones only in `from`', () => {
-    const scenario = shipment({ container_numbers: [A, B] });
-    const moved = changes(scenario, { container_numbers: [B, C] });
+    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_C] });
     expect(moved?.containers?.from).toEqual([
-      expect.objectContaining({ number: A, status: 'pending', seal_number: null }),
+      expect.objectContaining({ number: CONTAINER_A, status: 'pending', seal_number: null }),
     ]);
     expect(moved?.containers?.to).toEqual([
-      expect.objectContaining({ number: C, status: 'pending', seal_number: null }),
+      expect.objectContaining({ number: CONTAINER_C, status: 'pending', seal_number: null }),
     ]);
   });
 });
@@ -276,7 +295,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
       etd: day(1),
       legs: [leg({ destination_port: 'USLAX', eta: day(20) })],
     };
-    const scenario = voyage(nightly);
+    const scenario = createVoyage(nightly);
     scenario.estimate('vessel_arrived', day(23));
     scenario.estimate('vessel_departed', day(2));
     expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
@@ -285,14 +304,14 @@ describe('etd, eta and legs count as a change only when they differ from what th
   });
 
   it('override a newer estimate if they differ', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: day(21) });
     expect(scenario.record.eta).toBe(day(21));
   });
 
   it('are compared with the last sent values, across upserts without them', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.upsert({ house_bill: 'HB' });
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.upsert({ eta: day(20) }).outcome).toBe('unchanged');
@@ -304,14 +323,14 @@ describe('etd, eta and legs count as a change only when they differ from what th
   });
 
   it('are not cleared by null if they were never sent', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.upsert({ eta: null, legs: [] }).outcome).toBe('unchanged');
     expect(scenario.record.eta).toBe(day(23));
   });
 
   it('are cleared by null if they were sent, and earlier estimates no longer count', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: null });
     expect(scenario.record.eta).toBeNull();
@@ -320,7 +339,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
   });
 
   it('do not bring back earlier estimates with the next command', () => {
-    const scenario = voyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    const scenario = createVoyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: day(21), legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
     scenario.post('gated_in', day(1));
@@ -328,7 +347,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
   });
 
   it('are remembered without an announcement if an estimate already set the value', () => {
-    const scenario = voyage({ eta: day(20) });
+    const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     expect(types(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.upsert({ eta: day(23) }).outcome).toBe('unchanged');
@@ -429,18 +448,20 @@ describe('a time of a leg counts as a change only when it differs from what the 
 describe('warnings', () => {
   it('report a wrong check digit, and an exception opens', () => {
     const scenario = new Scenario();
-    const decision = scenario.upsert({ container_numbers: [WRONG_DIGIT] });
+    const decision = scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
     expect(types(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
-    expect(scenario.container(WRONG_DIGIT).valid_check_digit).toBe(false);
+    expect(scenario.container(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
   it('become errors under strict handling', () => {
-    const error = refusal(() => new Scenario().upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
+    const error = catchRefusal(() =>
+      new Scenario().upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+    );
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
     const scenario = shipment();
-    refusal(() => scenario.upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
+    catchRefusal(() => scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }));
     expect(scenario.events).toHaveLength(1);
   });
 

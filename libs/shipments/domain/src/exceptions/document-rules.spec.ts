@@ -1,10 +1,17 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
 import { type Scenario, decisionInputs, types } from '../../test/scenario.ts';
-import { REQUIRED, after, beginShipment, jan, onlyType, withRequiredDocuments } from '../../test/time-driven.ts';
+import {
+  REQUIRED_DOCUMENT_TYPES,
+  addMs,
+  beginShipment,
+  inJanuary,
+  enableOnlyType,
+  withRequiredDocuments,
+} from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
-const [BILL, LIST] = REQUIRED;
-const FIRST = jan(2);
+const [BILL, LIST] = REQUIRED_DOCUMENT_TYPES;
+const FIRST = inJanuary(2);
 
 type Act = (scenario: Scenario) => unknown;
 const document = ({ state }: Scenario, n: number) => state!.documents[n]!.document;
@@ -24,10 +31,10 @@ function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
 
 describe('missing_document', () => {
   /** No document exists yet, and the ETA is near. */
-  const missing = (settings: RuleSettings = onlyType('missing_document')) => {
-    const scenario = beginShipment('missing_document', { eta: jan(20) });
+  const missing = (settings: RuleSettings = enableOnlyType('missing_document')) => {
+    const scenario = beginShipment('missing_document', { eta: inJanuary(20) });
     scenario.settings = settings;
-    scenario.at(jan(18)).check();
+    scenario.at(inJanuary(18)).check();
     expect(scenario.exceptions).toEqual(['missing_document open']);
     return scenario;
   };
@@ -75,28 +82,28 @@ describe('missing_document', () => {
 
   it('names the missing types at any time', () => {
     const scenario = missing();
-    expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${jan(20)}.`);
+    expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${inJanuary(20)}.`);
     expect(types(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
-    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: jan(20) } });
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: inJanuary(20) } });
     scenario.delete(document(scenario, 0));
-    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED } });
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED_DOCUMENT_TYPES } });
   });
 
   it('opens again if the document is deleted or expires', () => {
-    const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(18));
-    for (const type of REQUIRED) scenario.add({ type });
+    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(18));
+    for (const type of REQUIRED_DOCUMENT_TYPES) scenario.add({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
     expect(types(scenario.delete(document(scenario, 0)))).toEqual(['document.deleted.v1', 'exception.opened.v1']);
     expect(last(scenario)?.metrics).toMatchObject({ missing: [BILL] });
   });
 
   it('requires nothing by default, nor for other modes', () => {
-    const scenario = beginShipment('missing_document', { eta: jan(20) });
+    const scenario = beginShipment('missing_document', { eta: inJanuary(20) });
     for (const required of [[], ['photo'] as const]) {
-      scenario.settings = withRequiredDocuments([], onlyType('missing_document'));
+      scenario.settings = withRequiredDocuments([], enableOnlyType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
-      scenario.at(jan(19)).check();
+      scenario.at(inJanuary(19)).check();
       expect([scenario.exceptions, scenario.state?.nextCheckAt]).toEqual([[], null]);
     }
     scenario.patch({ mode: 'air' });
@@ -117,12 +124,12 @@ describe('missing_document', () => {
   });
 
   it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
-    const scenario = beginShipment('missing_document', { eta: jan(20) }, jan(-60));
-    scenario.settings = onlyType('missing_document', { before_hours });
-    const opens = after(jan(20), -before_hours * 3_600_000);
+    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }, inJanuary(-60));
+    scenario.settings = enableOnlyType('missing_document', { before_hours });
+    const opens = addMs(inJanuary(20), -before_hours * 3_600_000);
     scenario.check();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(types(scenario.at(after(opens, -1)).check())).toEqual([]);
+    expect(types(scenario.at(addMs(opens, -1)).check())).toEqual([]);
     expect(types(scenario.at(opens).check())).toEqual(['exception.opened.v1']);
   });
 
@@ -130,16 +137,16 @@ describe('missing_document', () => {
     const scenario = missing();
     scenario.post(code);
     expect(scenario.open).toEqual(['missing_document']);
-    const over = beginShipment('missing_document', { eta: jan(20) }).at(jan(10));
+    const over = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
     over.post(code);
-    over.at(jan(17)).check();
+    over.at(inJanuary(17)).check();
     expect(over.open).toEqual(['missing_document']);
   });
 
   it('stays resolved by a person until another type is missing', () => {
-    const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
+    const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
-    scenario.patch({ eta: jan(20, 1) });
+    scenario.patch({ eta: inJanuary(20, 1) });
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
     expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
     scenario.settings = withRequiredDocuments([LIST, BILL], scenario.settings);
@@ -148,15 +155,15 @@ describe('missing_document', () => {
   });
 
   it('stays resolved if a person opened and resolved it, because it has no metrics', () => {
-    const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(10));
+    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
     const { exception } = scenario.openByHand('missing_document');
-    scenario.at(jan(18)).resolve(exception, { code: 'waived' });
+    scenario.at(inJanuary(18)).resolve(exception, { code: 'waived' });
     scenario.check();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
   });
 
   it('opens again if the document existed in the meantime', () => {
-    const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
+    const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
     scenario.delete(scenario.add({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
@@ -222,13 +229,13 @@ describe('document_rejected', () => {
     ['delivery', (scenario) => scenario.post('delivered'), false],
     ['the return of the empty container', (scenario) => scenario.post('empty_returned'), false],
   ])('%s', (title, act, resolves) => {
-    const scenario = rejected().at(jan(3));
+    const scenario = rejected().at(inJanuary(3));
     act(scenario);
     expect([title, ...scenario.exceptions]).toEqual([title, resolves ? CLEARED : OPEN]);
   });
 
   it('uses the order of reviews, regardless of clocks: an earlier approval does not count', () => {
-    for (const time of [FIRST, jan(1), jan(3)]) {
+    for (const time of [FIRST, inJanuary(1), inJanuary(3)]) {
       const before = beginShipment(TYPE).at(FIRST);
       before.approve(before.add({ type: BILL }).document);
       const { document: other } = before.add({ type: BILL });
@@ -290,7 +297,7 @@ describe('document_rejected', () => {
     const scenario = rejected();
     scenario.resolve(last(scenario)!, { code: 'waived' });
     const waived = 'document_rejected resolved waived';
-    scenario.at(jan(30)).check();
+    scenario.at(inJanuary(30)).check();
     scenario.post('delivered');
     expect(scenario.exceptions).toEqual([waived]);
     expect(explained(scenario, TYPE)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
@@ -304,10 +311,10 @@ describe('document_rejected', () => {
 
   it('is off while disabled or cancelled, and has the severity of the settings', () => {
     const scenario = rejected();
-    scenario.settings = onlyType(TYPE, { enabled: false });
+    scenario.settings = enableOnlyType(TYPE, { enabled: false });
     scenario.check();
     expect(scenario.exceptions).toEqual([CLEARED]);
-    scenario.settings = onlyType(TYPE, { severity: 'critical' });
+    scenario.settings = enableOnlyType(TYPE, { severity: 'critical' });
     scenario.check();
     expect(last(scenario)).toMatchObject({ status: 'open', severity: 'critical' });
     scenario.cancel();

@@ -1,26 +1,26 @@
 import type { ShipmentException } from '@tracking/contracts';
 import {
-  A,
-  B,
-  C,
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
   Scenario,
-  WRONG_DIGIT,
-  dataOf,
+  CONTAINER_WITH_WRONG_DIGIT,
+  findEventData,
   day,
   decisionInputs,
   shipment,
   types,
-  voyage,
+  createVoyage,
 } from '../../test/scenario.ts';
 import { deriveShipment } from '../derive.ts';
 import { movementAfterCancel } from './milestone-rules.ts';
 
 const box = (container_number: string) => ({ container_number });
-const loaded = () => voyage({ container_numbers: [A, B] });
+const loaded = () => createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
 
 describe('opening and resolving', () => {
   it('happens in the same append, with counts', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     const opened = scenario.post('customs_hold', day(20), { reason_code: 'customs_exam' });
     expect(types(opened)).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
     const exception: ShipmentException = {
@@ -43,10 +43,10 @@ describe('opening and resolving', () => {
       acknowledged_at: null,
       resolved_at: null,
     };
-    expect(dataOf(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
+    expect(findEventData(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.record.open_exceptions_count).toBe(1);
     const resolved = scenario.post('import_customs_cleared', day(21));
-    expect(dataOf(resolved, 'exception.resolved.v2')).toEqual({
+    expect(findEventData(resolved, 'exception.resolved.v2')).toEqual({
       exception_id: exception.id,
       resolution: { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } },
       resolved_at: '2026-06-01T00:03:00.000Z',
@@ -57,15 +57,15 @@ describe('opening and resolving', () => {
 
   it('keeps at most one unresolved exception per shipment, container and type', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(A));
-    scenario.post('customs_inspection', day(21), box(A));
-    expect(scenario.exceptions).toEqual([`customs_hold ${A} open`]);
-    scenario.post('customs_hold', day(20), box(B));
-    expect(scenario.exceptions).toEqual([`customs_hold ${A} open`, `customs_hold ${B} open`]);
+    scenario.post('customs_hold', day(20), box(CONTAINER_A));
+    scenario.post('customs_inspection', day(21), box(CONTAINER_A));
+    expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} open`]);
+    scenario.post('customs_hold', day(20), box(CONTAINER_B));
+    expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} open`, `customs_hold ${CONTAINER_B} open`]);
   });
 
   it('opens a new exception when the condition returns', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.post('import_customs_cleared', day(21));
     scenario.post('customs_hold', day(22));
@@ -77,26 +77,29 @@ describe('opening and resolving', () => {
     ['customs_hold', 'customs_hold'],
     ['delivery_attempted', 'delivery_failed'],
   ])('%s: opens for the container of the milestone, otherwise for the shipment', (code, type) => {
-    for (const scenario of [voyage(), loaded()]) {
+    for (const scenario of [createVoyage(), loaded()]) {
       scenario.post(code, day(20));
       expect(scenario.exceptions).toEqual([`${type} open`]);
     }
     const scenario = loaded();
-    scenario.post(code, day(20), box(A));
+    scenario.post(code, day(20), box(CONTAINER_A));
     scenario.post(code, day(20));
-    scenario.post(code, day(20), box(B));
-    expect(scenario.exceptions).toEqual([`${type} ${A} open`, `${type} open`, `${type} ${B} open`]);
+    scenario.post(code, day(20), box(CONTAINER_B));
+    expect(scenario.exceptions).toEqual([`${type} ${CONTAINER_A} open`, `${type} open`, `${type} ${CONTAINER_B} open`]);
   });
 
   it('applies a milestone without a container to each container for container rules', () => {
     const scenario = loaded();
     scenario.post('delivered', day(20));
     scenario.post('discharged', day(23));
-    expect(scenario.exceptions).toEqual([`milestone_conflict ${A} open`, `milestone_conflict ${B} open`]);
+    expect(scenario.exceptions).toEqual([
+      `milestone_conflict ${CONTAINER_A} open`,
+      `milestone_conflict ${CONTAINER_B} open`,
+    ]);
   });
 
   it('resolves when the milestone is corrected', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20), { external_id: 'EV-1' });
     scenario.post('in_transit_checkpoint', day(20), { external_id: 'EV-1' });
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
@@ -104,36 +107,36 @@ describe('opening and resolving', () => {
 
   it('resolves when the container is removed', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(A));
-    const decision = scenario.upsert({ container_numbers: [B] });
+    scenario.post('customs_hold', day(20), box(CONTAINER_A));
+    const decision = scenario.upsert({ container_numbers: [CONTAINER_B] });
     expect(types(decision)).toContain('exception.resolved.v2');
-    expect(scenario.exceptions).toEqual([`customs_hold ${A} resolved auto_cleared`]);
-    scenario.upsert({ container_numbers: [A, B] });
+    expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} resolved auto_cleared`]);
+    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('opens at most 500 exceptions', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(A));
+    scenario.post('customs_hold', day(20), box(CONTAINER_A));
     const { state } = scenario;
     const [one] = state?.exceptions ?? [];
     if (state === undefined || one === undefined) throw new Error('nothing opened');
     const resolved = { ...one, status: 'resolved' as const };
     scenario.state = { ...state, exceptions: [...Array.from({ length: 498 }, () => resolved), one] };
-    expect(types(scenario.post('customs_hold', day(21), box(B)))).toContain('exception.opened.v1');
+    expect(types(scenario.post('customs_hold', day(21), box(CONTAINER_B)))).toContain('exception.opened.v1');
     expect(types(scenario.post('delivery_attempted', day(21)))).not.toContain('exception.opened.v1');
   });
 });
 
 describe('customs_hold', () => {
   it.each(['customs_hold', 'customs_inspection'])('opens by %s with severity high', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post(code, day(20));
     expect(scenario.state?.exceptions).toMatchObject([{ type: 'customs_hold', severity: 'high' }]);
   });
 
   it.each(['export_customs_cleared', 'import_customs_cleared'])('is resolved by %s dated at or after it', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.post(code, day(19));
     expect(scenario.open).toEqual(['customs_hold']);
@@ -142,14 +145,14 @@ describe('customs_hold', () => {
   });
 
   it('does not open if a later-dated clearance came first', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('import_customs_cleared', day(21));
     scenario.post('customs_hold', day(20));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('needs a later clearance for a later hold', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     scenario.post('customs_inspection', day(22));
     scenario.post('import_customs_cleared', day(21));
@@ -159,7 +162,7 @@ describe('customs_hold', () => {
   it.each(['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered', 'returned_to_shipper'])(
     'is resolved by %s after it, because feeds skip steps',
     (code) => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('customs_hold', day(20));
       scenario.post(code, day(21));
       expect(scenario.open).toEqual([]);
@@ -169,7 +172,7 @@ describe('customs_hold', () => {
   it.each(['vessel_arrived', 'discharged', 'carrier_released', 'arrival_notice_issued', 'unavailable_for_pickup'])(
     'is not resolved by other milestones: %s',
     (code) => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('vessel_departed', day(2));
       scenario.post('customs_hold', day(20));
       scenario.post(code, day(21));
@@ -178,7 +181,7 @@ describe('customs_hold', () => {
   );
 
   it('ends with the departure if it is an export hold; an import hold does not end with an earlier one', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(1));
     expect(scenario.open).toEqual(['customs_hold']);
     scenario.post('vessel_departed', day(2));
@@ -190,31 +193,34 @@ describe('customs_hold', () => {
 
   it('is not resolved by the clearance of another container', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(A));
-    scenario.post('customs_hold', day(20), box(B));
-    scenario.post('import_customs_cleared', day(21), box(A));
-    expect(scenario.exceptions).toEqual([`customs_hold ${A} resolved auto_cleared`, `customs_hold ${B} open`]);
+    scenario.post('customs_hold', day(20), box(CONTAINER_A));
+    scenario.post('customs_hold', day(20), box(CONTAINER_B));
+    scenario.post('import_customs_cleared', day(21), box(CONTAINER_A));
+    expect(scenario.exceptions).toEqual([
+      `customs_hold ${CONTAINER_A} resolved auto_cleared`,
+      `customs_hold ${CONTAINER_B} open`,
+    ]);
   });
 
   it('of the shipment resolves once every container is cleared', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20));
-    scenario.post('import_customs_cleared', day(21), box(A));
+    scenario.post('import_customs_cleared', day(21), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
-    scenario.post('gated_out', day(22), box(B));
+    scenario.post('gated_out', day(22), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
   });
 
   it('of a container is resolved by a clearance without a container', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(A));
+    scenario.post('customs_hold', day(20), box(CONTAINER_A));
     scenario.post('import_customs_cleared', day(20));
     expect(scenario.open).toEqual([]);
   });
 
   describe('before the first departure', () => {
-    const held = (fields: Parameters<typeof voyage>[0] = {}) => {
-      const scenario = voyage(fields);
+    const held = (fields: Parameters<typeof createVoyage>[0] = {}) => {
+      const scenario = createVoyage(fields);
       scenario.post('customs_hold', day(3));
       return scenario;
     };
@@ -292,18 +298,18 @@ describe('customs_hold', () => {
     });
 
     it('uses only departures of the same container', () => {
-      const scenario = voyage({ container_numbers: [A, B] });
-      scenario.post('customs_hold', day(3), box(A));
-      scenario.post('vessel_departed', day(4), box(B));
+      const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+      scenario.post('customs_hold', day(3), box(CONTAINER_A));
+      scenario.post('vessel_departed', day(4), box(CONTAINER_B));
       expect(scenario.open).toEqual(['customs_hold']);
-      scenario.post('vessel_departed', day(5), box(A));
+      scenario.post('vessel_departed', day(5), box(CONTAINER_A));
       expect(scenario.open).toEqual([]);
     });
   });
 
   describe('after the first departure', () => {
-    const held = (fields: Parameters<typeof voyage>[0] = {}) => {
-      const scenario = voyage(fields);
+    const held = (fields: Parameters<typeof createVoyage>[0] = {}) => {
+      const scenario = createVoyage(fields);
       scenario.post('vessel_departed', day(2));
       scenario.post('customs_hold', day(20));
       return scenario;
@@ -328,7 +334,7 @@ describe('customs_hold', () => {
     );
 
     it('in any order of arrival', () => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('customs_hold', day(20));
       scenario.post('export_customs_cleared', day(21));
       expect(scenario.open).toEqual([]);
@@ -337,7 +343,7 @@ describe('customs_hold', () => {
     });
 
     it('an arrival proves an unreported departure', () => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('vessel_arrived', day(19));
       scenario.post('customs_hold', day(20));
       scenario.post('export_customs_cleared', day(21));
@@ -352,7 +358,7 @@ describe('customs_hold', () => {
   });
 
   it.each(['estimated', 'planned'] as const)('does not open by a milestone that is %s', (classifier) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(20), { classifier });
     expect(scenario.exceptions).toEqual([]);
   });
@@ -360,7 +366,7 @@ describe('customs_hold', () => {
 
 describe('delivery_failed', () => {
   it('opens by delivery_attempted with severity medium, and resolves by delivered', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivery_attempted', day(20));
     expect(scenario.state?.exceptions).toMatchObject([
       { type: 'delivery_failed', severity: 'medium', container_number: null },
@@ -374,7 +380,7 @@ describe('delivery_failed', () => {
   it.each(['cargo_stripped', 'empty_returned', 'returned_to_shipper'])(
     'is resolved by %s, because feeds skip steps',
     (code) => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       scenario.post('delivery_attempted', day(20));
       scenario.post(code, day(22));
       expect(scenario.open).toEqual([]);
@@ -383,12 +389,12 @@ describe('delivery_failed', () => {
 
   it('does not open for a delivered container; the shipment’s resolves with the last one', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20), box(A));
+    scenario.post('delivered', day(20), box(CONTAINER_A));
     scenario.post('delivery_attempted', day(19));
     expect(scenario.exceptions).toEqual(['delivery_failed open']);
-    scenario.post('delivery_attempted', day(19), box(A));
+    scenario.post('delivery_attempted', day(19), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual(['delivery_failed open']);
-    scenario.post('delivered', day(21), box(B));
+    scenario.post('delivered', day(21), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual(['delivery_failed resolved auto_cleared']);
   });
 });
@@ -397,7 +403,7 @@ describe('milestone_conflict', () => {
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])(
     'opens by %s dated more than 24 h before a movement',
     (code) => {
-      const scenario = voyage();
+      const scenario = createVoyage();
       const end = scenario.post(code, day(20)).milestone;
       scenario.post('vessel_arrived', day(21));
       expect(scenario.exceptions).toEqual([]);
@@ -418,7 +424,7 @@ describe('milestone_conflict', () => {
     'available_for_pickup',
     'out_for_delivery',
   ])('%s is a movement', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20));
     scenario.post(code, day(23));
     expect(scenario.open).toEqual(['milestone_conflict']);
@@ -433,14 +439,14 @@ describe('milestone_conflict', () => {
     'cargo_stripped',
     'empty_returned',
   ])('%s is not a movement', (code) => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20));
     scenario.post(code, day(23));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('in any order of arrival', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('discharged', day(23));
     scenario.post('delivered', day(20));
     expect(scenario.open).toEqual(['milestone_conflict']);
@@ -448,22 +454,22 @@ describe('milestone_conflict', () => {
 
   it('compares only milestones of the same container', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20), box(A));
-    scenario.post('discharged', day(23), box(B));
+    scenario.post('delivered', day(20), box(CONTAINER_A));
+    scenario.post('discharged', day(23), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual([]);
     scenario.post('discharged', day(23));
-    expect(scenario.exceptions).toEqual([`milestone_conflict ${A} open`]);
+    expect(scenario.exceptions).toEqual([`milestone_conflict ${CONTAINER_A} open`]);
   });
 
   it('ignores the ship sailing on', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20));
     scenario.post('vessel_departed', day(23), { location: 'USLAX' });
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('is resolved by a correction, not by delivery', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('delivered', day(20));
     scenario.post('discharged', day(23), { external_id: 'EV-1' });
     scenario.post('empty_returned', day(24));
@@ -486,27 +492,27 @@ describe('milestone_conflict', () => {
 
 describe('cancelling', () => {
   it('resolves open exceptions as shipment_cancelled', () => {
-    const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
+    const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     scenario.post('customs_hold', day(20));
     scenario.post('booking_cancelled', day(21));
     expect(scenario.exceptions).toEqual([
-      `invalid_container_number ${WRONG_DIGIT} resolved shipment_cancelled`,
+      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved shipment_cancelled`,
       'customs_hold resolved shipment_cancelled',
     ]);
     expect(scenario.record.open_exceptions_count).toBe(0);
   });
 
   it('opens only exceptions about movements afterwards', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('booking_cancelled', day(3));
     scenario.post('customs_hold', day(4));
     scenario.post('delivery_attempted', day(4));
-    scenario.upsert({ container_numbers: [WRONG_DIGIT] });
+    scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
   });
 
   it('by the client does the same, and reopening opens existing problems again', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(4));
     scenario.post('delivery_attempted', day(3));
     expect(types(scenario.cancel())).toEqual([
@@ -526,7 +532,7 @@ describe('cancelling', () => {
   });
 
   it('opens existing problems again when revoked', () => {
-    const scenario = voyage();
+    const scenario = createVoyage();
     scenario.post('customs_hold', day(4));
     scenario.post('booking_cancelled', day(5));
     scenario.post('booking_confirmed', day(6));
@@ -552,10 +558,13 @@ describe('movement_after_cancel', () => {
 
   it('opens for the container of the movement', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20), box(A));
-    scenario.post('gated_out', day(21), box(A));
-    scenario.post('gated_out', day(21), box(B));
-    expect(scenario.exceptions).toEqual([`movement_after_cancel ${A} open`, `movement_after_cancel ${B} open`]);
+    scenario.post('discharged', day(20), box(CONTAINER_A));
+    scenario.post('gated_out', day(21), box(CONTAINER_A));
+    scenario.post('gated_out', day(21), box(CONTAINER_B));
+    expect(scenario.exceptions).toEqual([
+      `movement_after_cancel ${CONTAINER_A} open`,
+      `movement_after_cancel ${CONTAINER_B} open`,
+    ]);
   });
 
   it('ignores movements recorded before', () => {
@@ -603,10 +612,10 @@ describe('movement_after_cancel', () => {
 
   it('ignores movements of a removed container', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20), box(A));
-    scenario.upsert({ container_numbers: [B] });
+    scenario.post('discharged', day(20), box(CONTAINER_A));
+    scenario.upsert({ container_numbers: [CONTAINER_B] });
     scenario.upsert({ house_bill: 'HB' });
-    expect(scenario.exceptions).toEqual([`movement_after_cancel ${A} resolved auto_cleared`]);
+    expect(scenario.exceptions).toEqual([`movement_after_cancel ${CONTAINER_A} resolved auto_cleared`]);
   });
 
   it('opens after a cancellation by the client, and resolves by reopening', () => {
@@ -683,26 +692,36 @@ describe('movement_after_cancel', () => {
 describe('invalid_container_number', () => {
   it('opens with the shipment or container, with severity low', () => {
     const scenario = new Scenario();
-    scenario.upsert({ container_numbers: [A, WRONG_DIGIT] });
+    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.state?.exceptions).toMatchObject([
-      { type: 'invalid_container_number', severity: 'low', container_number: WRONG_DIGIT, milestone_id: null },
+      {
+        type: 'invalid_container_number',
+        severity: 'low',
+        container_number: CONTAINER_WITH_WRONG_DIGIT,
+        milestone_id: null,
+      },
     ]);
     const later = shipment();
-    later.upsert({ container_numbers: [WRONG_DIGIT] });
+    later.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(later.open).toEqual(['invalid_container_number']);
   });
 
   it('does not open again when the data is sent again', () => {
-    const scenario = shipment({ container_numbers: [WRONG_DIGIT] });
-    expect(scenario.upsert({ container_numbers: [WRONG_DIGIT] })).toMatchObject({ outcome: 'unchanged', events: [] });
+    const scenario = shipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    expect(scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] })).toMatchObject({
+      outcome: 'unchanged',
+      events: [],
+    });
   });
 
   it('resolves when corrected, not when delivered', () => {
-    const scenario = shipment({ container_numbers: [WRONG_DIGIT] });
+    const scenario = shipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     scenario.post('delivered', day(20));
     expect(scenario.open).toEqual(['invalid_container_number']);
-    scenario.upsert({ container_numbers: [A] });
-    expect(scenario.exceptions).toEqual([`invalid_container_number ${WRONG_DIGIT} resolved auto_cleared`]);
+    scenario.upsert({ container_numbers: [CONTAINER_A] });
+    expect(scenario.exceptions).toEqual([
+      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved auto_cleared`,
+    ]);
   });
 
   it('ignores ULDs, which have no check digit', () => {
@@ -712,9 +731,11 @@ describe('invalid_container_number', () => {
   });
 
   it('opens for each container', () => {
-    const scenario = shipment({ container_numbers: [WRONG_DIGIT, A, 'MSCU1234568', C] });
+    const scenario = shipment({
+      container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_A, 'MSCU1234568', CONTAINER_C],
+    });
     expect(scenario.exceptions).toEqual([
-      `invalid_container_number ${WRONG_DIGIT} open`,
+      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} open`,
       'invalid_container_number MSCU1234568 open',
     ]);
     expect(scenario.record.open_exceptions_count).toBe(2);

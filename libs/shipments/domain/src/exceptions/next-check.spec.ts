@@ -1,14 +1,19 @@
 import type { ShipmentEvent } from '../index.ts';
-import { A, B, Scenario, WRONG_DIGIT, day, types } from '../../test/scenario.ts';
-import { DAY, after, beginShipment, jan, leg, onlyType, withSettings } from '../../test/time-driven.ts';
+import { CONTAINER_A, CONTAINER_B, Scenario, CONTAINER_WITH_WRONG_DIGIT, day, types } from '../../test/scenario.ts';
+import { DAY_MS, addMs, beginShipment, inJanuary, leg, enableOnlyType, withSettings } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
   it('is at the next time that changes anything, until there is none', () => {
-    const scenario = new Scenario().at(jan(1));
-    const fields = { mode: 'ocean', etd: jan(10), eta: jan(20), container_numbers: [A, B] } as const;
+    const scenario = new Scenario().at(inJanuary(1));
+    const fields = {
+      mode: 'ocean',
+      etd: inJanuary(10),
+      eta: inJanuary(20),
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+    } as const;
     scenario.upsert({ external_id: 'PO-1', origin_port: 'CNSHA', destination_port: 'DEHAM', ...fields });
-    scenario.patchContainer(A, { last_free_day: '2026-01-24' });
-    scenario.patchContainer(B, { empty_return_by: '2026-01-26' });
+    scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' });
+    scenario.patchContainer(CONTAINER_B, { empty_return_by: '2026-01-26' });
     const seen: string[] = [];
     for (let { state } = scenario; state?.nextCheckAt != null && seen.length < 20; { state } = scenario) {
       const decision = scenario.at(state.nextCheckAt).check();
@@ -29,19 +34,25 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(types(scenario.at(jan(31)).check())).toEqual([]);
+    expect(types(scenario.at(inJanuary(31)).check())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
-    const scenario = new Scenario().at(jan(1));
+    const scenario = new Scenario().at(inJanuary(1));
     const acts: readonly (() => unknown)[] = [
-      () => scenario.upsert({ external_id: 'PO-1', mode: 'ocean', etd: jan(10), container_numbers: [A, WRONG_DIGIT] }),
-      () => scenario.upsert({ eta: jan(20), destination_port: 'USLAX' }),
-      () => scenario.patch({ etd: jan(11), legs: [leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX', jan(15))] }),
-      () => scenario.patchContainer(A, { last_free_day: '2026-01-24' }),
-      () => scenario.post('transshipment_discharged', jan(1), { location: 'SGSIN' }),
-      () => scenario.estimate('vessel_arrived', jan(22), { location: 'USLAX', external_id: 'EV-1' }),
-      () => scenario.estimate('vessel_arrived', jan(23), { location: 'USLAX', external_id: 'EV-1' }),
+      () =>
+        scenario.upsert({
+          external_id: 'PO-1',
+          mode: 'ocean',
+          etd: inJanuary(10),
+          container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+        }),
+      () => scenario.upsert({ eta: inJanuary(20), destination_port: 'USLAX' }),
+      () => scenario.patch({ etd: inJanuary(11), legs: [leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX', inJanuary(15))] }),
+      () => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' }),
+      () => scenario.post('transshipment_discharged', inJanuary(1), { location: 'SGSIN' }),
+      () => scenario.estimate('vessel_arrived', inJanuary(22), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.estimate('vessel_arrived', inJanuary(23), { location: 'USLAX', external_id: 'EV-1' }),
       () => scenario.correct(scenario.state!.timeline[0]!.milestone, { note: 'by phone' }),
       () => scenario.openByHand('no_update'),
       () => scenario.acknowledge(scenario.state!.exceptions.at(-1)!),
@@ -53,7 +64,7 @@ describe('the next check', () => {
       () => scenario.approve(scenario.add().document),
       () => scenario.delete(scenario.state!.documents[0]!.document),
       () => scenario.requestUpload(),
-      () => scenario.at(jan(30)).check(),
+      () => scenario.at(inJanuary(30)).check(),
       () => scenario.retract(scenario.state!.timeline[0]!.milestone),
       () => scenario.cancel(),
       () => scenario.reopen(),
@@ -72,52 +83,52 @@ describe('the next check', () => {
   });
 
   it('is stored again only if settings change it', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
-    scenario.settings = onlyType('departure_overdue', { after_hours: 24 });
-    expect(types(scenario.at(jan(2)).check())).toEqual(['shipment.checked.v1']);
-    expect(scenario.state?.nextCheckAt).toBe(jan(11));
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    scenario.settings = enableOnlyType('departure_overdue', { after_hours: 24 });
+    expect(types(scenario.at(inJanuary(2)).check())).toEqual(['shipment.checked.v1']);
+    expect(scenario.state?.nextCheckAt).toBe(inJanuary(11));
     expect(types(scenario.check())).toEqual([]);
-    scenario.settings = onlyType('departure_overdue', { enabled: false });
+    scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
     expect(types(scenario.check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
     scenario.check();
-    expect(scenario.state?.nextCheckAt).toBe(jan(11));
+    expect(scenario.state?.nextCheckAt).toBe(inJanuary(11));
   });
 
   it('stores nothing if early, and reverts nothing if the clock is behind', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
-    expect(scenario.at(jan(9)).check().outcome).toBe('unchanged');
-    expect(scenario.at(jan(10, 12)).check().outcome).toBe('checked');
-    expect(types(scenario.at(jan(10, 11)).check())).toEqual([]);
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    expect(scenario.at(inJanuary(9)).check().outcome).toBe('unchanged');
+    expect(scenario.at(inJanuary(10, 12)).check().outcome).toBe('checked');
+    expect(types(scenario.at(inJanuary(10, 11)).check())).toEqual([]);
     scenario.upsert({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
 
   it('does not open exceptions again that a clock ahead by an hour opened', () => {
     const scenario = beginShipment('no_update', {});
-    scenario.at(jan(8, 1)).check();
+    scenario.at(inJanuary(8, 1)).check();
     expect(scenario.open).toEqual(['no_update']);
-    expect(types(scenario.at(jan(8)).check())).toEqual([]);
-    scenario.at(jan(8, 2)).post('gated_in');
+    expect(types(scenario.at(inJanuary(8)).check())).toEqual([]);
+    scenario.at(inJanuary(8, 2)).post('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
-    expect(scenario.state?.nextCheckAt).toBe(after(jan(8, 2), 7 * DAY));
+    expect(scenario.state?.nextCheckAt).toBe(addMs(inJanuary(8, 2), 7 * DAY_MS));
   });
 
   it('ignores exceptions that a person opened or resolved', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
     scenario.openByHand('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.at(jan(12)).resolve(scenario.state!.exceptions[0]!);
+    scenario.at(inJanuary(12)).resolve(scenario.state!.exceptions[0]!);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.patch({ etd: jan(14) });
-    expect(scenario.state?.nextCheckAt).toBe(jan(14, 12));
-    scenario.at(jan(14, 12)).check();
+    scenario.patch({ etd: inJanuary(14) });
+    expect(scenario.state?.nextCheckAt).toBe(inJanuary(14, 12));
+    scenario.at(inJanuary(14, 12)).check();
     expect(scenario.exceptions).toEqual(['departure_overdue resolved fixed', 'departure_overdue open']);
   });
 
   it('is absent with 500 exceptions, because no more can open', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
     const opened = scenario
       .openByHand('other')
       .events.flatMap(({ data }) => ('exception' in data ? data.exception : []));
@@ -127,7 +138,7 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(types(scenario.at(jan(11)).check())).toEqual(['shipment.checked.v1']);
+    expect(types(scenario.at(inJanuary(11)).check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(types(scenario.check())).toEqual([]);
   });

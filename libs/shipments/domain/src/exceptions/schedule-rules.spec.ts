@@ -1,6 +1,6 @@
 import type { Mode } from '@tracking/contracts';
-import { A, B, type Scenario, types } from '../../test/scenario.ts';
-import { DAY, HOUR, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, types } from '../../test/scenario.ts';
+import { DAY_MS, HOUR, addMs, beginShipment, inJanuary, leg, enableOnlyType } from '../../test/time-driven.ts';
 
 const last = (scenario: Scenario) => {
   const exception = scenario.state?.exceptions.at(-1);
@@ -13,8 +13,8 @@ const opensAfter = (scenario: Scenario, from: string) =>
 
 describe('eta_slip', () => {
   const slipped = (hours: number, mode: Mode | null = 'ocean') => {
-    const scenario = beginShipment('eta_slip', { eta: jan(20), mode });
-    scenario.estimate('arrived_at_destination', after(jan(20), hours * HOUR), { reason_code: 'port_congestion' });
+    const scenario = beginShipment('eta_slip', { eta: inJanuary(20), mode });
+    scenario.estimate('arrived_at_destination', addMs(inJanuary(20), hours * HOUR), { reason_code: 'port_congestion' });
     return scenario;
   };
 
@@ -32,7 +32,7 @@ describe('eta_slip', () => {
     const scenario = slipped(hours, mode);
     expect(last(scenario)).toMatchObject({
       ...{ type: 'eta_slip', severity: 'medium', container_number: null, reason_code: 'port_congestion' },
-      metrics: { slip_hours: hours, eta: after(jan(20), hours * HOUR), original_eta: jan(20) },
+      metrics: { slip_hours: hours, eta: addMs(inJanuary(20), hours * HOUR), original_eta: inJanuary(20) },
       milestone_id: scenario.state?.timeline[0]?.milestone.id,
     });
     expect(scenario.state?.nextCheckAt).toBeNull();
@@ -41,154 +41,161 @@ describe('eta_slip', () => {
   it('is high above 48 hours, and medium again below', () => {
     const scenario = slipped(48);
     expect(last(scenario).severity).toBe('medium');
-    expect(types(scenario.patch({ eta: after(jan(22), 1) }))).toContain('exception.updated.v1');
+    expect(types(scenario.patch({ eta: addMs(inJanuary(22), 1) }))).toContain('exception.updated.v1');
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
-    scenario.patch({ eta: jan(21, 6) });
+    scenario.patch({ eta: inJanuary(21, 6) });
     expect(last(scenario)).toMatchObject({ severity: 'medium', status: 'open', metrics: { slip_hours: 30 } });
-    scenario.settings = onlyType('eta_slip', { severity: 'critical' });
+    scenario.settings = enableOnlyType('eta_slip', { severity: 'critical' });
     scenario.check();
     expect(last(scenario).severity).toBe('critical');
   });
 
   it('stays open regardless of the clock', () => {
     const scenario = slipped(30);
-    expect(types(scenario.at(jan(1, 5)).check())).toEqual([]);
+    expect(types(scenario.at(inJanuary(1, 5)).check())).toEqual([]);
     expect(types(scenario.at('2027-01-01T00:00:00.000Z').check())).toEqual([]);
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
   test.each<[string, (scenario: Scenario) => unknown]>([
-    ['an ETA back inside', (s) => s.patch({ eta: jan(20, 23) })],
+    ['an ETA back inside', (s) => s.patch({ eta: inJanuary(20, 23) })],
     ['no ETA', (s) => s.patch({ eta: null })],
-    ['another original ETA', (s) => s.patch({ original_eta: jan(21) })],
+    ['another original ETA', (s) => s.patch({ original_eta: inJanuary(21) })],
     ['the retraction of the estimate', (s) => s.retract(s.state!.timeline[0]!.milestone)],
-    ['other hours', (s) => ((s.settings = onlyType('eta_slip', { after_hours: 31 })), s.check())],
-    ['hours of the mode', (s) => ((s.settings = onlyType('eta_slip', { by_mode: { ocean: 31 } })), s.check())],
-    ['no rule', (s) => ((s.settings = onlyType('eta_slip', { enabled: false })), s.check())],
+    ['other hours', (s) => ((s.settings = enableOnlyType('eta_slip', { after_hours: 31 })), s.check())],
+    ['hours of the mode', (s) => ((s.settings = enableOnlyType('eta_slip', { by_mode: { ocean: 31 } })), s.check())],
+    ['no rule', (s) => ((s.settings = enableOnlyType('eta_slip', { enabled: false })), s.check())],
     ...['vessel_arrived', 'available_for_pickup', 'gated_out', 'delivery_attempted', 'delivered'].map(
       (code): [string, (scenario: Scenario) => unknown] => [code, (s) => s.post(code)],
     ),
   ])('resolves by %s', (_, act) => {
-    const scenario = slipped(30).at(jan(3));
+    const scenario = slipped(30).at(inJanuary(3));
     act(scenario);
     expect(scenario.exceptions).toEqual(['eta_slip resolved auto_cleared']);
   });
 
   it('is not resolved by milestones other than the arrival: on the way, a departure, documents', () => {
-    const scenario = slipped(30).at(jan(3));
-    scenario.post('vessel_departed', jan(2));
-    scenario.post('vessel_arrived', jan(3), { location: 'SGSIN' });
-    scenario.post('arrival_notice_issued', jan(3));
+    const scenario = slipped(30).at(inJanuary(3));
+    scenario.post('vessel_departed', inJanuary(2));
+    scenario.post('vessel_arrived', inJanuary(3), { location: 'SGSIN' });
+    scenario.post('arrival_notice_issued', inJanuary(3));
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
   it('stays resolved by a person until the slip grows by 24 hours, or was below the limit', () => {
     const scenario = slipped(30);
     scenario.resolve(last(scenario));
-    scenario.patch({ eta: after(jan(20), 54 * HOUR - 1) });
+    scenario.patch({ eta: addMs(inJanuary(20), 54 * HOUR - 1) });
     expect(scenario.open).toEqual([]);
-    scenario.patch({ eta: after(jan(20), 54 * HOUR) });
+    scenario.patch({ eta: addMs(inJanuary(20), 54 * HOUR) });
     expect(scenario.exceptions).toEqual(['eta_slip resolved fixed', 'eta_slip open']);
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 54 } });
     scenario.resolve(last(scenario));
-    scenario.patch({ eta: after(jan(20), 77 * HOUR) });
+    scenario.patch({ eta: addMs(inJanuary(20), 77 * HOUR) });
     expect(scenario.open).toEqual([]);
-    scenario.patch({ eta: jan(20) });
-    scenario.patch({ eta: after(jan(20), 25 * HOUR) });
+    scenario.patch({ eta: inJanuary(20) });
+    scenario.patch({ eta: addMs(inJanuary(20), 25 * HOUR) });
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
   it('has no metrics to compare if a person opened and resolved it', () => {
-    const scenario = beginShipment('eta_slip', { eta: jan(20) });
+    const scenario = beginShipment('eta_slip', { eta: inJanuary(20) });
     scenario.openByHand('eta_slip');
-    scenario.patch({ eta: jan(22) });
+    scenario.patch({ eta: inJanuary(22) });
     scenario.resolve(last(scenario));
-    scenario.patch({ eta: jan(30) });
+    scenario.patch({ eta: inJanuary(30) });
     expect(scenario.open).toEqual([]);
-    scenario.patch({ eta: jan(20) });
-    scenario.patch({ eta: jan(22) });
+    scenario.patch({ eta: inJanuary(20) });
+    scenario.patch({ eta: inJanuary(22) });
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
   it('keeps the milestone of an estimate when the client sets the same value', () => {
     const scenario = slipped(30);
     const before = last(scenario);
-    expect(types(scenario.upsert({ eta: jan(21, 6) }))).toEqual(['shipment.updated.v1']);
+    expect(types(scenario.upsert({ eta: inJanuary(21, 6) }))).toEqual(['shipment.updated.v1']);
     expect(last(scenario)).toEqual(before);
   });
 });
 
 describe('departure_overdue and arrival_overdue', () => {
   it('are high immediately if the hours of the settings are more than 48', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
-    scenario.settings = onlyType('departure_overdue', { after_hours: 72 });
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    scenario.settings = enableOnlyType('departure_overdue', { after_hours: 72 });
     scenario.check();
-    expect(scenario.state?.nextCheckAt).toBe(jan(13));
-    scenario.at(jan(13)).check();
+    expect(scenario.state?.nextCheckAt).toBe(inJanuary(13));
+    scenario.at(inJanuary(13)).check();
     expect(last(scenario).severity).toBe('high');
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
 
   it('use the hours of the mode, also fractions', () => {
-    const scenario = beginShipment('arrival_overdue', { eta: jan(10), mode: 'air' });
-    scenario.settings = onlyType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
+    const scenario = beginShipment('arrival_overdue', { eta: inJanuary(10), mode: 'air' });
+    scenario.settings = enableOnlyType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
     scenario.check();
-    expect(opensAfter(scenario, jan(10))).toBe(0.5);
+    expect(opensAfter(scenario, inJanuary(10))).toBe(0.5);
     scenario.patch({ mode: 'road' });
-    expect(opensAfter(scenario, jan(10))).toBe(1);
+    expect(opensAfter(scenario, inJanuary(10))).toBe(1);
     scenario.patch({ mode: null });
-    expect(opensAfter(scenario, jan(10))).toBe(12);
+    expect(opensAfter(scenario, inJanuary(10))).toBe(12);
   });
 
   it('use estimates and legs like the ETD and ETA of the shipment', () => {
     const scenario = beginShipment('arrival_overdue', {
-      legs: [leg('CNSHA', 'SGSIN'), { ...leg('SGSIN', 'USLAX'), eta: jan(18) }],
+      legs: [leg('CNSHA', 'SGSIN'), { ...leg('SGSIN', 'USLAX'), eta: inJanuary(18) }],
     });
-    expect(opensAfter(scenario, jan(18))).toBe(12);
-    scenario.estimate('vessel_arrived', jan(19), { location: 'USLAX' });
-    expect(opensAfter(scenario, jan(19))).toBe(12);
+    expect(opensAfter(scenario, inJanuary(18))).toBe(12);
+    scenario.estimate('vessel_arrived', inJanuary(19), { location: 'USLAX' });
+    expect(opensAfter(scenario, inJanuary(19))).toBe(12);
   });
 
   it('treat a departure of any container as the departure, but not the ship leaving the destination', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10), container_numbers: [A, B] }).at(jan(11));
-    scenario.post('vessel_departed', jan(10), { location: 'USLAX' });
+    const scenario = beginShipment('departure_overdue', {
+      etd: inJanuary(10),
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+    }).at(inJanuary(11));
+    scenario.post('vessel_departed', inJanuary(10), { location: 'USLAX' });
     expect(scenario.open).toEqual(['departure_overdue']);
-    scenario.post('vessel_departed', jan(10), { container_number: B });
+    scenario.post('vessel_departed', inJanuary(10), { container_number: CONTAINER_B });
     expect(scenario.open).toEqual([]);
   });
 
   it.each(['departure_overdue', 'arrival_overdue'] as const)(
     'an attempted delivery of one of several containers ends %s',
     (type) => {
-      const scenario = beginShipment(type, { etd: jan(10), eta: jan(10), container_numbers: [A, B] }).at(jan(11));
+      const scenario = beginShipment(type, {
+        etd: inJanuary(10),
+        eta: inJanuary(10),
+        container_numbers: [CONTAINER_A, CONTAINER_B],
+      }).at(inJanuary(11));
       scenario.check();
       expect(scenario.open).toEqual([type]);
-      scenario.post('delivery_attempted', jan(11), { container_number: A });
+      scenario.post('delivery_attempted', inJanuary(11), { container_number: CONTAINER_A });
       expect(scenario.open).toEqual([]);
     },
   );
 
   it('opens again when the departure is retracted', () => {
-    const scenario = beginShipment('departure_overdue', { etd: jan(10) }).at(jan(11));
-    const { milestone } = scenario.post('vessel_departed', jan(10));
+    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) }).at(inJanuary(11));
+    const { milestone } = scenario.post('vessel_departed', inJanuary(10));
     scenario.retract(milestone);
     expect(scenario.open).toEqual(['departure_overdue']);
   });
 
   it('ignore an arrival on the way, or before a later departure', () => {
-    const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
-    scenario.post('vessel_arrived', jan(8), { location: 'SGSIN' });
-    scenario.post('vessel_departed', jan(9));
-    scenario.post('vessel_arrived', jan(8));
+    const scenario = beginShipment('arrival_overdue', { eta: inJanuary(10) }).at(inJanuary(11));
+    scenario.post('vessel_arrived', inJanuary(8), { location: 'SGSIN' });
+    scenario.post('vessel_departed', inJanuary(9));
+    scenario.post('vessel_arrived', inJanuary(8));
     expect(scenario.open).toEqual(['arrival_overdue']);
-    scenario.post('vessel_arrived', jan(10));
+    scenario.post('vessel_arrived', inJanuary(10));
     expect(scenario.open).toEqual([]);
   });
 
   it('treat an arrival at the destination as the arrival, also if the goods continue by rail', () => {
-    const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
-    scenario.post('vessel_arrived', jan(10), { location: 'USLAX' });
-    scenario.post('rail_departed', jan(11));
+    const scenario = beginShipment('arrival_overdue', { eta: inJanuary(10) }).at(inJanuary(11));
+    scenario.post('vessel_arrived', inJanuary(10), { location: 'USLAX' });
+    scenario.post('rail_departed', inJanuary(11));
     expect([scenario.record.status, scenario.open]).toEqual(['in_transit', []]);
   });
 });
@@ -205,15 +212,18 @@ describe('no_update', () => {
     ['courier', 48],
   ])('opens by %s after %s hours from the creation, the ETD or the last news', (mode, hours) => {
     const scenario = beginShipment('no_update', { mode });
-    expect(opensAfter(scenario, jan(1))).toBe(hours);
-    scenario.at(jan(2)).post('gated_in', jan(1, 5));
-    expect(opensAfter(scenario, jan(2))).toBe(hours);
-    scenario.patch({ etd: jan(10) });
-    expect(opensAfter(scenario, jan(10))).toBe(hours);
-    scenario.at(jan(11)).estimate('gated_in', jan(20));
-    expect(opensAfter(scenario, jan(11))).toBe(hours);
-    scenario.at(after(jan(11), hours * HOUR)).check();
-    expect(last(scenario)).toMatchObject({ type: 'no_update', metrics: { silent_since: jan(11), heard_at: jan(11) } });
+    expect(opensAfter(scenario, inJanuary(1))).toBe(hours);
+    scenario.at(inJanuary(2)).post('gated_in', inJanuary(1, 5));
+    expect(opensAfter(scenario, inJanuary(2))).toBe(hours);
+    scenario.patch({ etd: inJanuary(10) });
+    expect(opensAfter(scenario, inJanuary(10))).toBe(hours);
+    scenario.at(inJanuary(11)).estimate('gated_in', inJanuary(20));
+    expect(opensAfter(scenario, inJanuary(11))).toBe(hours);
+    scenario.at(addMs(inJanuary(11), hours * HOUR)).check();
+    expect(last(scenario)).toMatchObject({
+      type: 'no_update',
+      metrics: { silent_since: inJanuary(11), heard_at: inJanuary(11) },
+    });
   });
 
   test.each<[Mode | null, boolean]>([
@@ -226,69 +236,69 @@ describe('no_update', () => {
     ['road', false],
     ['courier', false],
   ])('waits by %s for the ETA between departure and arrival: %s', (mode, waits) => {
-    const scenario = beginShipment('no_update', { mode, eta: jan(25) });
-    expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
-    scenario.at(jan(3)).post('in_transit_checkpoint');
-    expect(scenario.state?.nextCheckAt === jan(25)).toBe(waits);
-    scenario.at(jan(4)).post('arrived_at_destination');
-    expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
+    const scenario = beginShipment('no_update', { mode, eta: inJanuary(25) });
+    expect(scenario.state?.nextCheckAt).not.toBe(inJanuary(25));
+    scenario.at(inJanuary(3)).post('in_transit_checkpoint');
+    expect(scenario.state?.nextCheckAt === inJanuary(25)).toBe(waits);
+    scenario.at(inJanuary(4)).post('arrived_at_destination');
+    expect(scenario.state?.nextCheckAt).not.toBe(inJanuary(25));
   });
 
   it('opens at sea after its hours if the ETA is unknown or over', () => {
-    const scenario = beginShipment('no_update', { eta: jan(8) }).at(jan(3));
+    const scenario = beginShipment('no_update', { eta: inJanuary(8) }).at(inJanuary(3));
     scenario.post('vessel_departed');
-    expect(opensAfter(scenario, jan(3))).toBe(168);
+    expect(opensAfter(scenario, inJanuary(3))).toBe(168);
     scenario.patch({ eta: null });
-    expect(opensAfter(scenario, jan(3))).toBe(168);
+    expect(opensAfter(scenario, inJanuary(3))).toBe(168);
   });
 
   it('keeps later news when news with an earlier time is decided late', () => {
-    const scenario = beginShipment('no_update', {}).at(jan(5));
-    scenario.post('gated_in', jan(2));
-    scenario.at(jan(3)).post('cargo_stuffed', jan(2));
-    expect(scenario.state?.lastNewsAt).toBe(jan(5));
-    expect(opensAfter(scenario, jan(5))).toBe(168);
+    const scenario = beginShipment('no_update', {}).at(inJanuary(5));
+    scenario.post('gated_in', inJanuary(2));
+    scenario.at(inJanuary(3)).post('cargo_stuffed', inJanuary(2));
+    expect(scenario.state?.lastNewsAt).toBe(inJanuary(5));
+    expect(opensAfter(scenario, inJanuary(5))).toBe(168);
   });
 
   it('is not news if nothing is new: other fields, repetitions, retractions', () => {
-    const scenario = beginShipment('no_update', { eta: jan(25) }).at(jan(2));
+    const scenario = beginShipment('no_update', { eta: inJanuary(25) }).at(inJanuary(2));
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;
-    const { milestone } = scenario.post('gated_in', jan(2), feed);
-    scenario.post('cargo_stuffed', jan(2), { source: 'carrier' });
-    const due = jan(9);
+    const { milestone } = scenario.post('gated_in', inJanuary(2), feed);
+    scenario.post('cargo_stuffed', inJanuary(2), { source: 'carrier' });
+    const due = inJanuary(9);
     expect(scenario.state?.nextCheckAt).toBe(due);
-    scenario.at(jan(3));
-    scenario.post('gated_in', jan(2), feed);
+    scenario.at(inJanuary(3));
+    scenario.post('gated_in', inJanuary(2), feed);
     // The milestone takes the id of its repetition.
-    const repeated = scenario.post('cargo_stuffed', jan(2), { source: 'carrier', external_id: 'EV-2' });
+    const repeated = scenario.post('cargo_stuffed', inJanuary(2), { source: 'carrier', external_id: 'EV-2' });
     expect(types(repeated)).toEqual(['milestone.corrected.v1']);
-    scenario.upsert({ house_bill: 'HB-1', eta: jan(25) });
+    scenario.upsert({ house_bill: 'HB-1', eta: inJanuary(25) });
     scenario.retract(milestone);
     expect(scenario.state?.nextCheckAt).toBe(due);
     scenario.at(due).check();
     expect(scenario.open).toEqual(['no_update']);
     const news = [
-      (s: Scenario) => s.correct(s.post('received_at_origin', jan(3)).milestone, { occurred_at: jan(4) }),
-      (s: Scenario) => s.post('cargo_stuffed', jan(3), { source: 'carrier', external_id: 'EV-2' }),
-      (s: Scenario) => s.patch({ eta: jan(26) }),
+      (s: Scenario) => s.correct(s.post('received_at_origin', inJanuary(3)).milestone, { occurred_at: inJanuary(4) }),
+      (s: Scenario) => s.post('cargo_stuffed', inJanuary(3), { source: 'carrier', external_id: 'EV-2' }),
+      (s: Scenario) => s.patch({ eta: inJanuary(26) }),
     ];
     for (const [n, act] of news.entries()) {
-      const now = after(due, (n + 1) * 8 * DAY);
+      const now = addMs(due, (n + 1) * 8 * DAY_MS);
       scenario.at(now).check();
       expect(scenario.open).toEqual(['no_update']);
       act(scenario);
       expect(scenario.open).toEqual([]);
-      expect(scenario.state?.nextCheckAt).toBe(after(now, 7 * DAY));
+      expect(scenario.state?.nextCheckAt).toBe(addMs(now, 7 * DAY_MS));
     }
   });
 
   it('is off once all containers are delivered', () => {
-    const scenario = beginShipment('no_update', { container_numbers: [A, B] }).at(jan(2));
-    scenario.post('delivered', jan(2), { container_number: A });
-    expect(scenario.state?.nextCheckAt).toBe(jan(9));
-    scenario.post('delivered', jan(2), { container_number: B });
+    const scenario = beginShipment('no_update', { container_numbers: [CONTAINER_A, CONTAINER_B] }).at(inJanuary(2));
+    scenario.post('delivered', inJanuary(2), { container_number: CONTAINER_A });
+    expect(scenario.state?.nextCheckAt).toBe(inJanuary(9));
+    scenario.post('delivered', inJanuary(2), { container_number: CONTAINER_B });
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.at(jan(30)).check();
+    scenario.at(inJanuary(30)).check();
     expect(scenario.open).toEqual([]);
   });
 });

@@ -5,11 +5,21 @@ import {
   type Timestamp,
   latestTime,
 } from '@tracking/contracts';
-import { A, B, type Scenario, decisionInputs, types } from '../../test/scenario.ts';
-import { CREATED, DAY, HOUR, REQUIRED, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, decisionInputs, types } from '../../test/scenario.ts';
+import {
+  CREATED_AT,
+  DAY_MS,
+  HOUR,
+  REQUIRED_DOCUMENT_TYPES,
+  addMs,
+  beginShipment,
+  inJanuary,
+  leg,
+  enableOnlyType,
+} from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
-const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
+const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', inJanuary(2)), leg('SGSIN', 'USLAX', etd)];
 
 type Act = (scenario: Scenario) => unknown;
 const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
@@ -34,54 +44,54 @@ interface Row {
 }
 
 const arrived = posts('vessel_arrived', 'discharged', 'available_for_pickup', 'gated_out', 'delivery_attempted');
-const box = { container_number: A };
+const box = { container_number: CONTAINER_A };
 
 const ROWS: readonly Row[] = [
   {
     type: 'departure_overdue',
     name: '12 h past the ETD',
-    given: (created) => beginShipment('departure_overdue', { etd: jan(10) }, created),
-    opens: jan(10, 12),
+    given: (created) => beginShipment('departure_overdue', { etd: inJanuary(10) }, created),
+    opens: inJanuary(10, 12),
     severity: 'medium',
-    worsens: { at: jan(12), severity: 'high' },
-    metrics: { etd: jan(10) },
+    worsens: { at: inJanuary(12), severity: 'high' },
+    metrics: { etd: inJanuary(10) },
     resolvedBy: {
       ...posts('vessel_departed', 'rail_departed', 'in_transit_checkpoint', 'delivered', 'returned_to_shipper'),
       ...arrived,
-      'another ETD': (scenario) => scenario.patch({ etd: jan(25) }),
-      'an estimated departure': (scenario) => scenario.estimate('vessel_departed', jan(25)),
+      'another ETD': (scenario) => scenario.patch({ etd: inJanuary(25) }),
+      'an estimated departure': (scenario) => scenario.estimate('vessel_departed', inJanuary(25)),
       'no ETD': (scenario) => scenario.patch({ etd: null }),
     },
   },
   {
     type: 'arrival_overdue',
     name: '12 h past the ETA',
-    given: (created) => beginShipment('arrival_overdue', { eta: jan(20) }, created),
-    opens: jan(20, 12),
+    given: (created) => beginShipment('arrival_overdue', { eta: inJanuary(20) }, created),
+    opens: inJanuary(20, 12),
     severity: 'medium',
-    worsens: { at: jan(22), severity: 'high' },
-    metrics: { eta: jan(20) },
+    worsens: { at: inJanuary(22), severity: 'high' },
+    metrics: { eta: inJanuary(20) },
     resolvedBy: {
       ...posts('delivered', 'rail_unloaded', 'arrived_at_destination', 'empty_returned'),
       ...arrived,
-      'another ETA': (scenario) => scenario.patch({ eta: jan(30) }),
-      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', jan(30)),
+      'another ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
+      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', inJanuary(30)),
       'no ETA': (scenario) => scenario.patch({ eta: null }),
     },
   },
   {
     type: 'no_update',
     name: '7 d past the ETD',
-    given: (created) => beginShipment('no_update', { etd: jan(5) }, created),
-    opens: jan(12),
+    given: (created) => beginShipment('no_update', { etd: inJanuary(5) }, created),
+    opens: inJanuary(12),
     severity: 'low',
-    metrics: { silent_since: jan(5), heard_at: null },
+    metrics: { silent_since: inJanuary(5), heard_at: null },
     resolvedBy: {
       ...posts('gated_in', 'customs_hold', 'delivered'),
-      'a planned milestone': (scenario) => scenario.post('gated_in', jan(20), { classifier: 'planned' }),
-      'an estimate': (scenario) => scenario.estimate('gated_in', jan(20)),
-      'an ETA': (scenario) => scenario.patch({ eta: jan(30) }),
-      'another ETD': (scenario) => scenario.patch({ etd: jan(20) }),
+      'a planned milestone': (scenario) => scenario.post('gated_in', inJanuary(20), { classifier: 'planned' }),
+      'an estimate': (scenario) => scenario.estimate('gated_in', inJanuary(20)),
+      'an ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
+      'another ETD': (scenario) => scenario.patch({ etd: inJanuary(20) }),
     },
   },
   {
@@ -90,25 +100,27 @@ const ROWS: readonly Row[] = [
     given: (created) => {
       const scenario = beginShipment(
         'missed_connection',
-        { container_numbers: [A], legs: viaSingapore(jan(9)) },
+        { container_numbers: [CONTAINER_A], legs: viaSingapore(inJanuary(9)) },
         created,
       );
-      scenario.at(latestTime(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
+      scenario
+        .at(latestTime(created, inJanuary(6)))
+        .post('transshipment_discharged', inJanuary(6), { location: 'SGSIN', ...box });
       return scenario;
     },
-    container: A,
-    opens: jan(9, 12),
+    container: CONTAINER_A,
+    opens: inJanuary(9, 12),
     severity: 'high',
-    metrics: { location: 'SGSIN', arrived_at: jan(6), next_etd: jan(9) },
+    metrics: { location: 'SGSIN', arrived_at: inJanuary(6), next_etd: inJanuary(9) },
     resolvedBy: {
       ...posts('transshipment_loaded', 'transshipment_departed', 'loaded_on_vessel', 'vessel_departed', 'rail_loaded'),
       ...posts('in_transit_checkpoint', 'border_crossed', 'delivered'),
       ...arrived,
-      'another ETD': (scenario) => scenario.patch({ legs: viaSingapore(jan(29)) }),
+      'another ETD': (scenario) => scenario.patch({ legs: viaSingapore(inJanuary(29)) }),
       'an estimated departure': (scenario) =>
-        scenario.estimate('transshipment_departed', jan(29), { location: 'SGSIN' }),
+        scenario.estimate('transshipment_departed', inJanuary(29), { location: 'SGSIN' }),
       retraction: retractAll,
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
@@ -117,21 +129,21 @@ const ROWS: readonly Row[] = [
     given: (created) => {
       const scenario = beginShipment(
         'missed_connection',
-        { container_numbers: [A], legs: viaSingapore(null) },
+        { container_numbers: [CONTAINER_A], legs: viaSingapore(null) },
         created,
       );
-      scenario.at(latestTime(created, jan(6)));
-      scenario.post('vessel_arrived', jan(4), { location: 'SGSIN', ...box });
-      scenario.post('discharged', jan(6), { location: 'SGSIN', ...box });
+      scenario.at(latestTime(created, inJanuary(6)));
+      scenario.post('vessel_arrived', inJanuary(4), { location: 'SGSIN', ...box });
+      scenario.post('discharged', inJanuary(6), { location: 'SGSIN', ...box });
       return scenario;
     },
-    container: A,
-    opens: jan(14),
+    container: CONTAINER_A,
+    opens: inJanuary(14),
     severity: 'high',
-    metrics: { location: 'SGSIN', arrived_at: jan(4), next_etd: null },
+    metrics: { location: 'SGSIN', arrived_at: inJanuary(4), next_etd: null },
     resolvedBy: {
       ...posts('transshipment_loaded', 'delivered'),
-      'a later ETD': (scenario) => scenario.patch({ legs: viaSingapore(jan(29)) }),
+      'a later ETD': (scenario) => scenario.patch({ legs: viaSingapore(inJanuary(29)) }),
       retraction: retractAll,
     },
   },
@@ -139,40 +151,40 @@ const ROWS: readonly Row[] = [
     type: 'demurrage_risk',
     name: '2 d before the last free day at the destination',
     given: (created) => {
-      const scenario = beginShipment('demurrage_risk', { container_numbers: [A] }, created);
-      scenario.patchContainer(A, { last_free_day: '2026-01-20' });
+      const scenario = beginShipment('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' });
       return scenario;
     },
-    container: A,
+    container: CONTAINER_A,
     // Los Angeles is 8 hours behind.
-    opens: jan(18, 8),
-    due: jan(20, 8),
+    opens: inJanuary(18, 8),
+    due: inJanuary(20, 8),
     severity: 'high',
-    worsens: { at: jan(21, 8), severity: 'critical' },
+    worsens: { at: inJanuary(21, 8), severity: 'critical' },
     metrics: { last_free_day: '2026-01-20', discharged_at: null },
     resolvedBy: {
       ...posts('gated_out', 'out_for_delivery', 'delivery_attempted', 'delivered', 'empty_returned'),
-      'another day': (scenario) => scenario.patchContainer(A, { last_free_day: '2026-01-29' }),
-      'no day': (scenario) => scenario.patchContainer(A, { last_free_day: null }),
+      'another day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-29' }),
+      'no day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: null }),
       'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
     type: 'demurrage_risk',
     name: '4 d after the discharge where no day is known',
     given: (created) => {
-      const scenario = beginShipment('demurrage_risk', { container_numbers: [A] }, created);
-      scenario.at(latestTime(created, jan(6))).post('discharged', jan(6), box);
+      const scenario = beginShipment('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.at(latestTime(created, inJanuary(6))).post('discharged', inJanuary(6), box);
       return scenario;
     },
-    container: A,
-    opens: jan(10),
+    container: CONTAINER_A,
+    opens: inJanuary(10),
     severity: 'high',
-    metrics: { last_free_day: null, discharged_at: jan(6) },
+    metrics: { last_free_day: null, discharged_at: inJanuary(6) },
     resolvedBy: {
       ...posts('gated_out', 'delivered', 'rail_departed'),
-      'a later day': (scenario) => scenario.patchContainer(A, { last_free_day: '2026-01-29' }),
+      'a later day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-29' }),
       retraction: retractAll,
       'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
     },
@@ -181,36 +193,36 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '2 d before the empty is due',
     given: (created) => {
-      const scenario = beginShipment('detention_risk', { container_numbers: [A] }, created);
-      scenario.patchContainer(A, { empty_return_by: '2026-01-20' });
+      const scenario = beginShipment('detention_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-20' });
       return scenario;
     },
-    container: A,
-    opens: jan(18, 8),
-    due: jan(20, 8),
+    container: CONTAINER_A,
+    opens: inJanuary(18, 8),
+    due: inJanuary(20, 8),
     severity: 'medium',
-    worsens: { at: jan(21, 8), severity: 'critical' },
+    worsens: { at: inJanuary(21, 8), severity: 'critical' },
     metrics: { empty_return_by: '2026-01-20', gated_out_at: null },
     resolvedBy: {
       ...posts('empty_returned', 'returned_to_shipper'),
-      'another day': (scenario) => scenario.patchContainer(A, { empty_return_by: '2026-01-29' }),
-      'no day': (scenario) => scenario.patchContainer(A, { empty_return_by: null }),
+      'another day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-29' }),
+      'no day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: null }),
       'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
     type: 'missing_document',
     name: '3 d before the ETA',
-    given: (created) => beginShipment('missing_document', { eta: jan(20) }, created),
-    opens: jan(17),
-    due: jan(20),
+    given: (created) => beginShipment('missing_document', { eta: inJanuary(20) }, created),
+    opens: inJanuary(17),
+    due: inJanuary(20),
     severity: 'medium',
-    metrics: { missing: REQUIRED, eta: jan(20) },
+    metrics: { missing: REQUIRED_DOCUMENT_TYPES, eta: inJanuary(20) },
     resolvedBy: {
-      'one of each': (scenario) => REQUIRED.forEach((type) => scenario.add({ type })),
-      'another ETA': (scenario) => scenario.patch({ eta: jan(30) }),
-      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', jan(30)),
+      'one of each': (scenario) => REQUIRED_DOCUMENT_TYPES.forEach((type) => scenario.add({ type })),
+      'another ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
+      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', inJanuary(30)),
       'no ETA': (scenario) => scenario.patch({ eta: null }),
       'a mode that needs none': (scenario) => scenario.patch({ mode: 'air' }),
       'no mode': (scenario) => scenario.patch({ mode: null }),
@@ -220,17 +232,17 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
-      const scenario = beginShipment('detention_risk', { container_numbers: [A] }, created);
-      scenario.at(latestTime(created, jan(6))).post('gated_out', jan(6), box);
+      const scenario = beginShipment('detention_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.at(latestTime(created, inJanuary(6))).post('gated_out', inJanuary(6), box);
       return scenario;
     },
-    container: A,
-    opens: jan(16),
+    container: CONTAINER_A,
+    opens: inJanuary(16),
     severity: 'medium',
-    metrics: { empty_return_by: null, gated_out_at: jan(6) },
+    metrics: { empty_return_by: null, gated_out_at: inJanuary(6) },
     resolvedBy: {
       ...posts('empty_returned', 'returned_to_shipper'),
-      'a later day': (scenario) => scenario.patchContainer(A, { empty_return_by: '2026-01-29' }),
+      'a later day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-29' }),
       retraction: retractAll,
     },
   },
@@ -240,7 +252,7 @@ describe.each(ROWS)('$type $name', (row) => {
   const { type, given, opens, due = opens, severity, worsens, container = null } = row;
   const told = [type, container, 'open'].filter(Boolean).join(' ');
   const opened = () => {
-    const scenario = given(CREATED).at(opens);
+    const scenario = given(CREATED_AT).at(opens);
     scenario.check();
     expect(scenario.exceptions).toEqual([told]);
     return scenario;
@@ -248,9 +260,9 @@ describe.each(ROWS)('$type $name', (row) => {
   const last = (scenario: Scenario) => scenario.state?.exceptions.at(-1);
 
   it('opens exactly when due, once', () => {
-    const scenario = given(CREATED);
+    const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(types(scenario.at(after(opens, -1)).check())).toEqual([]);
+    expect(types(scenario.at(addMs(opens, -1)).check())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
     const decision = scenario.at(opens).check();
     expect(types(decision)).toEqual(['exception.opened.v1']);
@@ -261,18 +273,18 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
     expect(types(scenario.check())).toEqual([]);
-    expect(types(scenario.at(after(opens, 1)).check())).toEqual([]);
+    expect(types(scenario.at(addMs(opens, 1)).check())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
-    const scenario = given(CREATED);
+    const scenario = given(CREATED_AT);
     expect(types(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
   });
 
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(types(scenario.at(after(worsens.at, -1)).check())).toEqual([]);
+      expect(types(scenario.at(addMs(worsens.at, -1)).check())).toEqual([]);
       expect(types(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
@@ -281,29 +293,29 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('opens once after months without a check, with the present severity', () => {
-    const scenario = given(CREATED).at(after(opens, 90 * DAY));
+    const scenario = given(CREATED_AT).at(addMs(opens, 90 * DAY_MS));
     expect(types(scenario.check())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
     expect(types(scenario.check())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
-    const scenario = opened().at(after(opens, HOUR));
+    const scenario = opened().at(addMs(opens, HOUR));
     act(scenario);
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED).at(after(opens, -HOUR));
+    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR));
     act(scenario);
-    scenario.at(after(opens, 2 * HOUR)).check();
+    scenario.at(addMs(opens, 2 * HOUR)).check();
     expect(scenario.open).toEqual([]);
   });
 
   it('resolves when disabled or given more hours, and opens again with the former settings', () => {
     for (const settings of [
-      onlyType(type, { enabled: false }),
-      onlyType(type, { after_hours: 8_760, before_hours: 1 }),
+      enableOnlyType(type, { enabled: false }),
+      enableOnlyType(type, { after_hours: 8_760, before_hours: 1 }),
     ]) {
       const scenario = opened();
       scenario.settings = settings;
@@ -312,7 +324,7 @@ describe.each(ROWS)('$type $name', (row) => {
       // The 10 days are fixed.
       if (isByStop && settings.exceptions[type].enabled) continue;
       expect(scenario.open).toEqual([]);
-      scenario.settings = onlyType(type);
+      scenario.settings = enableOnlyType(type);
       scenario.check();
       expect(scenario.open).toEqual([type]);
     }
@@ -320,8 +332,8 @@ describe.each(ROWS)('$type $name', (row) => {
 
   it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
-      const scenario = given(CREATED).at(opens);
-      scenario.settings = onlyType(type, { severity: set });
+      const scenario = given(CREATED_AT).at(opens);
+      scenario.settings = enableOnlyType(type, { severity: set });
       scenario.check();
       expect(last(scenario)?.severity).toBe(set);
     }
@@ -333,14 +345,14 @@ describe.each(ROWS)('$type $name', (row) => {
     const resolved = told.replace('open', 'resolved fixed');
     expect(scenario.exceptions).toEqual([resolved]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.at(after(opens, 60 * DAY)).check();
+    scenario.at(addMs(opens, 60 * DAY_MS)).check();
     scenario.upsert({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
-    scenario.settings = onlyType(type, { enabled: false });
+    scenario.settings = enableOnlyType(type, { enabled: false });
     expect(types(scenario.check())).toEqual(['exception.conditions_ended.v1']);
     expect(types(scenario.check())).toEqual([]);
-    scenario.settings = onlyType(type);
+    scenario.settings = enableOnlyType(type);
     scenario.check();
     expect(scenario.exceptions).toEqual([resolved, told]);
   });
@@ -350,30 +362,30 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.cancel();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(types(scenario.at(after(opens, 60 * DAY)).check())).toEqual([]);
+    expect(types(scenario.at(addMs(opens, 60 * DAY_MS)).check())).toEqual([]);
     scenario.reopen();
     expect(scenario.open).toEqual([type]);
   });
 
   if (type === 'no_update') {
     it('counts from the creation if it was due more than 30 days before', () => {
-      const created = after(opens, 30 * DAY + 1);
+      const created = addMs(opens, 30 * DAY_MS + 1);
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
-      expect(imported.state?.nextCheckAt).toBe(after(created, 7 * DAY));
-      expect(types(imported.at(after(created, 7 * DAY - 1)).check())).toEqual([]);
-      imported.at(after(created, 7 * DAY)).check();
+      expect(imported.state?.nextCheckAt).toBe(addMs(created, 7 * DAY_MS));
+      expect(types(imported.at(addMs(created, 7 * DAY_MS - 1)).check())).toEqual([]);
+      imported.at(addMs(created, 7 * DAY_MS)).check();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
-      expect(given(after(opens, 30 * DAY)).open).toEqual([type]);
+      expect(given(addMs(opens, 30 * DAY_MS)).open).toEqual([type]);
     });
   } else {
     it('does not open if it was due more than 30 days before the creation', () => {
-      const imported = given(after(due, 30 * DAY + 1));
+      const imported = given(addMs(due, 30 * DAY_MS + 1));
       imported.check();
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBeNull();
-      const recent = given(after(due, 30 * DAY));
+      const recent = given(addMs(due, 30 * DAY_MS));
       recent.check();
       expect(recent.open).toEqual([type]);
     });
@@ -381,19 +393,19 @@ describe.each(ROWS)('$type $name', (row) => {
 
   if (row.due !== undefined) {
     it.each([721, 2_160, 8_760])('opens immediately %d hours ahead, and stays open', (before_hours) => {
-      const scenario = given(CREATED);
-      scenario.settings = onlyType(type, { before_hours });
+      const scenario = given(CREATED_AT);
+      scenario.settings = enableOnlyType(type, { before_hours });
       scenario.check();
       expect(scenario.exceptions).toEqual([told]);
       const open = opened();
-      open.settings = onlyType(type, { before_hours });
+      open.settings = enableOnlyType(type, { before_hours });
       open.check();
       expect(open.exceptions).toEqual([told]);
     });
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED).at(after(opens, -HOUR));
+    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();

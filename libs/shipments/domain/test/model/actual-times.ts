@@ -1,7 +1,7 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
 import {
-  type Memory,
+  type ModelMemory,
   type ModelMilestone,
   isByRoad,
   findDestination,
@@ -12,11 +12,11 @@ import {
 import { isArrival, isDeparted, isOnTheWay, isRailDepartedAgain, isSailingOn, isUnavailableAgain } from './status.ts';
 
 /** Reports whether the code is a departure: 55, 60, 66 and 73, by road and courier also 30. */
-export function isDeparture(milestone: ModelMilestone, memory: Memory): boolean {
+export function isDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return isDepartureBy(memory.fields.mode, milestone, memory);
 }
 
-export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memory: Memory): boolean {
+export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memory: ModelMemory): boolean {
   return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
 }
 
@@ -27,37 +27,37 @@ interface ActualEvent {
 }
 
 /** Finds `atd`: the earliest actual departure at `origin_port`, otherwise the earliest. */
-function findDeparture(memory: Memory): ActualEvent | null {
+function findDeparture(memory: ModelMemory): ActualEvent | null {
   const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
-  return firstAtPort(there, departures);
+  return chooseFirstAtPort(there, departures);
 }
 
 /** Finds `ata`: the earliest arrival at `destination_port`, otherwise the earliest after the last departure. */
-function findArrival(memory: Memory): ActualEvent | null {
+function findArrival(memory: ModelMemory): ActualEvent | null {
   const there = actualArrivals(memory).filter((milestone) => isAt(findDestination(memory), milestone));
-  return firstAtPort(there, finalArrivals(memory));
+  return chooseFirstAtPort(there, finalArrivals(memory));
 }
 
-function firstAtPort([there]: readonly ModelMilestone[], [other]: readonly ModelMilestone[]): ActualEvent | null {
+function chooseFirstAtPort([there]: readonly ModelMilestone[], [other]: readonly ModelMilestone[]): ActualEvent | null {
   if (there !== undefined) return { by: there, rule: 'at_port' };
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function shipmentAtd(memory: Memory): Timestamp | null {
+export function shipmentAtd(memory: ModelMemory): Timestamp | null {
   return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
-export function shipmentAta(memory: Memory): Timestamp | null {
+export function shipmentAta(memory: ModelMemory): Timestamp | null {
   return findArrival(memory)?.by.occurred_at ?? null;
 }
 
-function actualArrivals(memory: Memory): readonly ModelMilestone[] {
+function actualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
   return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
 }
 
 /** Returns the arrivals that are not before the last departure. */
-function finalArrivals(memory: Memory): readonly ModelMilestone[] {
+function finalArrivals(memory: ModelMemory): readonly ModelMilestone[] {
   const departed = actualMilestones(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
   return actualArrivals(memory).filter(({ occurred_at }) => occurred_at >= departed);
 }
@@ -66,7 +66,7 @@ function finalArrivals(memory: Memory): readonly ModelMilestone[] {
  * Returns the leg's `atd` from departures at its port, by its mode. For the first leg, also from departures without a
  * place.
  */
-export function legAtd(index: number, memory: Memory): Timestamp | null {
+export function legAtd(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
   const whole = legs.length <= 1 ? shipmentAtd(memory) : null;
@@ -76,11 +76,11 @@ export function legAtd(index: number, memory: Memory): Timestamp | null {
     (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
   const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
-  return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => isPlaceless(each, memory))) : null);
+  return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => hasNoPlace(each, memory))) : null);
 }
 
 /** Returns the leg's `ata` from arrivals at its port. For the last leg, also from arrivals without a place. */
-export function legAta(index: number, memory: Memory): Timestamp | null {
+export function legAta(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
   if (leg === undefined || legs.length === 1) return shipmentAta(memory);
@@ -89,7 +89,7 @@ export function legAta(index: number, memory: Memory): Timestamp | null {
   );
   const there = arrivals.filter((milestone) => isVisit(milestone, index, 'destination_port', memory));
   if (there.length > 0 || index < legs.length - 1) return earliest(there);
-  return earliest(finalArrivals(memory).filter((each) => isPlaceless(each, memory)));
+  return earliest(finalArrivals(memory).filter((each) => hasNoPlace(each, memory)));
 }
 
 /**
@@ -101,7 +101,7 @@ export function isVisit(
   milestone: ModelMilestone,
   index: number,
   port: 'origin_port' | 'destination_port',
-  memory: Memory,
+  memory: ModelMemory,
 ): boolean {
   const { value: legs } = memory.legs;
   const own = legs[index]?.[port] ?? null;
@@ -119,7 +119,7 @@ function isAt(port: string | null, { location }: ModelMilestone): boolean {
  * Reports whether the milestone has no location, or free text: neither a port of the shipment or of a leg, nor a known
  * place.
  */
-export function isPlaceless({ location }: ModelMilestone, memory: Memory): boolean {
+export function hasNoPlace({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return true;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
   const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
@@ -130,7 +130,7 @@ export function isPlaceless({ location }: ModelMilestone, memory: Memory): boole
  * Returns the times of a container. Each is that of the earliest milestone of its kind that counts; `discharged_at` is
  * the discharge from the last vessel, also if the container continues by land from there.
  */
-export function containerTimes(container: string, memory: Memory) {
+export function containerTimes(container: string, memory: ModelMemory) {
   const lane = milestonesOfContainer(actualMilestones(memory), container);
   const earliestOf = (code: string) =>
     earliest(
@@ -149,7 +149,7 @@ export function containerTimes(container: string, memory: Memory) {
   };
 }
 
-function isLanding(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): boolean {
+function isLanding(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   const sailed = lane.some(
     (other) =>
       ['vessel_departed', 'transshipment_departed'].includes(other.code) &&
@@ -161,7 +161,7 @@ function isLanding(milestone: ModelMilestone, lane: readonly ModelMilestone[], m
   return milestone.code === 'discharged' && !sailed && isLast;
 }
 
-function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: legs } }: Memory): boolean {
+function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: legs } }: ModelMemory): boolean {
   const stop = legs.map(({ destination_port }) => destination_port).lastIndexOf(location);
   const next = stop < 0 ? undefined : legs[stop + 1];
   const by = next?.mode ?? fields.mode;

@@ -32,8 +32,8 @@ export function checkAnnouncements({ before, after, events }: DecidedCommand): v
 
 /** Checks that each new actual milestone is announced once, as are retractions. */
 function checkMilestones(before: ShipmentState, after: ShipmentState, announced: readonly string[]): void {
-  const actualBefore = new Set(idsOfActual(before));
-  const recorded = idsOfActual(after).filter((id) => !actualBefore.has(id));
+  const actualBefore = new Set(listActualIds(before));
+  const recorded = listActualIds(after).filter((id) => !actualBefore.has(id));
   expect(announced.filter((type) => type === 'milestone.recorded')).toHaveLength(recorded.length);
   const retracted = after.timeline.filter(
     ({ milestone }) => milestone.retracted_at !== null && actualBefore.has(milestone.id),
@@ -41,7 +41,7 @@ function checkMilestones(before: ShipmentState, after: ShipmentState, announced:
   expect(announced.filter((type) => type === 'milestone.retracted')).toHaveLength(retracted.length);
 }
 
-function idsOfActual({ timeline }: ShipmentState): readonly string[] {
+function listActualIds({ timeline }: ShipmentState): readonly string[] {
   const actual = timeline.filter(
     ({ milestone }) => milestone.classifier === 'actual' && milestone.retracted_at === null,
   );

@@ -3,7 +3,7 @@ import { hasValidCheckDigit } from '../../src/references.ts';
 import { containerTimes, lastMilestone } from './actual-times.ts';
 import { isSuperseded } from './estimates.ts';
 import {
-  type Memory,
+  type ModelMemory,
   EMPTY_CONTAINER_FIELDS,
   findDestination,
   actualMilestones,
@@ -14,34 +14,34 @@ import {
 import { laneStatus, shipmentStatus } from './status.ts';
 
 /** Returns the expected answer about the shipment after the last command. */
-export function expectedAnswer(memory: Memory) {
+export function expectedAnswer(memory: ModelMemory) {
   const { status, by } = shipmentStatus(memory);
   return {
-    fields: fieldsOf(memory),
+    fields: readClientFields(memory),
     status,
     status_milestone_id: by?.id ?? null,
-    ...timesOf(memory),
-    legs: legsOf(memory),
-    containers: memory.fields.container_numbers.map((number) => containerOf(number, memory)),
+    ...readTimes(memory),
+    legs: readLegs(memory),
+    containers: memory.fields.container_numbers.map((number) => readContainer(number, memory)),
     last_milestone: lastMilestone(actualMilestones(memory)),
-    milestones: milestonesOf(memory),
+    milestones: readMilestones(memory),
   };
 }
 
 /** Returns the fields that only clients set. */
-function fieldsOf(memory: Memory) {
+function readClientFields(memory: ModelMemory) {
   const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
   return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
 }
 
-function timesOf({ answered: { etd, eta, original_eta, atd, ata } }: Memory) {
+function readTimes({ answered: { etd, eta, original_eta, atd, ata } }: ModelMemory) {
   return { etd, eta, original_eta, atd, ata };
 }
 
 /**
  * Returns the legs. Without legs, the shipment has one leg from origin to destination, or none if it has neither port.
  */
-function legsOf(memory: Memory): readonly Leg[] {
+function readLegs(memory: ModelMemory): readonly Leg[] {
   const given = memory.legs.value;
   const { mode, carrier_scac } = memory.fields;
   const [origin_port, destination_port] = [findOrigin(memory), findDestination(memory)];
@@ -53,7 +53,7 @@ function legsOf(memory: Memory): readonly Leg[] {
   return memory.answered.legs;
 }
 
-function containerOf(number: string, memory: Memory) {
+function readContainer(number: string, memory: ModelMemory) {
   const lane = milestonesOfContainer(actualMilestones(memory), number);
   const { status, by } = laneStatus(lane, memory);
   return {
@@ -67,7 +67,7 @@ function containerOf(number: string, memory: Memory) {
   };
 }
 
-function milestonesOf(memory: Memory) {
+function readMilestones(memory: ModelMemory) {
   return memory.milestones.toSorted(compareInListOrder).map((milestone) => {
     const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision, retracted } =
       milestone;

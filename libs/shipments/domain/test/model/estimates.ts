@@ -4,13 +4,13 @@ import {
   shipmentAtd,
   isDeparture,
   isDepartureBy,
-  isPlaceless,
+  hasNoPlace,
   isVisit,
   legAta,
   legAtd,
 } from './actual-times.ts';
 import {
-  type Memory,
+  type ModelMemory,
   type ModelMilestone,
   isByRoad,
   countingMilestones,
@@ -21,22 +21,22 @@ import {
 import { cancellations } from './status.ts';
 
 /** Reports whether a newer estimate for the same code, container, location and source exists. */
-export function isSuperseded(estimate: ModelMilestone, memory: Memory): boolean {
+export function isSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
     (other) =>
       !other.retracted &&
       other.classifier === 'estimated' &&
-      seriesOf(other) === seriesOf(estimate) &&
+      seriesKey(other) === seriesKey(estimate) &&
       other.said > estimate.said,
   );
 }
 
-function seriesOf({ code, container_number, location, source }: ModelMilestone): string {
+function seriesKey({ code, container_number, location, source }: ModelMilestone): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
-function currentEstimates(memory: Memory): readonly ModelMilestone[] {
+function currentEstimates(memory: ModelMemory): readonly ModelMilestone[] {
   return countingMilestones(memory).filter(
     (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
   );
@@ -46,7 +46,7 @@ function currentEstimates(memory: Memory): readonly ModelMilestone[] {
  * Reports whether an estimate of the code is an estimated arrival: `vessel_arrived`, `flight_arrived`,
  * `arrived_at_destination`; by rail also 105 and 106; by road and courier also `delivered`.
  */
-function estimatesArrival({ code, location }: ModelMilestone, memory: Memory): boolean {
+function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
   const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
@@ -56,7 +56,7 @@ function estimatesArrival({ code, location }: ModelMilestone, memory: Memory): b
 }
 
 /** Reports whether an estimate of the code is an estimated departure, by the mode of the shipment or of the leg. */
-function estimatesDeparture(milestone: ModelMilestone, memory: Memory): boolean {
+function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
@@ -66,18 +66,18 @@ function estimatesDeparture(milestone: ModelMilestone, memory: Memory): boolean 
  * Reports whether the estimate is for the shipment: its location is absent, free text, `destination_port` or the port
  * of the last leg. Other locations set the time of their leg.
  */
-function isEndOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
+function isEndOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const ports = [findDestination(memory), memory.legs.value.at(-1)?.destination_port];
-  return isPlaceless(milestone, memory) || ports.includes(milestone.location);
+  return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
 }
 
-function isStartOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
+function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const ports = [findOrigin(memory), memory.legs.value[0]?.origin_port];
-  return isPlaceless(milestone, memory) || ports.includes(milestone.location);
+  return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
 }
 
 /** Returns the estimates of the arrival. If `arrived_at_destination` is estimated, only those count. */
-function arrivalsOfShipment(memory: Memory): readonly ModelMilestone[] {
+function arrivalsOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
   );
@@ -86,7 +86,7 @@ function arrivalsOfShipment(memory: Memory): readonly ModelMilestone[] {
 }
 
 /** Returns the estimates of the departure. */
-function departuresOfShipment(memory: Memory): readonly ModelMilestone[] {
+function departuresOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
   return currentEstimates(memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
   );
@@ -96,7 +96,7 @@ function departuresOfShipment(memory: Memory): readonly ModelMilestone[] {
 function newestPerContainer(
   said: number,
   estimates: readonly ModelMilestone[],
-  memory: Memory,
+  memory: ModelMemory,
 ): readonly ModelMilestone[] {
   const newer = estimates.filter((estimate) => estimate.said > said);
   const containers = memory.fields.container_numbers;
@@ -107,7 +107,11 @@ function newestPerContainer(
 /**
  * Returns the newer estimates with the latest time for the containers, several if they agree. None if none is newer.
  */
-function newerEstimates(said: number, estimates: readonly ModelMilestone[], memory: Memory): readonly ModelMilestone[] {
+function newerEstimates(
+  said: number,
+  estimates: readonly ModelMilestone[],
+  memory: ModelMemory,
+): readonly ModelMilestone[] {
   const newest = newestPerContainer(said, estimates, memory);
   const latest = newest
     .map(({ occurred_at }) => occurred_at)
@@ -119,7 +123,7 @@ function newerEstimates(said: number, estimates: readonly ModelMilestone[], memo
 function latestEstimateAfter(
   said: number,
   estimates: readonly ModelMilestone[],
-  memory: Memory,
+  memory: ModelMemory,
 ): Timestamp | undefined {
   return newerEstimates(said, estimates, memory)[0]?.occurred_at;
 }
@@ -128,21 +132,21 @@ function latestEstimateAfter(
  * Returns the newest statement of `eta` by an upsert, a PATCH (null too) or an estimate. Without an own value, the
  * shipment has that of its last leg.
  */
-function newestEta(memory: Memory): Timestamp | null {
+function newestEta(memory: ModelMemory): Timestamp | null {
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
   if (value === null && memory.legs.value[last]?.eta != null) return legEta(last, memory);
   return latestEstimateAfter(said, arrivalsOfShipment(memory), memory) ?? value;
 }
 
-function newestEtd(memory: Memory): Timestamp | null {
+function newestEtd(memory: ModelMemory): Timestamp | null {
   const { value, said } = memory.etd;
   if (value === null && memory.legs.value[0]?.etd != null) return legEtd(0, memory);
   return latestEstimateAfter(said, departuresOfShipment(memory), memory) ?? value;
 }
 
 /** Returns the leg's ETA. After the leg's arrival, only the client changes it. */
-function legEta(index: number, memory: Memory): Timestamp | null {
+function legEta(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
@@ -160,7 +164,7 @@ function legEta(index: number, memory: Memory): Timestamp | null {
   return latestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
-function legEtd(index: number, memory: Memory): Timestamp | null {
+function legEtd(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
@@ -174,7 +178,7 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
 }
 
 /** Returns the shipment's ETA. After `ata`, only a PATCH that contains it changes it. */
-function shipmentEta(memory: Memory, isPatch: boolean): Timestamp | null {
+function shipmentEta(memory: ModelMemory, isPatch: boolean): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
   const isSetNow = isPatch && Math.max(memory.eta.said, ofLeg) === memory.now;
@@ -182,7 +186,7 @@ function shipmentEta(memory: Memory, isPatch: boolean): Timestamp | null {
 }
 
 /** Returns the shipment's ETD. After the departure, only the client changes it. */
-function shipmentEtd(memory: Memory): Timestamp | null {
+function shipmentEtd(memory: ModelMemory): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
   const isSetNow = Math.max(memory.etd.said, set) === memory.now;
@@ -192,7 +196,7 @@ function shipmentEtd(memory: Memory): Timestamp | null {
 /**
  * Returns the expected times after a command. They are remembered, because they stay after a departure and an arrival.
  */
-export function expectedTimes(memory: Memory, isPatch: boolean): Memory['answered'] {
+export function expectedTimes(memory: ModelMemory, isPatch: boolean): ModelMemory['answered'] {
   const eta = shipmentEta(memory, isPatch);
   return {
     etd: shipmentEtd(memory),

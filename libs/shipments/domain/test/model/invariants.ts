@@ -8,8 +8,8 @@ import {
   isDocumentPresent,
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
-import { copyOf } from '../remedies.ts';
-import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
+import { copyScenario } from '../remedies.ts';
+import { SHIPMENT_ID, type Scenario, createDecideContext, places } from '../scenario.ts';
 import { keyOf, unresolvedExceptions } from './timed-walk.ts';
 
 export function requireState({ state }: Scenario): ShipmentState {
@@ -24,7 +24,7 @@ export function checkAt(
   state = requireState(scenario),
 ): readonly ShipmentEventBody[] {
   const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
-  return decide(command, state, { ...contextFor(command.id), settings: scenario.settings }).events;
+  return decide(command, state, { ...createDecideContext(command.id), settings: scenario.settings }).events;
 }
 
 /**
@@ -72,7 +72,7 @@ export function checkExplainedExceptions(scenario: Scenario): void {
 
 /** Returns the times at which further exceptions open, by type and container. */
 function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
-  const branch = copyOf(scenario);
+  const branch = copyScenario(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
     branch.at(next).check();
@@ -108,7 +108,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
   checkTimes(explanation, state);
   for (const container of record.containers) {
     if (container.status === 'cancelled') continue;
-    const reached = milestones.map((each) => rankFor(container.number, each));
+    const reached = milestones.map((each) => findRank(container.number, each));
     expect([container.number, container.status]).toEqual([
       container.number,
       SHIPMENT_STATUSES[Math.max(0, ...reached)],
@@ -117,7 +117,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
 }
 
 /** Returns the rank that a milestone gives to a container; 0 without any. */
-function rankFor(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
+function findRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);
   const status: ShipmentStatus | null = own === undefined ? counts_as : own.counts_as;

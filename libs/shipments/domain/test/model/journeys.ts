@@ -1,9 +1,9 @@
 import { type LegFields, MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
-import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
-import { type Theme, themes, within } from './theme.ts';
-import { CUSTOMS, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
+import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
+import { type JourneyTheme, themes, applyTheme } from './theme.ts';
+import { CUSTOMS_CODES, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
 
 /** An action on a shipment. */
 export type Step =
@@ -33,7 +33,7 @@ const leg = (fields: Partial<LegFields>): LegFields => ({
   eta: null,
   ...fields,
 });
-const LEGS: readonly (readonly LegFields[])[] = [
+const LEG_LISTS: readonly (readonly LegFields[])[] = [
   [],
   [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(9) })],
   [
@@ -76,15 +76,26 @@ const timeOf = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
   .map(([number, hour]) => day(number, hour));
 const timeOrNone = fc.option(timeOf, { nil: null, freq: 3 });
-const containersOf = fc.constantFrom([], [], [A], [A], [A, B], [A, B], [B, A], [A, B, C], [C], [A, WRONG_DIGIT]);
+const containersOf = fc.constantFrom(
+  [],
+  [],
+  [CONTAINER_A],
+  [CONTAINER_A],
+  [CONTAINER_A, CONTAINER_B],
+  [CONTAINER_A, CONTAINER_B],
+  [CONTAINER_B, CONTAINER_A],
+  [CONTAINER_A, CONTAINER_B, CONTAINER_C],
+  [CONTAINER_C],
+  [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+);
 
-const FIELDS = {
+const SHIPMENT_FIELD_ARBITRARIES = {
   mode: fc.constantFrom(...MODES, 'ocean' as const, 'ocean' as const, 'road' as const, null),
   load_type: fc.constantFrom('fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'CNSHA', null),
   container_numbers: containersOf,
-  legs: fc.constantFrom(...LEGS),
+  legs: fc.constantFrom(...LEG_LISTS),
   etd: timeOrNone,
   eta: timeOrNone,
   house_bill: fc.constantFrom('HB-1', null),
@@ -102,7 +113,7 @@ const milestoneOf = (
       code: fc.constantFrom(...names),
       occurred_at: timeOf,
       classifier: fc.constantFrom(...classifiers),
-      container_number: fc.constantFrom(null, null, null, A, A, B, C),
+      container_number: fc.constantFrom(null, null, null, CONTAINER_A, CONTAINER_A, CONTAINER_B, CONTAINER_C),
       location: fc.constantFrom(...locations),
       source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const, 'ais' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2', 'EV-3'),
@@ -113,7 +124,7 @@ const milestoneOf = (
 export const actual = fc.oneof(
   { weight: 3, arbitrary: milestoneOf(FREQUENT_CODES, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
-  { weight: 1, arbitrary: milestoneOf(CUSTOMS, ['actual']) },
+  { weight: 1, arbitrary: milestoneOf(CUSTOMS_CODES, ['actual']) },
 );
 const post: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('post' as const),
@@ -124,11 +135,11 @@ const post: fc.Arbitrary<Step> = fc.record({
   ),
 });
 
-const CONTENT = {
+const CONTENT_FIELDS = {
   code: fc.constantFrom(...FREQUENT_CODES),
   occurred_at: timeOf,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
-  container_number: fc.constantFrom(null, A, B),
+  container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
   location: fc.constantFrom(...LOCATIONS),
   external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
   note: fc.constantFrom(null, 'late'),
@@ -139,29 +150,29 @@ const repeatStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     kind: fc.constant('repeat' as const),
     which: anyIndex,
-    but: fc.record({ ...CONTENT, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
+    but: fc.record({ ...CONTENT_FIELDS, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
   }),
   fc.record({
     kind: fc.constant('correct' as const),
     which: anyIndex,
-    patch: fc.record(CONTENT, { requiredKeys: [] }),
+    patch: fc.record(CONTENT_FIELDS, { requiredKeys: [] }),
   }),
   fc.record({ kind: fc.constant('retract' as const), which: anyIndex }),
 );
 
 const upsert: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('upsert' as const),
-  fields: fc.record(FIELDS, { requiredKeys: [] }),
+  fields: fc.record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: [] }),
 });
-const PARTY = fc.option(
+const PARTY_ARBITRARY = fc.option(
   fc.record({ name: fc.constantFrom('Acme', null), external_id: fc.constantFrom('C-1', null) }, { requiredKeys: [] }),
   { nil: null },
 );
-const PATCH = {
-  ...FIELDS,
+const PATCH_ARBITRARIES = {
+  ...SHIPMENT_FIELD_ARBITRARIES,
   original_eta: timeOrNone,
-  shipper: PARTY,
-  consignee: PARTY,
+  shipper: PARTY_ARBITRARY,
+  consignee: PARTY_ARBITRARY,
   metadata: fc.option(
     fc.record({ cost_centre: fc.constantFrom('7', null), desk: fc.constantFrom('A', null) }, { requiredKeys: [] }),
     { nil: null },
@@ -169,11 +180,11 @@ const PATCH = {
 };
 const dayOf = fc.constantFrom('2026-01-20', '2026-02-01', null);
 const patch: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant('patch' as const), patch: fc.record(PATCH, { requiredKeys: [] }) }),
+  fc.record({ kind: fc.constant('patch' as const), patch: fc.record(PATCH_ARBITRARIES, { requiredKeys: [] }) }),
   fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: timeOrNone }) }),
   fc.record({
     kind: fc.constant('patch_container' as const),
-    number: fc.constantFrom(A, B, C),
+    number: fc.constantFrom(CONTAINER_A, CONTAINER_B, CONTAINER_C),
     patch: fc.record(
       {
         size_type: fc.constantFrom('45G1', null),
@@ -196,13 +207,13 @@ const step = fc.oneof(
 );
 
 export const fieldsOfShipment = fc
-  .record(FIELDS, { requiredKeys: ['mode'] })
+  .record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function narrowToTheme(theme: Theme, step: Step): Step {
-  if (step.kind === 'post') return { ...step, milestone: within(theme, step.milestone) };
-  if (step.kind === 'repeat') return { ...step, but: within(theme, step.but) };
-  if (step.kind === 'correct') return { ...step, patch: within(theme, step.patch) };
+function narrowToTheme(theme: JourneyTheme, step: Step): Step {
+  if (step.kind === 'post') return { ...step, milestone: applyTheme(theme, step.milestone) };
+  if (step.kind === 'repeat') return { ...step, but: applyTheme(theme, step.but) };
+  if (step.kind === 'correct') return { ...step, patch: applyTheme(theme, step.patch) };
   return step;
 }
 
@@ -236,7 +247,10 @@ const estimateStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('patch' as const),
-      patch: fc.record({ eta: timeOrNone, etd: timeOrNone, legs: FIELDS.legs }, { requiredKeys: [] }),
+      patch: fc.record(
+        { eta: timeOrNone, etd: timeOrNone, legs: SHIPMENT_FIELD_ARBITRARIES.legs },
+        { requiredKeys: [] },
+      ),
     }),
   },
   { weight: 1, arbitrary: repeatStep },
@@ -244,6 +258,10 @@ const estimateStep: fc.Arbitrary<Step> = fc.oneof(
 
 /** Journeys with many estimates and few actual milestones. */
 export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
-  fields: fieldsOfShipment.map((fields) => ({ ...fields, mode: 'ocean' as const, container_numbers: [A, B] })),
+  fields: fieldsOfShipment.map((fields) => ({
+    ...fields,
+    mode: 'ocean' as const,
+    container_numbers: [CONTAINER_A, CONTAINER_B],
+  })),
   steps: fc.array(estimateStep, { minLength: 4, maxLength: 14, size: 'max' }),
 });

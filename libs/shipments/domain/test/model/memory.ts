@@ -25,7 +25,7 @@ export interface ModelMilestone extends MilestoneInput {
 }
 
 /** A value set by the client, with the number of the command. */
-interface Statement<T> {
+interface ClientStatement<T> {
   readonly value: T;
   readonly said: number;
 }
@@ -34,14 +34,14 @@ interface Statement<T> {
 type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
 /** Inputs of all commands for a shipment. The model computes every answer from them. */
-export interface Memory {
+export interface ModelMemory {
   /** Number of the last command. */
   now: number;
   /** Fields as set by the client. */
   fields: ShipmentFields;
   /** The client's newest statements about fields that estimates also set. */
-  etd: Statement<Timestamp | null>;
-  eta: Statement<Timestamp | null>;
+  etd: ClientStatement<Timestamp | null>;
+  eta: ClientStatement<Timestamp | null>;
   legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
   /** Values of the last upsert that contained the fields. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
@@ -70,7 +70,7 @@ export const EMPTY_CONTAINER_FIELDS: ClientContainerFields = {
   empty_return_by: null,
 };
 
-export function emptyMemory(): Memory {
+export function emptyMemory(): ModelMemory {
   return {
     now: 0,
     fields: EMPTY_SHIPMENT_FIELDS,
@@ -86,17 +86,17 @@ export function emptyMemory(): Memory {
 }
 
 /** Returns the origin: `origin_port`, otherwise that of the first leg. */
-export function findOrigin({ fields, legs }: Memory): string | null {
+export function findOrigin({ fields, legs }: ModelMemory): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
 /** Returns the destination: `destination_port`, otherwise that of the last leg. */
-export function findDestination({ fields, legs }: Memory): string | null {
+export function findDestination({ fields, legs }: ModelMemory): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
 
 /** Returns the milestones that count. Milestones of removed containers stay in the list but do not count. */
-export function countingMilestones(memory: Memory): readonly ModelMilestone[] {
+export function countingMilestones(memory: ModelMemory): readonly ModelMilestone[] {
   const { container_numbers } = memory.fields;
   return memory.milestones.filter(
     ({ retracted, container_number }) =>
@@ -105,7 +105,7 @@ export function countingMilestones(memory: Memory): readonly ModelMilestone[] {
 }
 
 /** Returns the actual, unretracted milestones in the order of the list. */
-export function actualMilestones(memory: Memory): readonly ModelMilestone[] {
+export function actualMilestones(memory: ModelMemory): readonly ModelMilestone[] {
   return countingMilestones(memory)
     .filter(({ classifier }) => classifier === 'actual')
     .toSorted(compareInListOrder);

@@ -1,7 +1,7 @@
 import { type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { isSuperseded } from './estimates.ts';
-import type { Memory, ModelMilestone } from './memory.ts';
+import type { ModelMemory, ModelMilestone } from './memory.ts';
 
 /** The expected outcome of a posted milestone. */
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
@@ -15,10 +15,10 @@ interface Repetition {
   readonly overridden: readonly string[];
 }
 
-export function expectedOutcome(input: MilestoneInput, memory: Memory): Expected {
+export function expectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
   // Reports whether the shipment lacks the container, so that the milestone gets 400.
   if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
-  const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
+  const resent = listIds(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if anything differs, otherwise unchanged.
   const named = findByExternalId(input, memory);
@@ -26,29 +26,29 @@ export function expectedOutcome(input: MilestoneInput, memory: Memory): Expected
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
     const content = newContent(input, named);
-    const overridden = isFeed(input) && differs(content, input) ? [named.id] : [];
-    const outcome = differs(named, content) ? 'corrected' : 'existing';
+    const overridden = isFeed(input) && hasDifferences(content, input) ? [named.id] : [];
+    const outcome = hasDifferences(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isRepetition(milestone, input));
   const current = known.filter((milestone) => !isSuperseded(milestone, memory));
-  const found = { by: 'content', ids: idsOf(current.length > 0 ? current : known), overridden: resent } as const;
+  const found = { by: 'content', ids: listIds(current.length > 0 ? current : known), overridden: resent } as const;
   // A superseded estimate that a person repeats becomes current again.
   if (known.length > 0) return { ...found, outcome: current.length > 0 || isFeed(input) ? 'existing' : 'corrected' };
   if (resent.length > 0) return isResent;
   return { outcome: 'recorded' };
 }
 
-const idsOf = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
+const listIds = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
 
-export function isUnknownContainer(number: string | null | undefined, { fields }: Memory): boolean {
+export function isUnknownContainer(number: string | null | undefined, { fields }: ModelMemory): boolean {
   return number != null && !fields.container_numbers.includes(number);
 }
 
 const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
 /** A feed also finds a milestone by the `external_id` that it sent, even if a person changed it. */
-function findByExternalId(input: MilestoneInput, memory: Memory): ModelMilestone | undefined {
+function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
   const standing = memory.milestones.filter(({ retracted }) => !retracted);
@@ -72,23 +72,23 @@ function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean
  */
 function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
-  if (sent === null || !isFeed(input) || !(retracted || differs(milestone, sent))) return false;
+  if (sent === null || !isFeed(input) || !(retracted || hasDifferences(milestone, sent))) return false;
   const { external_id } = sent;
   const isToldApart = external_id !== null && input.external_id !== null && external_id !== input.external_id;
   return isSameStatement(sent, input) && !isToldApart;
 }
 
-const STATEMENT = ['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const;
+const STATEMENT_FIELDS = ['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const;
 
 function isSameStatement(a: MilestoneInput, b: MilestoneInput): boolean {
-  return STATEMENT.every((field) => a[field] === b[field]);
+  return STATEMENT_FIELDS.every((field) => a[field] === b[field]);
 }
 
-function differs(milestone: MilestoneInput, input: MilestoneInput): boolean {
-  return COMPARED.some((field) => milestone[field] !== input[field]);
+function hasDifferences(milestone: MilestoneInput, input: MilestoneInput): boolean {
+  return COMPARED_FIELDS.some((field) => milestone[field] !== input[field]);
 }
 /** Fields that a sender sets. Here, the time zone follows the place. */
-const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
+const COMPARED_FIELDS = [...STATEMENT_FIELDS, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
 
 /** Reports whether a person's actual milestone stays, although the feed still sends an estimate. */
 function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
@@ -105,7 +105,7 @@ function newContent(input: MilestoneInput, milestone: ModelMilestone): Milestone
   if (!isFeed(input) || sent === null) return input;
   if (isStillEstimated(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
-  const chosen = COMPARED.map((field) => {
+  const chosen = COMPARED_FIELDS.map((field) => {
     const together = field === 'occurred_at' || field === 'classifier' || field === 'source';
     const time = together && isNew('occurred_at', 'classifier');
     return [field, time || isNew(field) ? input[field] : milestone[field]] as const;
@@ -113,7 +113,7 @@ function newContent(input: MilestoneInput, milestone: ModelMilestone): Milestone
   return { ...input, ...Object.fromEntries(chosen) };
 }
 
-export function record(input: MilestoneInput, id: string, at: Timestamp, memory: Memory): void {
+export function record(input: MilestoneInput, id: string, at: Timestamp, memory: ModelMemory): void {
   const sequence = findMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
   const sent = isFeed(input) ? input : null;
@@ -122,7 +122,7 @@ export function record(input: MilestoneInput, id: string, at: Timestamp, memory:
 }
 
 /** Posts a milestone again under its `external_id`. */
-export function resend(input: MilestoneInput, id: string, memory: Memory): void {
+export function resend(input: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const corrected = correct(old, newContent(input, old), memory);
     return { ...corrected, sent: isFeed(input) && !isStillEstimated(input, old) ? input : old.sent };
@@ -130,8 +130,8 @@ export function resend(input: MilestoneInput, id: string, memory: Memory): void 
 }
 
 /** Corrects a milestone: same id, and `revision` + 1 if anything differs. */
-export function correct(old: ModelMilestone, content: MilestoneInput, { now }: Memory): ModelMilestone {
-  if (!differs(old, content)) return old;
+export function correct(old: ModelMilestone, content: MilestoneInput, { now }: ModelMemory): ModelMilestone {
+  if (!hasDifferences(old, content)) return old;
   return {
     ...old,
     ...content,
@@ -144,7 +144,7 @@ export function correct(old: ModelMilestone, content: MilestoneInput, { now }: M
 }
 
 /** Gives the milestone the `external_id` if it had none. Overridden values stay. */
-export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: Memory): void {
+export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
@@ -152,10 +152,10 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
 }
 
 /** Makes a superseded estimate current again. It is the newest one then. */
-export function makeCurrentAgain(id: string, memory: Memory): void {
+export function makeCurrentAgain(id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
 }
 
-export function changeMilestone(id: string, memory: Memory, to: (old: ModelMilestone) => ModelMilestone): void {
+export function changeMilestone(id: string, memory: ModelMemory, to: (old: ModelMilestone) => ModelMilestone): void {
   memory.milestones = memory.milestones.map((milestone) => (milestone.id === id ? to(milestone) : milestone));
 }

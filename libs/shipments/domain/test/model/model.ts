@@ -1,7 +1,7 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { expectedTimes } from './estimates.ts';
-import { type Memory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, emptyMemory } from './memory.ts';
+import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, emptyMemory } from './memory.ts';
 import {
   type Expected,
   changeMilestone,
@@ -13,11 +13,11 @@ import {
   resend,
   takeExternalId,
 } from './milestones.ts';
-import { cancellations, rankOf, shipmentStatus } from './status.ts';
+import { cancellations, getRank, shipmentStatus } from './status.ts';
 
 /** A simple model of a shipment. It stores all inputs, and computes everything from scratch after each command. */
-export class Model {
-  readonly memory: Memory = emptyMemory();
+export class ShipmentModel {
+  readonly memory: ModelMemory = emptyMemory();
 
   /** Omitted fields keep their value, `null` clears, arrays are replaced. */
   upsert(fields: Partial<ShipmentFields>): void {
@@ -116,7 +116,7 @@ export class Model {
   cancel(): string | undefined {
     const { memory } = this;
     const { status } = shipmentStatus(memory);
-    if (status !== 'cancelled' && rankOf(status) >= rankOf('delivered')) return 'already_delivered';
+    if (status !== 'cancelled' && getRank(status) >= getRank('delivered')) return 'already_delivered';
     memory.now += 1;
     memory.cancelled ??= memory.now;
     this.deriveAll(false);
@@ -139,7 +139,7 @@ export class Model {
 }
 
 /** Sets legs. Each of their times counts only if it differs from the last upsert's for the same leg. */
-function sendLegs(legs: readonly LegFields[], memory: Memory): void {
+function sendLegs(legs: readonly LegFields[], memory: ModelMemory): void {
   const { now, sent, answered } = memory;
   const old = memory.legs;
   const [oldOf, sentOf] = [matchLegs(legs, old.value), matchLegs(legs, sent.legs)];
@@ -193,14 +193,14 @@ function mergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original
   const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };
   return {
     ...({ ...fields, ...patch } as ShipmentFields),
-    shipper: patch.shipper === null ? null : unlessEmpty({ ...party, ...fields.shipper, ...patch.shipper }),
-    consignee: patch.consignee === null ? null : unlessEmpty({ ...party, ...fields.consignee, ...patch.consignee }),
-    metadata: unlessEmpty(
+    shipper: patch.shipper === null ? null : emptyToNull({ ...party, ...fields.shipper, ...patch.shipper }),
+    consignee: patch.consignee === null ? null : emptyToNull({ ...party, ...fields.consignee, ...patch.consignee }),
+    metadata: emptyToNull(
       Object.fromEntries(Object.entries(metadata).filter((entry): entry is [string, string] => entry[1] !== null)),
     ),
   };
 }
 
-function unlessEmpty<T extends object>(value: T): T | null {
+function emptyToNull<T extends object>(value: T): T | null {
   return Object.values(value).every((member) => member === null) ? null : value;
 }

@@ -14,7 +14,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
+import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
@@ -60,12 +60,12 @@ export interface TimedJourney {
   readonly then: number;
 }
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Daylight saving time begins in Los Angeles in the following week, and in Berlin three weeks later. */
 const START_MS = Date.UTC(2026, 2, 4);
 
 export function later(time: Timestamp, hours: number): Timestamp {
-  return new Date(Date.parse(time) + hours * HOUR).toISOString();
+  return new Date(Date.parse(time) + hours * HOUR_MS).toISOString();
 }
 
 /** Multiples of twelve hours, so that deadlines, milestones and settings often coincide to the millisecond. */
@@ -76,9 +76,29 @@ const time = fc
     // Dates near the limit of 30 days, beyond which findings are ignored.
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
-  .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR).toISOString());
+  .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
 const timeOrNone = fc.option(time, { nil: null, freq: 4 });
-const gap = fc.constantFrom(-12, -12, -1, 0, 1, 1, 4, 12, 12, 24, 24, 36, 48, 72, 120, 168, 240, 480, 720);
+const hoursBetweenSteps = fc.constantFrom(
+  -12,
+  -12,
+  -1,
+  0,
+  1,
+  1,
+  4,
+  12,
+  12,
+  24,
+  24,
+  36,
+  48,
+  72,
+  120,
+  168,
+  240,
+  480,
+  720,
+);
 
 const leg = (origin_port: string | null, destination_port: string | null) =>
   fc.record({
@@ -104,7 +124,16 @@ const FIELDS = {
   load_type: fc.constantFrom('fcl' as const, 'fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USCHI', 'SGSIN', null),
-  container_numbers: fc.constantFrom([], [A], [A], [A], [A, B], [B, A], [A, B, C], [A, WRONG_DIGIT]),
+  container_numbers: fc.constantFrom(
+    [],
+    [CONTAINER_A],
+    [CONTAINER_A],
+    [CONTAINER_A],
+    [CONTAINER_A, CONTAINER_B],
+    [CONTAINER_B, CONTAINER_A],
+    [CONTAINER_A, CONTAINER_B, CONTAINER_C],
+    [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+  ),
   legs,
   etd: timeOrNone,
   eta: timeOrNone,
@@ -127,19 +156,29 @@ const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' |
       code: fc.constantFrom(...codes),
       occurred_at: time,
       classifier: fc.constantFrom(...classifiers),
-      container_number: fc.constantFrom(null, null, A, A, B),
+      container_number: fc.constantFrom(null, null, CONTAINER_A, CONTAINER_A, CONTAINER_B),
       location: fc.constantFrom(...PLACES),
       source: fc.constantFrom('manual' as const, 'carrier' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2'),
     })
     .map((fields) => milestoneInput(fields));
-const ESTIMATES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
-const which = fc.nat(20);
-const ACTS = ['add', 'add', 'request', 'receive', 'complete', 'approve', 'reject', 'reject', 'delete'] as const;
+const ESTIMATE_CODES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
+const anyChoice = fc.nat(20);
+const DOCUMENT_ACTS = [
+  'add',
+  'add',
+  'request',
+  'receive',
+  'complete',
+  'approve',
+  'reject',
+  'reject',
+  'delete',
+] as const;
 const REQUIRED_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
 const dayOf = fc.option(
-  fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR).toISOString().slice(0, 10)),
+  fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR_MS).toISOString().slice(0, 10)),
   { nil: null, freq: 3 },
 );
 
@@ -154,29 +193,29 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
       weight: 3,
       arbitrary: fc.record({
         kind: fc.constant('post' as const),
-        milestone: milestoneOf(ESTIMATES, ['estimated', 'estimated', 'planned']),
+        milestone: milestoneOf(ESTIMATE_CODES, ['estimated', 'estimated', 'planned']),
       }),
     },
     {
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('repeat' as const),
-        which,
+        which: anyChoice,
         but: fc.record({ external_id: fc.constantFrom(null, 'EV-1', 'EV-3') }, { requiredKeys: [] }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which: anyChoice }) },
     {
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant('correct' as const),
-        which,
+        which: anyChoice,
         patch: fc.record(
           {
             code: fc.constantFrom(...codes),
             occurred_at: time,
             location: fc.constantFrom(...PLACES),
-            container_number: fc.constantFrom(null, A, B),
+            container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
             note: fc.constantFrom(null, 'late'),
           },
           { requiredKeys: [] },
@@ -203,7 +242,7 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
       weight: 6,
       arbitrary: fc.record({
         kind: fc.constant('patch_container' as const),
-        number: fc.constantFrom(A, A, B),
+        number: fc.constantFrom(CONTAINER_A, CONTAINER_A, CONTAINER_B),
         patch: fc.record({ last_free_day: dayOf, empty_return_by: dayOf }, { requiredKeys: [] }),
       }),
     },
@@ -212,9 +251,9 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
       weight: papers,
       arbitrary: fc.record({
         kind: fc.constant('document' as const),
-        act: fc.constantFrom(...ACTS),
+        act: fc.constantFrom(...DOCUMENT_ACTS),
         type: fc.constantFrom(...REQUIRED_TYPES),
-        which,
+        which: anyChoice,
         isInItsPlace: fc.constantFrom(false, false, true),
       }),
     },
@@ -224,14 +263,14 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
         kind: fc.constant('open' as const),
         type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES, 'other' as const),
         severity: fc.constantFrom(...SEVERITIES),
-        which,
+        which: anyChoice,
       }),
     },
     {
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constantFrom('resolve' as const, 'resolve' as const, 'acknowledge' as const),
-        which,
+        which: anyChoice,
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: settingsOfWorkspace() }) },
@@ -275,7 +314,7 @@ function settingsWithChanges(
 }
 
 /** Returns the journey with steps in order, as with one clock that never jumps back. */
-export function withMonotonicClock({ steps, ...journey }: TimedJourney): TimedJourney {
+export function sortSteps({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
@@ -290,7 +329,10 @@ export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
       fields: fc
         .record(FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
-      steps: fc.array(fc.record({ after: gap, step: stepOf(codes, papers) }), { maxLength: 14, size: 'max' }),
+      steps: fc.array(fc.record({ after: hoursBetweenSteps, step: stepOf(codes, papers) }), {
+        maxLength: 14,
+        size: 'max',
+      }),
       settings: settingsOfWorkspace(),
       then: fc.constantFrom(0, 24, 240, 1_000, 9_000),
     }),

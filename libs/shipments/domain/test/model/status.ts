@@ -1,7 +1,7 @@
 import { SHIPMENT_STATUSES, type ShipmentStatus, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
 import {
-  type Memory,
+  type ModelMemory,
   type ModelMilestone,
   isByRoad,
   findDestination,
@@ -11,27 +11,27 @@ import {
   findOrigin,
 } from './memory.ts';
 
-interface Status {
+interface ModelStatus {
   readonly status: ShipmentStatus;
   /** The milestone that set the status. */
   readonly by: ModelMilestone | null;
 }
 
-export const rankOf = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
-const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('delivered');
+export const getRank = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
+const isDelivered = ({ status }: ModelStatus): boolean => getRank(status) >= getRank('delivered');
 
-const DEPARTED = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
+const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
 /** Reports whether the milestone is a departure (vessel, flight, rail, transshipment), but not the ship sailing on. */
-export function isDeparted(milestone: ModelMilestone, memory: Memory): boolean {
-  return DEPARTED.includes(milestone.code) && !isSailingOn(milestone, memory);
+export function isDeparted(milestone: ModelMilestone, memory: ModelMemory): boolean {
+  return DEPARTURE_CODES.includes(milestone.code) && !isSailingOn(milestone, memory);
 }
 
 /**
  * Reports whether the milestone is the ship sailing on: a `vessel_departed` at `destination_port`. On a round trip it
  * is the departure instead.
  */
-export function isSailingOn({ code, location }: ModelMilestone, memory: Memory): boolean {
+export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
   const destination = findDestination(memory);
   return (
     code === 'vessel_departed' && location !== null && location === destination && destination !== findOrigin(memory)
@@ -39,7 +39,7 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: Memory):
 }
 
 /** Returns the status of the code for the mode and load type of the shipment. */
-function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
+function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: ModelMemory): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
   // Part loads (`lcl`): `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, and `empty_returned` does
   // not affect the status.
@@ -52,7 +52,7 @@ function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Me
 }
 
 /** Reports whether the milestone is an arrival: its status is `arrived`, except for code 131. */
-export function isArrival(milestone: ModelMilestone, memory: Memory): boolean {
+export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return ownStatus(milestone, memory) === 'arrived' && milestone.code !== 'unavailable_for_pickup';
 }
 
@@ -61,7 +61,7 @@ export function isArrival(milestone: ModelMilestone, memory: Memory): boolean {
  * UN/LOCODE or airport in another country than `destination_port`. A port where the shipment or its last leg ends is an
  * end.
  */
-export function isOnTheWay({ location }: ModelMilestone, memory: Memory): boolean {
+export function isOnTheWay({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return false;
   const destination = findDestination(memory);
   const legs = memory.legs.value;
@@ -78,7 +78,7 @@ function countryOf(place: string): string | undefined {
 }
 
 /** Reports whether a later departure makes the arrival intermediate, so that it counts as `in_transit`. */
-function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): boolean {
+function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
 }
 
@@ -97,7 +97,11 @@ export function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: 
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
-function countsAs(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): ShipmentStatus | null {
+function countsAs(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ModelMemory,
+): ShipmentStatus | null {
   const status = ownStatus(milestone, memory);
   if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
   if (isUnavailableAgain(milestone, lane)) return null;
@@ -108,11 +112,11 @@ function countsAs(milestone: ModelMilestone, lane: readonly ModelMilestone[], me
 }
 
 /** Returns the highest rank among the milestones, and the first milestone with that rank. */
-export function laneStatus(lane: readonly ModelMilestone[], memory: Memory): Status {
-  let highest: Status = { status: 'pending', by: null };
+export function laneStatus(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
+  let highest: ModelStatus = { status: 'pending', by: null };
   for (const milestone of lane) {
     const status = countsAs(milestone, lane, memory);
-    if (status !== null && rankOf(status) > rankOf(highest.status)) highest = { status, by: milestone };
+    if (status !== null && getRank(status) > getRank(highest.status)) highest = { status, by: milestone };
   }
   return highest;
 }
@@ -121,40 +125,40 @@ export function laneStatus(lane: readonly ModelMilestone[], memory: Memory): Sta
  * Returns the status of the shipment: the lowest of its containers if all are delivered or beyond, otherwise the
  * highest, but at most `out_for_delivery`.
  */
-function journeyStatus(actual: readonly ModelMilestone[], memory: Memory): Status {
+function journeyStatus(actual: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
   const numbers = memory.fields.container_numbers;
   const lanes = numbers.length === 0 ? [actual] : numbers.map((number) => milestonesOfContainer(actual, number));
   const reached = lanes.map((lane) => laneStatus(lane, memory));
-  const ranks = reached.map(({ status }) => rankOf(status));
+  const ranks = reached.map(({ status }) => getRank(status));
   if (reached.every(isDelivered)) {
-    const lowest = statusOf(Math.min(...ranks));
+    const lowest = getStatus(Math.min(...ranks));
     // The last of the containers to get there sets the status.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
     return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
   }
-  const rank = Math.min(Math.max(...ranks), rankOf('out_for_delivery'));
-  return { status: statusOf(rank), by: firstToReach(rank, lanes, memory) };
+  const rank = Math.min(Math.max(...ranks), getRank('out_for_delivery'));
+  return { status: getStatus(rank), by: findFirstToReach(rank, lanes, memory) };
 }
 
 /** Returns the first milestone that brought a container to the rank or beyond. */
-function firstToReach(
+function findFirstToReach(
   rank: number,
   lanes: readonly (readonly ModelMilestone[])[],
-  memory: Memory,
+  memory: ModelMemory,
 ): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
-    lane.filter((milestone) => rankOf(countsAs(milestone, lane, memory) ?? 'pending') >= rank),
+    lane.filter((milestone) => getRank(countsAs(milestone, lane, memory) ?? 'pending') >= rank),
   );
   return reaching.toSorted(compareInListOrder)[0] ?? null;
 }
 
-function statusOf(rank: number): ShipmentStatus {
+function getStatus(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
 /** Returns cancellations that are neither retracted nor revoked by a later-dated `booking_confirmed`. */
-function unrevokedCancellations(memory: Memory): readonly ModelMilestone[] {
+function unrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
   const actual = actualMilestones(memory);
   return actual.filter(
     (milestone) =>
@@ -167,14 +171,14 @@ function unrevokedCancellations(memory: Memory): readonly ModelMilestone[] {
  * Returns cancellations that have an effect: those recorded before the delivery. Milestones that arrive after a
  * cancellation do not affect the status.
  */
-export function cancellations(memory: Memory): readonly ModelMilestone[] {
+export function cancellations(memory: ModelMemory): readonly ModelMilestone[] {
   const isPossible =
     memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(actualMilestones(memory), memory));
   return isPossible ? unrevokedCancellations(memory) : [];
 }
 
 /** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
-export function shipmentStatus(memory: Memory): Status {
+export function shipmentStatus(memory: ModelMemory): ModelStatus {
   const [cancelling] = cancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };

@@ -2,19 +2,19 @@ import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { day } from '../scenario.ts';
 import {
-  ARRIVALS,
-  CUSTOMS,
-  DEPARTURES,
-  ENDS,
+  ARRIVAL_CODES,
+  CUSTOMS_CODES,
+  DEPARTURE_CODES,
+  END_CODES,
   ESTIMATED_CODES,
   LOCATIONS,
-  PICK_UPS,
+  PICK_UP_CODES,
   FREQUENT_CODES,
   codes,
 } from './vocabulary.ts';
 
 /** The theme of a journey: few codes, places and days, so that its milestones interact. */
-export interface Theme {
+export interface JourneyTheme {
   readonly actual: readonly string[];
   readonly estimated: readonly string[];
   readonly locations: readonly (string | null)[];
@@ -24,22 +24,24 @@ export interface Theme {
   /** True if milestones name containers. */
   readonly containers: boolean;
 }
-const someOf = <T>(values: readonly T[], maxLength: number) =>
+const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
-export const themes: fc.Arbitrary<Theme> = fc.record({
+export const themes: fc.Arbitrary<JourneyTheme> = fc.record({
   actual: fc.oneof(
-    someOf([...FREQUENT_CODES, ...CUSTOMS], 5),
-    ...[DEPARTURES, ARRIVALS, PICK_UPS, ENDS, CUSTOMS].map((family) => someOf([...family, ...DEPARTURES], 4)),
+    arbitraryListOf([...FREQUENT_CODES, ...CUSTOMS_CODES], 5),
+    ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, END_CODES, CUSTOMS_CODES].map((family) =>
+      arbitraryListOf([...family, ...DEPARTURE_CODES], 4),
+    ),
   ),
-  estimated: someOf(ESTIMATED_CODES, 2),
-  locations: someOf(LOCATIONS, 3),
+  estimated: arbitraryListOf(ESTIMATED_CODES, 2),
+  locations: arbitraryListOf(LOCATIONS, 3),
   days: fc.integer({ min: 2, max: 12 }),
   plans: fc.constantFrom(false, false, true),
   containers: fc.boolean(),
 });
 
 /** Returns the milestone within the theme. Absent fields stay absent. */
-export function within<T extends Partial<MilestoneInput>>(theme: Theme, milestone: T): T {
+export function applyTheme<T extends Partial<MilestoneInput>>(theme: JourneyTheme, milestone: T): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;
   const names = classifier === 'actual' || (classifier === undefined && !theme.plans) ? theme.actual : theme.estimated;
@@ -50,11 +52,11 @@ export function within<T extends Partial<MilestoneInput>>(theme: Theme, mileston
     ...(container_number !== undefined && { container_number: theme.containers ? container_number : null }),
     ...(code !== undefined && { code: pick(names, codes.indexOf(code)) }),
     ...(location !== undefined && { location: pick(theme.locations, LOCATIONS.indexOf(location)) }),
-    ...(occurred_at !== undefined && { occurred_at: sooner(occurred_at, theme.days) }),
+    ...(occurred_at !== undefined && { occurred_at: subtractDays(occurred_at, theme.days) }),
   };
 }
 
-function sooner(time: string, days: number): string {
+function subtractDays(time: string, days: number): string {
   const date = new Date(time);
   return day(1 + (date.getUTCDate() % days), date.getUTCHours());
 }

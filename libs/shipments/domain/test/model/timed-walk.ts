@@ -2,9 +2,9 @@ import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
-import { Model } from './model.ts';
+import { ShipmentModel } from './model.ts';
 import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
-import { refusalCode, takeStep } from './walk.ts';
+import { catchRefusalCode, takeStep } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
@@ -15,23 +15,23 @@ type Visitor = (scenario: Scenario, now: Timestamp) => void;
 /** Executes a journey, with checks between its steps by one plan after another, and a final check. */
 export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
-  walk.take({ kind: 'upsert', fields: journey.fields });
+  walk.takeStep({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
     walk.wait(after, plans[index % plans.length] ?? 'never');
-    walk.take(step);
+    walk.takeStep(step);
   }
   walk.wait(journey.then, plans.at(-1) ?? 'never');
   walk.check();
   return walk.scenario;
 }
 
-interface Subject {
+interface ExceptionSubject {
   readonly type: string;
   readonly container_number: string | null;
 }
 
 /** The type and container of an exception. At most one unresolved exception has them. */
-export function keyOf({ type, container_number }: Subject): string {
+export function keyOf({ type, container_number }: ExceptionSubject): string {
   return `${type} ${container_number}`;
 }
 
@@ -44,7 +44,7 @@ export function unresolvedExceptions({ state }: Scenario): readonly ShipmentExce
 
 class TimedWalk {
   readonly scenario = new Scenario();
-  private readonly model = new Model();
+  private readonly model = new ShipmentModel();
   private readonly posted: MilestoneInput[] = [];
   /** Time of commands, whose clock may jump back. */
   private now: Timestamp;
@@ -62,7 +62,7 @@ class TimedWalk {
   wait(hours: number, plan: CheckPlan): void {
     const until = later(this.now, hours);
     if (plan === 'due') this.checkWhenDue(until);
-    else for (const moment of momentsOfPlan(plan, Date.parse(this.now), Date.parse(until))) this.checkAt(moment);
+    else for (const moment of listTimesOfPlan(plan, Date.parse(this.now), Date.parse(until))) this.checkAt(moment);
     this.now = until;
   }
 
@@ -71,7 +71,7 @@ class TimedWalk {
     this.notifyVisitor();
   }
 
-  take(step: TimedStep): void {
+  takeStep(step: TimedStep): void {
     const { scenario, model, now } = this;
     scenario.at(now);
     if (step.kind === 'settings') {
@@ -83,7 +83,7 @@ class TimedWalk {
     const revision = scenario.events.length;
     if (step.kind === 'document') this.takeDocument(step);
     else if (isByHand(step)) this.takeByHand(step);
-    else takeStep(withoutFuture(step, now), scenario, model, this.posted);
+    else takeStep(moveIntoPast(step, now), scenario, model, this.posted);
     // A command that stores nothing decides no exceptions; the next check will.
     if (scenario.events.length > revision) this.notifyVisitor();
   }
@@ -123,7 +123,7 @@ class TimedWalk {
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
     // A refusal is one of the possible outcomes, and does not change the shipment.
-    refusalCode(() => {
+    catchRefusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.add({ type, replaces_document_id });
       else if (act === 'request') scenario.requestUpload({ type, replaces_document_id });
@@ -151,13 +151,13 @@ class TimedWalk {
 
 const isByHand = (step: TimedStep): step is PersonStep => ['open', 'acknowledge', 'resolve'].includes(step.kind);
 
-function momentsOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
+function listTimesOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
   if (plan === 'never') return [];
   return plan === 'last' ? [until] : plan.map((part) => Math.round(from + part * (until - from)));
 }
 
 /** Moves actual milestones of the step into the past. */
-function withoutFuture(step: Step, now: Timestamp): Step {
+function moveIntoPast(step: Step, now: Timestamp): Step {
   const past = <T extends { readonly occurred_at?: Timestamp }>(content: T): T =>
     content.occurred_at !== undefined && content.occurred_at > now ? { ...content, occurred_at: now } : content;
   if (step.kind === 'post' && step.milestone.classifier === 'actual') {

@@ -4,12 +4,12 @@ import { Scenario } from '../scenario.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
-import { Model } from './model.ts';
+import { ShipmentModel } from './model.ts';
 
 /** Executes the journey with the domain and the model. Calls `look` after each step, including the first. */
-export function walk(journey: Journey, look: (scenario: Scenario, model: Model) => void): Scenario {
+export function walk(journey: Journey, look: (scenario: Scenario, model: ShipmentModel) => void): Scenario {
   const scenario = new Scenario();
-  const model = new Model();
+  const model = new ShipmentModel();
   scenario.upsert(journey.fields);
   model.upsert(journey.fields);
   look(scenario, model);
@@ -21,7 +21,7 @@ export function walk(journey: Journey, look: (scenario: Scenario, model: Model) 
   return scenario;
 }
 
-export function takeStep(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
+export function takeStep(step: Step, scenario: Scenario, model: ShipmentModel, posted: MilestoneInput[]): void {
   switch (step.kind) {
     case 'upsert':
       scenario.upsert(step.fields);
@@ -32,13 +32,13 @@ export function takeStep(step: Step, scenario: Scenario, model: Model, posted: M
       model.patch(step.patch);
       return;
     case 'patch_container': {
-      const code = refusalCode(() => scenario.patchContainer(step.number, step.patch));
+      const code = catchRefusalCode(() => scenario.patchContainer(step.number, step.patch));
       expect(code).toBe(model.patchContainer(step.number, step.patch));
       return;
     }
     case 'cancel':
     case 'reopen': {
-      const code = refusalCode(() => scenario[step.kind]());
+      const code = catchRefusalCode(() => scenario[step.kind]());
       expect(code).toBe(model[step.kind]());
       return;
     }
@@ -49,19 +49,19 @@ export function takeStep(step: Step, scenario: Scenario, model: Model, posted: M
       return;
     }
     case 'repeat': {
-      const milestone = pick(posted, step.which);
+      const milestone = pickElement(posted, step.which);
       if (milestone !== undefined) post({ ...milestone, ...step.but }, scenario, model);
       return;
     }
     case 'correct': {
-      const milestone = pick(timelineOf(scenario), step.which);
+      const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
-      const code = refusalCode(() => scenario.correct(milestone, step.patch));
+      const code = catchRefusalCode(() => scenario.correct(milestone, step.patch));
       expect(code).toBe(model.correct(milestone.id, step.patch));
       return;
     }
     case 'retract': {
-      const milestone = pick(timelineOf(scenario), step.which);
+      const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
       scenario.retract(milestone);
       model.retract(milestone.id);
@@ -69,37 +69,37 @@ export function takeStep(step: Step, scenario: Scenario, model: Model, posted: M
   }
 }
 
-function post(input: MilestoneInput, scenario: Scenario, model: Model): void {
-  const known = new Set(timelineOf(scenario).map(({ id }) => id));
+function post(input: MilestoneInput, scenario: Scenario, model: ShipmentModel): void {
+  const known = new Set(readTimeline(scenario).map(({ id }) => id));
   let answer: ReturnType<Scenario['post']> | undefined;
-  const code = refusalCode(() => (answer = scenario.post(input.code, input.occurred_at, input)));
+  const code = catchRefusalCode(() => (answer = scenario.post(input.code, input.occurred_at, input)));
   model.post(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
     const id = answer?.milestone.id ?? code ?? '';
     expect(overridden).toBe('overridden' in expected && expected.overridden.includes(id));
-    return sameMilestone(expected, id, known);
+    return matchMilestone(expected, id, known);
   });
 }
 
 /** Several milestones can match; this names the one that did. */
-function sameMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
+function matchMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
   if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
   else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
   else expect(expected.ids).toContain(id);
   return id;
 }
 
-function timelineOf({ state }: Scenario): readonly Milestone[] {
+function readTimeline({ state }: Scenario): readonly Milestone[] {
   return state?.timeline.map(({ milestone }) => milestone) ?? [];
 }
 
-function pick<T>(list: readonly T[], which: number): T | undefined {
+function pickElement<T>(list: readonly T[], which: number): T | undefined {
   return list[which % Math.max(1, list.length)];
 }
 
 /** Returns the error code if the command is refused; undefined if it is not. */
-export function refusalCode(act: () => unknown): string | undefined {
+export function catchRefusalCode(act: () => unknown): string | undefined {
   try {
     act();
     return undefined;
@@ -119,7 +119,7 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
     if (kind === 'retract' && known !== undefined) scenario.retract(known);
     // A milestone that names a container which is not on the shipment is refused.
     if (kind === 'post') {
-      refusalCode(() =>
+      catchRefusalCode(() =>
         posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone),
       );
     }
@@ -134,7 +134,7 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
 export function orderIndependentOutcome(scenario: Scenario) {
   const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = actualAnswer(scenario);
   const timeOf = (id: string | null | undefined) =>
-    timelineOf(scenario).find((milestone) => milestone.id === id)?.occurred_at;
+    readTimeline(scenario).find((milestone) => milestone.id === id)?.occurred_at;
   return {
     status,
     atd,

@@ -24,7 +24,7 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   Milestone: milestone,
   MilestoneCode: SAMPLE_CATALOG_ENTRY,
   Exception: samples.exception('open'),
-  ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), sampleEvent(type)])),
+  ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), createSampleEvent(type)])),
   ExplainedMilestone: {
     milestone_id: milestone.id,
     code: milestone.code,
@@ -65,7 +65,7 @@ export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
   shipment_id: shipment.id,
 };
 
-function sampleEvent(type: EventType): object {
+function createSampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
   const data = sandboxData(type, samples);
   return { id: EVENT_ID, type, created_at: SAMPLE_TIME, api_version: NEWEST_API_VERSION, ...scope, data };
