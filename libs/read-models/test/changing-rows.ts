@@ -159,7 +159,7 @@ export class ChangingRows {
     return avoidRareReferencePair(createRandomRecord(this.made, this.random), this.random);
   }
 
-  /** Changes a record now: its status, its ETA by a day or two, or all of its fields. */
+  /** Changes a record: its status, its ETA by a day or two, or all of its fields. */
   private changeRecord(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;

@@ -129,7 +129,7 @@ export async function readExceptions(
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
-    // Query in the form that the HTTP edge passes.
+    // The filter in the form in which the HTTP layer passes it.
     after = JSON.parse(JSON.stringify(next)) as SortValues;
   }
 }

@@ -92,7 +92,7 @@ export function createRandomRows(count: number, seed = 1): readonly ShipmentRow[
   );
 }
 
-/** Each filter, with values that some rows have and values that none has. */
+/** Filters to test, each with values that some rows have and with values that no row has. */
 export const SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
   { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createToken(n)}`) },
   { status: ['in_transit'] },

@@ -8,17 +8,17 @@ import { scope } from './builders.ts';
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
 export const MIDNIGHT_MS = Date.parse('2026-03-02T00:00:00.000Z');
-/** Returns the id of the n-th shipment. Ids sort like `n`. */
+/** Returns the id of the n-th shipment. The ids sort in the order of `n`. */
 export function shipmentOf(n: number): string {
   const digits = String(n).padStart(8, '0');
   return toShipmentId(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
 }
 
-/** A rule clock with its work list and time, all controlled by the test. */
+/** A rule clock for tests. The test controls its work list and time. */
 export class ClockStage {
-  /** Time in seconds after midnight. */
+  /** Time of the clock, in seconds after midnight. */
   now = 0;
-  /** Monotonic milliseconds, independent of the clock's time. */
+  /** Monotonic milliseconds, which do not depend on the clock's time. */
   elapsed = 0;
   /** Duration of a check in milliseconds. */
   takes = 0;
@@ -27,7 +27,7 @@ export class ClockStage {
   isBehind = false;
   /** Maximum number of concurrent checks so far. */
   most = 0;
-  /** Number of reads of the work list, and of rows returned. */
+  /** Number of reads of the work list, and number of rows returned. */
   readonly looks: number[] = [];
   readonly commands: CheckRules[] = [];
   readonly rests: number[] = [];
@@ -58,7 +58,10 @@ export class ClockStage {
     });
   }
 
-  /** Makes the n-th shipment due. @param second seconds after midnight */
+  /**
+   * Makes the n-th shipment due at the given time.
+   * @param second seconds after midnight
+   */
   setDue(n: number, second: number): void {
     const id = shipmentOf(n);
     this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT_MS + second * 1_000).toISOString() });
@@ -68,7 +71,7 @@ export class ClockStage {
     return this.clock.round(ending, { isHeld: () => this.isHeld });
   }
 
-  /** Returns and clears the checked shipments, in the order in which their checks began. */
+  /** Returns the checked shipments in the order in which their checks began, and clears the list. */
   checked(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }

@@ -22,7 +22,7 @@ export class TestEngine {
     return this.engine.eventStore;
   }
 
-  /** Closes and reopens the engine. Only the folder is kept, as after a restart. */
+  /** Closes and reopens the engine, as a restart does. Only the folder is kept. */
   async reopen(): Promise<void> {
     await this.engine.close();
     this.engine = await openEngineIn(this.folder);
@@ -38,10 +38,10 @@ function openEngineIn({ path }: TempFolder): Promise<EmbeddedEngine> {
   return openTestEngine(path);
 }
 
-/** Timeouts for slow test machines, longer than those of clients. */
+/** Timeouts for slow test machines. They are longer than the timeouts of clients. */
 const LONG_TIMEOUTS = { deadlineMs: 60_000, silenceMs: 120_000 };
 
-/** Returns a replica: a service with its own cache and queues. */
+/** Returns a replica: a shipments service with its own cache and queues. */
 export function replica(
   eventStore: EventStore,
   limits: Partial<ShipmentsLimits> = {},
@@ -53,9 +53,9 @@ export function replica(
 
 type Append = () => Promise<AppendResult>;
 
-/** An event store whose appends the test intercepts. */
+/** An event store that lets the test intercept every append. */
 export class InterceptedStore implements EventStore {
-  /** Called instead of each append; `append` executes it. */
+  /** Called instead of each append. The argument `append` executes the append. */
   intercept: (append: Append, stream: string, events: readonly NewEvent[]) => Promise<AppendResult> = (append) =>
     append();
 

@@ -11,8 +11,8 @@ const ENGINE_STEPS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A process that can die in a test, as by `kill -9`: after one instant, none of its calls to an engine has an effect or
- * a result. `before` decides whether the current call still has its effect.
+ * A process that a test can kill, as with `kill -9`. From that instant on, no call of the process to an engine has an
+ * effect or a result. `before` decides whether the current call still has its effect.
  */
 export class KillableProcess {
   dead = false;

@@ -23,7 +23,7 @@ export interface RunningPublisher {
   readonly metrics: RecordedMetrics;
 }
 
-/** The environment of publishers: an engine in a folder, and shipments. */
+/** The environment for tests of publishers: an engine in a folder, and a shipments service. */
 export class PublishingStage {
   shipments: ShipmentsService;
   private readonly running = new Map<Publisher, KillableProcess>();
@@ -53,7 +53,7 @@ export class PublishingStage {
     return this.engine.messageBroker;
   }
 
-  /** Returns the leases of a new process, which replaces former ones. */
+  /** Returns the leases of a new process that replaces former processes. */
   start(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
@@ -74,7 +74,7 @@ export class PublishingStage {
     return new InProcessLeases((this.incarnation += 1));
   }
 
-  /** Closes and reopens the engine. Only the folder is kept, as after a restart of the machine. */
+  /** Closes and reopens the engine, as a restart of the machine does. Only the folder is kept. */
   async reopen(): Promise<void> {
     await this.stopAll();
     await this.engine.close();
@@ -98,7 +98,7 @@ export class PublishingStage {
     await this.shipments.recordMilestone(milestone(shipmentId, { location: randomUUID(), ...fields }));
   }
 
-  /** Returns all stored events, in the store's order. */
+  /** Returns all stored events, in the order of the store. */
   async stored(): Promise<readonly StoredEvent[]> {
     const all: StoredEvent[] = [];
     const { signal } = new AbortController();
@@ -113,7 +113,7 @@ export class PublishingStage {
     return all;
   }
 
-  /** Returns the announcements of all stored events, in the store's order, folded by the domain. */
+  /** Returns the announcements of all stored events, in the order of the store. The domain folds the shipments. */
   async announced(): Promise<readonly PublishedEvent[]> {
     const states = new Map<string, ShipmentState>();
     return (await this.stored()).flatMap((stored) => {
@@ -124,7 +124,7 @@ export class PublishingStage {
     });
   }
 
-  /** Returns all messages of the topic, each partition in its order. */
+  /** Returns all messages of the topic. Each partition is in its order. */
   async messages(): Promise<readonly ReceivedMessage[]> {
     const received: ReceivedMessage[] = [];
     const group = randomUUID();
@@ -139,7 +139,7 @@ export class PublishingStage {
     return received;
   }
 
-  /** Waits until all announcements are on the topic, and returns its messages. */
+  /** Waits until all announcements are on the topic. Returns the messages of the topic. */
   async published(): Promise<readonly ReceivedMessage[]> {
     const expected = (await this.announced()).map(({ id }) => id);
     return eventually(async () => {

@@ -13,13 +13,13 @@ interface Change {
   readonly isDone: boolean;
 }
 
-/** Changes of settings, and the progress of re-checks. */
+/** Stores changes of settings and the progress of re-checks, in memory. */
 class RechecksInMemory implements Rechecks {
   private readonly changes = new Map<string, Change>();
-  /** Stored progress in order, such as `wsp_1 shp_… 3`. */
+  /** Stored progress in order, one text per write, such as `wsp_1 shp_… 3`. */
   readonly stored: string[] = [];
 
-  /** Changes the workspace's settings; the first change makes version 2. */
+  /** Changes the workspace's settings. The first change makes version 2. */
   change(workspace_id: string): void {
     const version = (this.changes.get(workspace_id)?.recheck.version ?? 1) + 1;
     const recheck = { workspace_id, version, step: 0, isRunning: false, after: null, checked: 0 };
@@ -49,7 +49,7 @@ class RechecksInMemory implements Rechecks {
   }
 }
 
-/** A re-check job with its inputs and time, all controlled by the test. */
+/** A re-check job for tests. The test controls its inputs and its time. */
 export class RecheckStage {
   /** Monotonic clock in milliseconds. */
   elapsed = 0;
@@ -57,14 +57,14 @@ export class RecheckStage {
   takes = 0;
   /** Maximum number of concurrent checks so far. */
   most = 0;
-  /** End of the log, and position of the read model. */
+  /** Last position of the log, and position of the read model. */
   head: string | undefined = '5';
   shown = '5';
-  /** Version of the settings that this process uses; defaults to the newest. */
+  /** Version of the settings that this process uses; defaults to the newest version. */
   knows: number | undefined;
   readonly commands: CheckRules[] = [];
   readonly rests: number[] = [];
-  /** Number of reads of shipments, and of shipments returned. */
+  /** Number of reads of shipments, and number of shipments returned. */
   readonly looks: [asked: number, given: number][] = [];
   readonly lines: LogLine[] = [];
   readonly metrics = new RecordedMetrics();
@@ -101,7 +101,10 @@ export class RecheckStage {
     });
   }
 
-  /** Adds shipments to the workspace. @param from number of the first one */
+  /**
+   * Adds shipments to the workspace.
+   * @param from number of the first shipment
+   */
   addShipments(workspaceId: string, count: number, from = 0): void {
     this.open.set(
       workspaceId,
@@ -113,7 +116,7 @@ export class RecheckStage {
     return this.job.round(ending);
   }
 
-  /** Runs one round that notices changes, and another when every replica has applied them. */
+  /** Runs one round that notices the changes, and another round after every replica has applied them. */
   async roundsUntilBegun(): Promise<void> {
     await this.round();
     this.elapsed += 6_000;

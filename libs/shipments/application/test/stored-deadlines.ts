@@ -4,13 +4,13 @@ import type { DueShipment, DueShipmentList } from '../src/clock/rule-clock.ts';
 
 /** A simple work list that reads every stream each time. */
 export class StoredDeadlines implements DueShipmentList {
-  /** Ids of all shipments. */
+  /** Ids of all shipments in the work list. */
   readonly ids: string[] = [];
   private frozen: readonly DueShipment[] | undefined;
 
   constructor(private readonly store: () => EventStore) {}
 
-  /** Freezes the work list, so that it is stale like a delayed projection. */
+  /** Freezes the work list, so that it becomes stale like a delayed projection. */
   async fallBehind(): Promise<void> {
     this.frozen = await this.all();
   }

@@ -11,7 +11,7 @@ import {
 } from './memory.ts';
 import { isArrival, isDeparted, isOnTheWay, isRailDepartedAgain, isSailingOn, isUnavailableAgain } from './status.ts';
 
-/** Reports whether the code is a departure: 55, 60, 66 and 73, by road and courier also 30. */
+/** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
 export function isDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return isDepartureBy(memory.fields.mode, milestone, memory);
 }
@@ -20,20 +20,23 @@ export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memo
   return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
 }
 
-/** A departure or arrival, and whether it is at the shipment's port. */
+/** An actual departure or arrival of the shipment, with the rule that chose it. */
 interface ActualEvent {
   readonly by: ModelMilestone;
   readonly rule: 'at_port' | 'earliest';
 }
 
-/** Finds `atd`: the earliest actual departure at `origin_port`, otherwise the earliest. */
+/** Finds `atd`: the earliest actual departure at `origin_port`; if there is none, the earliest departure. */
 function findDeparture(memory: ModelMemory): ActualEvent | null {
   const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
   return chooseFirstAtPort(there, departures);
 }
 
-/** Finds `ata`: the earliest arrival at `destination_port`, otherwise the earliest after the last departure. */
+/**
+ * Finds `ata`: the earliest arrival at `destination_port`; if there is none, the earliest arrival after the last
+ * departure.
+ */
 function findArrival(memory: ModelMemory): ActualEvent | null {
   const there = actualArrivals(memory).filter((milestone) => isAt(findDestination(memory), milestone));
   return chooseFirstAtPort(there, finalArrivals(memory));
@@ -63,8 +66,7 @@ function finalArrivals(memory: ModelMemory): readonly ModelMilestone[] {
 }
 
 /**
- * Returns the leg's `atd` from departures at its port, by its mode. For the first leg, also from departures without a
- * place.
+ * Returns the leg's `atd` from departures at its port, by its mode. The first leg also uses departures without a place.
  */
 export function legAtd(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
@@ -79,7 +81,7 @@ export function legAtd(index: number, memory: ModelMemory): Timestamp | null {
   return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => hasNoPlace(each, memory))) : null);
 }
 
-/** Returns the leg's `ata` from arrivals at its port. For the last leg, also from arrivals without a place. */
+/** Returns the leg's `ata` from arrivals at its port. The last leg also uses arrivals without a place. */
 export function legAta(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
@@ -93,9 +95,9 @@ export function legAta(index: number, memory: ModelMemory): Timestamp | null {
 }
 
 /**
- * Reports whether the milestone belongs to the leg. At a port that an earlier leg has too, only milestones dated at or
- * after the arrival of the previous leg count, otherwise those at or after its departure, and none while neither is
- * known.
+ * Returns true if the milestone belongs to the leg. If an earlier leg has the same port, only milestones at or after
+ * the arrival of the previous leg belong to it; without an arrival, those at or after its departure. While both are
+ * unknown, no milestone belongs to the leg.
  */
 export function isVisit(
   milestone: ModelMilestone,
@@ -116,8 +118,8 @@ function isAt(port: string | null, { location }: ModelMilestone): boolean {
 }
 
 /**
- * Reports whether the milestone has no location, or free text: neither a port of the shipment or of a leg, nor a known
- * place.
+ * Returns true if the milestone has no location, or if its location is free text: not a port of the shipment or of a
+ * leg, and not a known place.
  */
 export function hasNoPlace({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return true;
@@ -127,8 +129,8 @@ export function hasNoPlace({ location }: ModelMilestone, memory: ModelMemory): b
 }
 
 /**
- * Returns the times of a container. Each is that of the earliest milestone of its kind that counts; `discharged_at` is
- * the discharge from the last vessel, also if the container continues by land from there.
+ * Returns the times of a container. Each time is that of the earliest milestone of its kind that counts.
+ * `discharged_at` is the discharge from the last vessel, even if the container continues by land.
  */
 export function containerTimes(container: string, memory: ModelMemory) {
   const lane = milestonesOfContainer(actualMilestones(memory), container);
@@ -168,7 +170,7 @@ function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: 
   return next !== undefined && by !== null && ['air', 'road', 'rail', 'courier'].includes(by);
 }
 
-/** Returns `last_milestone`: the latest actual one. */
+/** Returns `last_milestone`: the latest actual milestone. */
 export function lastMilestone(milestones: readonly ModelMilestone[]) {
   const last = milestones.at(-1);
   if (last === undefined) return null;

@@ -30,7 +30,7 @@ export function checkAnnouncements({ before, after, events }: DecidedCommand): v
   if (events.length === 0) expect(after).toBe(before);
 }
 
-/** Checks that each new actual milestone is announced once, as are retractions. */
+/** Checks that each new actual milestone and each retraction is announced once. */
 function checkMilestones(before: ShipmentState, after: ShipmentState, announced: readonly string[]): void {
   const actualBefore = new Set(listActualIds(before));
   const recorded = listActualIds(after).filter((id) => !actualBefore.has(id));
@@ -64,7 +64,7 @@ function findCorrection(before: ShipmentState, after: ShipmentState) {
   return null;
 }
 
-/** Applies every change by hand to the shipment before. */
+/** Applies every change by hand to the shipment before the command. */
 function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, before: ShipmentRecord): unknown {
   const after: Record<string, unknown> = { ...before };
   for (const [field, { from, to }] of Object.entries(changes)) {

@@ -13,7 +13,7 @@ import {
 } from './memory.ts';
 import { laneStatus, shipmentStatus } from './status.ts';
 
-/** Returns the expected answer about the shipment after the last command. */
+/** Returns the expected shipment after the last command. */
 export function expectedAnswer(memory: ModelMemory) {
   const { status, by } = shipmentStatus(memory);
   return {
@@ -28,7 +28,7 @@ export function expectedAnswer(memory: ModelMemory) {
   };
 }
 
-/** Returns the fields that only clients set. */
+/** Returns the fields of a shipment that only clients set. */
 function readClientFields(memory: ModelMemory) {
   const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
   return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
@@ -39,7 +39,8 @@ function readTimes({ answered: { etd, eta, original_eta, atd, ata } }: ModelMemo
 }
 
 /**
- * Returns the legs. Without legs, the shipment has one leg from origin to destination, or none if it has neither port.
+ * Returns the expected legs. Without legs, the shipment has one leg from origin to destination, or none if it has
+ * neither port.
  */
 function readLegs(memory: ModelMemory): readonly Leg[] {
   const given = memory.legs.value;

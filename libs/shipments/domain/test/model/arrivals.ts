@@ -3,19 +3,19 @@ import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { actual, fieldsOfShipment } from './journeys.ts';
 
-/** Milestones posted or retracted, in two orders of arrival. */
+/** Posts and retractions of milestones, in two orders of arrival. */
 type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
 export interface Arrivals {
   readonly fields: Partial<ShipmentFields>;
-  /** The order in which they happened. */
+  /** The milestones in the order in which they happened. */
   readonly inOrder: readonly Arrival[];
-  /** Another order, with additional milestones that are retracted again. */
+  /** The milestones in another order, with additional milestones that are retracted again. */
   readonly inDisorder: readonly Arrival[];
 }
 
 /**
- * Milestones with different statements. None cancels, because the order of arrival decides the effect of a
- * cancellation. None has an `external_id`, with which it would correct another one.
+ * Milestones with different statements. No milestone cancels the shipment, because the order of arrival decides the
+ * effect of a cancellation. No milestone has an `external_id`, because it would correct another milestone.
  */
 const differentMilestones = fc.uniqueArray(
   fc.record({

@@ -20,7 +20,7 @@ import {
 } from './memory.ts';
 import { cancellations } from './status.ts';
 
-/** Reports whether a newer estimate for the same code, container, location and source exists. */
+/** Returns true if a newer estimate for the same code, container, location and source exists. */
 export function isSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
@@ -43,7 +43,7 @@ function currentEstimates(memory: ModelMemory): readonly ModelMilestone[] {
 }
 
 /**
- * Reports whether an estimate of the code is an estimated arrival: `vessel_arrived`, `flight_arrived`,
+ * Returns true if an estimate with the code is an estimated arrival: `vessel_arrived`, `flight_arrived`,
  * `arrived_at_destination`; by rail also 105 and 106; by road and courier also `delivered`.
  */
 function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
@@ -55,7 +55,7 @@ function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemor
   return code === 'delivered' && modes.some(isByRoad);
 }
 
-/** Reports whether an estimate of the code is an estimated departure, by the mode of the shipment or of the leg. */
+/** Returns true if an estimate with the code is an estimated departure, by the mode of the shipment or of the leg. */
 function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
@@ -63,8 +63,8 @@ function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boo
 }
 
 /**
- * Reports whether the estimate is for the shipment: its location is absent, free text, `destination_port` or the port
- * of the last leg. Other locations set the time of their leg.
+ * Returns true if the estimate is for the shipment: its location is absent, free text, `destination_port` or the port
+ * of the last leg. An estimate at another location sets the time of its leg.
  */
 function isEndOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const ports = [findDestination(memory), memory.legs.value.at(-1)?.destination_port];
@@ -76,7 +76,9 @@ function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): bool
   return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
 }
 
-/** Returns the estimates of the arrival. If `arrived_at_destination` is estimated, only those count. */
+/**
+ * Returns the estimates of the arrival. If an estimate of `arrived_at_destination` exists, only such estimates count.
+ */
 function arrivalsOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
@@ -92,7 +94,7 @@ function departuresOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
   );
 }
 
-/** Returns each container's newest estimate among the newer ones. */
+/** Returns the newest estimate of each container among the newer estimates. */
 function newestPerContainer(
   said: number,
   estimates: readonly ModelMilestone[],
@@ -105,7 +107,8 @@ function newestPerContainer(
 }
 
 /**
- * Returns the newer estimates with the latest time for the containers, several if they agree. None if none is newer.
+ * Returns the newer estimates with the latest time for the containers. Returns several if they agree, and none if no
+ * estimate is newer.
  */
 function newerEstimates(
   said: number,
@@ -129,8 +132,8 @@ function latestEstimateAfter(
 }
 
 /**
- * Returns the newest statement of `eta` by an upsert, a PATCH (null too) or an estimate. Without an own value, the
- * shipment has that of its last leg.
+ * Returns the newest statement of `eta` by an upsert, a PATCH (also null) or an estimate. If the shipment has no ETA of
+ * its own, it has the ETA of its last leg.
  */
 function newestEta(memory: ModelMemory): Timestamp | null {
   const { value, said } = memory.eta;
@@ -145,7 +148,7 @@ function newestEtd(memory: ModelMemory): Timestamp | null {
   return latestEstimateAfter(said, departuresOfShipment(memory), memory) ?? value;
 }
 
-/** Returns the leg's ETA. After the leg's arrival, only the client changes it. */
+/** Returns the leg's ETA. After the leg's arrival, only the client can change it. */
 function legEta(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
@@ -177,7 +180,7 @@ function legEtd(index: number, memory: ModelMemory): Timestamp | null {
   return latestEstimateAfter(said, speaking, memory) ?? leg.etd;
 }
 
-/** Returns the shipment's ETA. After `ata`, only a PATCH that contains it changes it. */
+/** Returns the shipment's ETA. After `ata`, only a PATCH with `eta` can change it. */
 function shipmentEta(memory: ModelMemory, isPatch: boolean): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
@@ -185,7 +188,7 @@ function shipmentEta(memory: ModelMemory, isPatch: boolean): Timestamp | null {
   return shipmentAta(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
 }
 
-/** Returns the shipment's ETD. After the departure, only the client changes it. */
+/** Returns the shipment's ETD. After the departure, only the client can change it. */
 function shipmentEtd(memory: ModelMemory): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
@@ -194,7 +197,8 @@ function shipmentEtd(memory: ModelMemory): Timestamp | null {
 }
 
 /**
- * Returns the expected times after a command. They are remembered, because they stay after a departure and an arrival.
+ * Returns the expected times after a command. The model stores them, because they stay after a departure and an
+ * arrival.
  */
 export function expectedTimes(memory: ModelMemory, isPatch: boolean): ModelMemory['answered'] {
   const eta = shipmentEta(memory, isPatch);

@@ -28,9 +28,9 @@ export function checkAt(
 }
 
 /**
- * Checks that the exceptions of a shipment right after a decision do not depend on its history: open are those that
- * rules would open for the same shipment without any, except for exceptions that a person opened, or resolved while
- * their condition still exists.
+ * Checks that the exceptions of a shipment after a decision do not depend on its history. The rules must open the same
+ * exceptions for a shipment without exceptions. Exceptions that a person opened, or resolved while their condition
+ * still exists, are excluded.
  */
 export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   const state = requireState(scenario);
@@ -60,7 +60,8 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
 }
 
 /**
- * Checks that the explanation contains the open exceptions, and the times at which others open if nothing else happens.
+ * Checks that the explanation contains the open exceptions, and the times at which further exceptions open if nothing
+ * else happens.
  */
 export function checkExplainedExceptions(scenario: Scenario): void {
   const open = unresolvedExceptions(scenario).map(keyOf);
@@ -91,7 +92,7 @@ function explained(scenario: Scenario, statuses: readonly string[]) {
 
 /**
  * Checks that the explanation agrees with the shipment: status and times are those of the named milestones, each
- * milestone is explained once, and their effects give the status of each container.
+ * milestone is explained once, and the effects of the milestones give the status of each container.
  */
 export function checkExplanation(explanation: ShipmentExplanation, state: ShipmentState): void {
   const { record, timeline } = state;
@@ -116,7 +117,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
   }
 }
 
-/** Returns the rank that a milestone gives to a container; 0 without any. */
+/** Returns the rank that a milestone gives to a container; 0 if it gives none. */
 function findRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);

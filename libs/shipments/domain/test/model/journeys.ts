@@ -40,7 +40,7 @@ const LEG_LISTS: readonly (readonly LegFields[])[] = [
     leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
     leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
-  // The same legs with another vessel, another time, and a preceding leg.
+  // The previous legs with another vessel, another time, and a preceding leg.
   [
     leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
     leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
@@ -102,7 +102,7 @@ const SHIPMENT_FIELD_ARBITRARIES = {
   incoterm: fc.constantFrom('FOB' as const, 'DAP' as const, null),
 };
 
-/** Few days and ids, so that milestones often share a time, and many are sent again. */
+/** There are few days and ids, so that milestones often share a time, and many are sent again. */
 const milestoneOf = (
   names: readonly string[],
   classifiers: readonly MilestoneInput['classifier'][],
@@ -228,7 +228,7 @@ export const journeys: fc.Arbitrary<Journey> = fc
     steps: about === null ? steps : steps.map((each) => narrowToTheme(about, each)),
   }));
 
-/** Estimates of few times by several sources, with and without containers, and values of clients for the same times. */
+/** Estimates of few times by several sources, with and without containers, and client values for the same times. */
 const postStep = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
   fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(...of) });
 const estimateStep: fc.Arbitrary<Step> = fc.oneof(

@@ -9,22 +9,22 @@ import {
 } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
-/** A milestone in the model. */
+/** A milestone as the model stores it. */
 export interface ModelMilestone extends MilestoneInput {
   readonly id: string;
   readonly sequence: number;
   readonly recorded_at: Timestamp;
-  /** Number of the command that recorded the milestone, or made an estimate actual. */
+  /** Number of the command that recorded the milestone, or that made an estimate actual. */
   readonly recorded: number;
-  /** Number of the command that last stated its classifier, time or place. */
+  /** Number of the command that last stated the milestone's classifier, time or place. */
   readonly said: number;
   readonly revision: number;
   readonly retracted: boolean;
-  /** Values that a feed last sent; null if no feed did. */
+  /** Values that a feed last sent for the milestone; null if no feed sent any. */
   readonly sent: MilestoneInput | null;
 }
 
-/** A value set by the client, with the number of the command. */
+/** A value that the client set, with the number of the command. */
 interface ClientStatement<T> {
   readonly value: T;
   readonly said: number;
@@ -33,31 +33,31 @@ interface ClientStatement<T> {
 /** Numbers of the commands with which the client set the times of a leg. */
 type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
-/** Inputs of all commands for a shipment. The model computes every answer from them. */
+/** Inputs of all commands for a shipment. The model computes every answer from these inputs. */
 export interface ModelMemory {
   /** Number of the last command. */
   now: number;
-  /** Fields as set by the client. */
+  /** Fields of the shipment as the client set them. */
   fields: ShipmentFields;
   /** The client's newest statements about fields that estimates also set. */
   etd: ClientStatement<Timestamp | null>;
   eta: ClientStatement<Timestamp | null>;
   legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
-  /** Values of the last upsert that contained the fields. */
+  /** Values of the last upsert that contained the fields `etd`, `eta` or `legs`. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly ModelMilestone[];
-  /** Client fields of containers, including removed ones. */
+  /** Client fields of containers, including removed containers. */
   containers: ReadonlyMap<string, ClientContainerFields>;
   /** Number of the command with which the client cancelled the shipment; null if it is not cancelled by the client. */
   cancelled: number | null;
-  /** Times after the last command. */
+  /** Times of the shipment after the last command. */
   answered: {
     readonly etd: Timestamp | null;
     readonly eta: Timestamp | null;
     readonly original_eta: Timestamp | null;
     readonly atd: Timestamp | null;
     readonly ata: Timestamp | null;
-    /** Returns the legs as set by the client. */
+    /** Returns the legs as the client set them. */
     readonly legs: readonly Leg[];
     readonly cancelledByMilestone: boolean;
   };
@@ -85,12 +85,12 @@ export function emptyMemory(): ModelMemory {
   };
 }
 
-/** Returns the origin: `origin_port`, otherwise that of the first leg. */
+/** Returns the origin: `origin_port`, otherwise the origin of the first leg. */
 export function findOrigin({ fields, legs }: ModelMemory): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
-/** Returns the destination: `destination_port`, otherwise that of the last leg. */
+/** Returns the destination: `destination_port`, otherwise the destination of the last leg. */
 export function findDestination({ fields, legs }: ModelMemory): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
@@ -111,7 +111,10 @@ export function actualMilestones(memory: ModelMemory): readonly ModelMilestone[]
     .toSorted(compareInListOrder);
 }
 
-/** Returns the milestones that count for a container: those that name it, and those that name none. */
+/**
+ * Returns the milestones that count for a container: milestones that name the container, and milestones without a
+ * container.
+ */
 export function milestonesOfContainer(
   milestones: readonly ModelMilestone[],
   container: string | null,
@@ -120,14 +123,14 @@ export function milestonesOfContainer(
 }
 
 type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
-/** Compares by `occurred_at`, catalog sequence and `recorded_at`. */
+/** Compares two milestones by `occurred_at`, catalog sequence and `recorded_at`. */
 export function compareInListOrder(a: MilestoneSortKey, b: MilestoneSortKey): number {
   const key = ({ occurred_at, sequence, recorded_at, id }: MilestoneSortKey) =>
     [occurred_at, String(sequence).padStart(4, '0'), recorded_at, id].join(' ');
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** Reports whether the mode is road or courier. */
+/** Returns true if the mode is road or courier. */
 export function isByRoad(mode: Mode | null): boolean {
   return mode === 'road' || mode === 'courier';
 }

@@ -6,23 +6,23 @@ import type { ModelMemory, ModelMilestone } from './memory.ts';
 /** The expected outcome of a posted milestone. */
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
 
-/** Milestones of which one is corrected, or already known. */
+/** Milestones of which one is corrected, or was recorded before. */
 interface Repetition {
   readonly outcome: 'corrected' | 'existing';
   readonly by: 'external_id' | 'content' | 'last_sent';
   readonly ids: readonly string[];
-  /** Milestones for which a warning says that a person's value overrides the feed's. */
+  /** Milestones for which a warning reports that a person's value overrides the feed's value. */
   readonly overridden: readonly string[];
 }
 
 export function expectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
-  // Reports whether the shipment lacks the container, so that the milestone gets 400.
+  // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
   if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
   const resent = listIds(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
-  // Finds the milestone with the same `external_id`. It is corrected if anything differs, otherwise unchanged.
+  // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
   const named = findByExternalId(input, memory);
-  // A person's milestone that replaced one of a feed also outlives the feed's repetition.
+  // If a person's milestone replaced a milestone of a feed, it stays when the feed repeats its milestone.
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
     const content = newContent(input, named);
@@ -47,7 +47,7 @@ export function isUnknownContainer(number: string | null | undefined, { fields }
 
 const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
-/** A feed also finds a milestone by the `external_id` that it sent, even if a person changed it. */
+/** A feed also finds a milestone by the `external_id` that it sent, even if a person has changed that id. */
 function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
@@ -57,8 +57,8 @@ function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMile
 }
 
 /**
- * Reports whether the milestone has the same code, time, container, location and source, and at most one of the two has
- * an `external_id`.
+ * Returns true if the milestones have the same code, time, container, location and source, and at most one has an
+ * `external_id`.
  */
 function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
@@ -66,9 +66,9 @@ function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean
 }
 
 /**
- * Reports whether a feed repeats a retracted or corrected milestone as it last sent it: the same `external_id`, or the
- * same code, time, container, location and source. Such a repetition changes nothing. A value that is new for the feed
- * counts.
+ * Returns true if a feed repeats a retracted or corrected milestone as it last sent it: with the same `external_id`, or
+ * with the same code, time, container, location and source. Such a repetition changes nothing. A value that is new for
+ * the feed applies.
  */
 function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
@@ -87,10 +87,10 @@ function isSameStatement(a: MilestoneInput, b: MilestoneInput): boolean {
 function hasDifferences(milestone: MilestoneInput, input: MilestoneInput): boolean {
   return COMPARED_FIELDS.some((field) => milestone[field] !== input[field]);
 }
-/** Fields that a sender sets. Here, the time zone follows the place. */
+/** Fields that a sender sets. In the model, the time zone depends on the place. */
 const COMPARED_FIELDS = [...STATEMENT_FIELDS, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
 
-/** Reports whether a person's actual milestone stays, although the feed still sends an estimate. */
+/** Returns true if a person's actual milestone stays although the feed still sends an estimate. */
 function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
   return saidByHand && isFeed(input) && input.classifier !== 'actual';
@@ -98,7 +98,7 @@ function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMile
 
 /**
  * Returns the content after a feed's repetition. A person's correction stays, and a value that is new for the feed
- * counts. Classifier, time and source are one value.
+ * applies. Classifier, time and source count as one value.
  */
 function newContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
@@ -121,7 +121,7 @@ export function record(input: MilestoneInput, id: string, at: Timestamp, memory:
   memory.milestones = [...memory.milestones, { ...input, ...said }];
 }
 
-/** Posts a milestone again under its `external_id`. */
+/** Posts a milestone again with its `external_id`. */
 export function resend(input: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const corrected = correct(old, newContent(input, old), memory);
@@ -129,7 +129,7 @@ export function resend(input: MilestoneInput, id: string, memory: ModelMemory): 
   });
 }
 
-/** Corrects a milestone: same id, and `revision` + 1 if anything differs. */
+/** Corrects a milestone. Its id stays the same, and its `revision` increases by 1 if any field differs. */
 export function correct(old: ModelMilestone, content: MilestoneInput, { now }: ModelMemory): ModelMilestone {
   if (!hasDifferences(old, content)) return old;
   return {
@@ -143,7 +143,7 @@ export function correct(old: ModelMilestone, content: MilestoneInput, { now }: M
   };
 }
 
-/** Gives the milestone the `external_id` if it had none. Overridden values stay. */
+/** Gives the milestone the `external_id` if it has none. Overridden values stay. */
 export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
@@ -151,7 +151,7 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
   });
 }
 
-/** Makes a superseded estimate current again. It is the newest one then. */
+/** Makes a superseded estimate current again. It is then the newest estimate. */
 export function makeCurrentAgain(id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
 }

@@ -19,7 +19,7 @@ import { cancellations, getRank, shipmentStatus } from './status.ts';
 export class ShipmentModel {
   readonly memory: ModelMemory = emptyMemory();
 
-  /** Omitted fields keep their value, `null` clears, arrays are replaced. */
+  /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
   upsert(fields: Partial<ShipmentFields>): void {
     const { memory } = this;
     memory.now += 1;
@@ -36,7 +36,10 @@ export class ShipmentModel {
     this.deriveAll(false);
   }
 
-  /** Applies a merge patch of RFC 7396: absent fields stay, objects are merged, null clears, arrays are replaced. */
+  /**
+   * Applies a merge patch of RFC 7396: absent fields keep their value, objects are merged, null clears, arrays are
+   * replaced.
+   */
   patch({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
     memory.now += 1;
@@ -52,7 +55,7 @@ export class ShipmentModel {
     this.deriveAll(true);
   }
 
-  /** Returns the error code if the command is refused. */
+  /** Patches a container. Returns the error code if the command is refused. */
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
@@ -96,7 +99,7 @@ export class ShipmentModel {
     return undefined;
   }
 
-  /** Retracts a milestone. Repeating it changes nothing. */
+  /** Retracts a milestone. A repeated retraction changes nothing. */
   retract(id: string): void {
     const { memory } = this;
     memory.now += 1;
@@ -138,7 +141,7 @@ export class ShipmentModel {
   }
 }
 
-/** Sets legs. Each of their times counts only if it differs from the last upsert's for the same leg. */
+/** Sets the legs. A time of a leg counts only if it differs from the last upsert's time for the same leg. */
 function sendLegs(legs: readonly LegFields[], memory: ModelMemory): void {
   const { now, sent, answered } = memory;
   const old = memory.legs;
@@ -168,8 +171,8 @@ function sendLegs(legs: readonly LegFields[], memory: ModelMemory): void {
 }
 
 /**
- * Returns for each leg the index of the same leg among the others: the first with the same ports, otherwise the one at
- * the same index.
+ * Returns for each leg the index of the same leg among the other legs: the first leg with the same ports, otherwise the
+ * leg at the same index.
  */
 function matchLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
   const taken: number[] = [];

@@ -18,7 +18,7 @@ import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, mile
 import type { Step } from './journeys.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
-/** An action on a shipment that time also changes. */
+/** A step of a journey of a shipment that also changes because time passes. */
 export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */
@@ -26,19 +26,19 @@ export type TimedStep =
   | DocumentStep
   | PersonStep;
 
-/** An action on a document. `which` is an index into the existing documents, modulo their number. */
+/** An action on a document. `which` modulo the number of documents is the index of the document. */
 export interface DocumentStep {
   readonly kind: 'document';
   readonly act: 'add' | 'request' | 'receive' | 'complete' | 'approve' | 'reject' | 'delete';
   readonly type: DocumentType;
   readonly which: number;
-  /** True if a new document replaces that one. */
+  /** True if a new document replaces the document with the index `which`. */
   readonly isInItsPlace: boolean;
 }
 
 /**
- * A person's action on exceptions. `which` is an index, modulo the number of containers plus one, or of open
- * exceptions.
+ * An action of a person on exceptions. `which` is an index, modulo the number of open exceptions or of containers plus
+ * one.
  */
 export type PersonStep =
   | {
@@ -54,26 +54,28 @@ export interface TimedJourney {
   readonly fields: Partial<ShipmentFields>;
   /** Initial settings of the workspace. */
   readonly settings: RuleSettings;
-  /** Steps, each some hours after the previous one; negative if clocks differ. */
+  /** Steps of the journey. Each follows some hours after the previous one; the hours are negative if clocks differ. */
   readonly steps: readonly { readonly after: number; readonly step: TimedStep }[];
   /** Hours for which the shipment is observed after the last step. */
   readonly then: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** Daylight saving time begins in Los Angeles in the following week, and in Berlin three weeks later. */
+/** The journeys begin before daylight saving time begins: a week later in Los Angeles, three weeks later in Berlin. */
 const START_MS = Date.UTC(2026, 2, 4);
 
 export function later(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR_MS).toISOString();
 }
 
-/** Multiples of twelve hours, so that deadlines, milestones and settings often coincide to the millisecond. */
+/**
+ * Times are multiples of twelve hours, so that deadlines, milestones and settings often coincide to the millisecond.
+ */
 const time = fc
   .oneof(
     { weight: 5, arbitrary: fc.integer({ min: -6, max: 30 }) },
     { weight: 2, arbitrary: fc.integer({ min: -100, max: 120 }) },
-    // Dates near the limit of 30 days, beyond which findings are ignored.
+    // These dates are near the limit of 30 days, beyond which findings are ignored.
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
   .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
@@ -139,7 +141,7 @@ const FIELDS = {
   eta: timeOrNone,
 };
 
-/** Codes that start times, end them or show progress. The others appear rarely, because they rarely matter. */
+/** Codes that start times, end times or show progress. Other codes appear rarely, because they rarely matter. */
 const JOURNEY_CODES = [
   ...['vessel_departed', 'vessel_arrived', 'discharged', 'gated_out', 'delivered', 'empty_returned', 'picked_up'],
   ...['transshipment_arrived', 'transshipment_discharged', 'transshipment_loaded', 'transshipment_departed'],
@@ -182,7 +184,7 @@ const dayOf = fc.option(
   { nil: null, freq: 3 },
 );
 
-/** @param papers weight of steps about documents; all others together have 42 */
+/** @param papers weight of steps about documents; all other steps together have the weight 42 */
 const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedStep> =>
   fc.oneof(
     {
@@ -276,7 +278,7 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: settingsOfWorkspace() }) },
   );
 
-/** Changes the settings of one or two types. */
+/** Changes the settings of one or two exception types. */
 function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
   const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240, 2_160);
   const change = fc.record({
@@ -313,7 +315,7 @@ function settingsWithChanges(
   };
 }
 
-/** Returns the journey with steps in order, as with one clock that never jumps back. */
+/** Returns the journey with its steps in order of time, as with one clock that never jumps back. */
 export function sortSteps({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }

@@ -9,7 +9,7 @@ import { checkExplanation, requireState } from './invariants.ts';
 import { estimatingJourneys, journeys } from './journeys.ts';
 import { actualAnswer, recordArrivals, orderIndependentOutcome, walk } from './walk.ts';
 
-/** Fields of the resource without `url`, which only the HTTP layer knows; of a container; of a leg. */
+/** Fields of a shipment (without `url`, which only the HTTP layer adds), of a container, and of a leg. */
 const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
   destination_port etd eta shipper consignee references metadata legs incoterm status status_milestone_id containers atd ata original_eta
   last_milestone open_exceptions_count documents_count created_at updated_at version`;
@@ -19,8 +19,8 @@ const LEG_FIELDS = 'mode carrier_scac vessel voyage origin_port destination_port
 const names = (text: string): readonly string[] => text.split(/\s+/).sort();
 
 /**
- * Properties of the domain, each checked with many random journeys. A failure prints its seed and path. To reproduce
- * it, add both to the parameters of `fc.assert`.
+ * Defines tests of properties of the domain, each with many random journeys. A failed test prints its seed and path. To
+ * reproduce the failure, add both to the parameters of `fc.assert`.
  */
 export function describeProperties(numRuns: number): void {
   it('the domain agrees with the model after every step of a journey', () => {
@@ -57,7 +57,7 @@ export function describeProperties(numRuns: number): void {
       }),
       { numRuns },
     );
-    // Nearly all journeys have all eight rules; each rule also has its own example.
+    // Nearly all journeys together apply all eight rules. Each rule also has an example test.
     expect(seen.size).toBeGreaterThan(4);
   });
 
@@ -99,7 +99,7 @@ export function describeProperties(numRuns: number): void {
         for (const { revision, state, text } of answers) {
           const then = fold(stored.slice(0, revision).map(toShipmentEvent));
           expect(then).toEqual(state);
-          // Later events must not change what was answered at that revision.
+          // Later events must not change the answer that was given at a revision.
           expect(JSON.stringify(state)).toBe(text);
         }
       }),
@@ -108,7 +108,7 @@ export function describeProperties(numRuns: number): void {
   });
 }
 
-/** Checks that every field is present, and that counts are correct. */
+/** Checks that every field of the shipment is present, and that counts are correct. */
 function checkForm({ record, exceptions }: ShipmentState): void {
   expect(Object.keys(record).sort()).toEqual(names(FIELDS));
   for (const container of record.containers) expect(Object.keys(container).sort()).toEqual(names(CONTAINER_FIELDS));

@@ -22,14 +22,17 @@ const isDelivered = ({ status }: ModelStatus): boolean => getRank(status) >= get
 
 const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
-/** Reports whether the milestone is a departure (vessel, flight, rail, transshipment), but not the ship sailing on. */
+/**
+ * Returns true if the milestone is a departure by vessel, flight, rail or transshipment. A vessel that sails on without
+ * the goods is not a departure.
+ */
 export function isDeparted(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return DEPARTURE_CODES.includes(milestone.code) && !isSailingOn(milestone, memory);
 }
 
 /**
- * Reports whether the milestone is the ship sailing on: a `vessel_departed` at `destination_port`. On a round trip it
- * is the departure instead.
+ * Returns true if the milestone reports a vessel that sails on without the goods: a `vessel_departed` at
+ * `destination_port`. On a round trip, such a milestone is the departure.
  */
 export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
   const destination = findDestination(memory);
@@ -38,11 +41,11 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMem
   );
 }
 
-/** Returns the status of the code for the mode and load type of the shipment. */
+/** Returns the status that the code gives, for the mode and load type of the shipment. */
 function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: ModelMemory): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
-  // Part loads (`lcl`): `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, and `empty_returned` does
-  // not affect the status.
+  // For part loads (`lcl`), `gated_out` counts as `in_transit`, and `cargo_stripped` counts as `arrived`.
+  // For part loads (`lcl`), `empty_returned` does not affect the status.
   if (load_type === 'lcl') {
     if (code === 'gated_out') return 'in_transit';
     if (code === 'cargo_stripped') return 'arrived';
@@ -51,15 +54,15 @@ function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Mo
   return findMilestoneCode(code)?.status ?? null;
 }
 
-/** Reports whether the milestone is an arrival: its status is `arrived`, except for code 131. */
+/** Returns true if the milestone is an arrival: it has the status `arrived`, and its code is not 131. */
 export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return ownStatus(milestone, memory) === 'arrived' && milestone.code !== 'unavailable_for_pickup';
 }
 
 /**
- * Reports whether the arrival is known not to be the end: at the destination of a leg other than the last, or at a
- * UN/LOCODE or airport in another country than `destination_port`. A port where the shipment or its last leg ends is an
- * end.
+ * Returns true if the arrival is certainly on the way: at the destination of a leg other than the last, or at a
+ * UN/LOCODE or airport in another country than `destination_port`. A port where the shipment or its last leg ends is
+ * never on the way.
  */
 export function isOnTheWay({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return false;
@@ -77,13 +80,13 @@ function countryOf(place: string): string | undefined {
   return places.find(place)?.country;
 }
 
-/** Reports whether a later departure makes the arrival intermediate, so that it counts as `in_transit`. */
+/** Returns true if a later departure shows that the arrival was on the way, so that it counts as `in_transit`. */
 function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
 }
 
 /**
- * Reports whether a later `rail_departed` makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as
+ * Returns true if a later `rail_departed` makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as
  * `in_transit`.
  */
 export function isRailDepartedAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
@@ -91,7 +94,7 @@ export function isRailDepartedAgain({ code, occurred_at }: ModelMilestone, lane:
   return railed && ['available_for_pickup', 'gated_out', 'out_for_delivery'].includes(code);
 }
 
-/** Reports whether a later `unavailable_for_pickup` revokes `available_for_pickup`. */
+/** Returns true if a later `unavailable_for_pickup` revokes `available_for_pickup`. */
 export function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   if (code !== 'available_for_pickup') return false;
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
@@ -122,8 +125,8 @@ export function laneStatus(lane: readonly ModelMilestone[], memory: ModelMemory)
 }
 
 /**
- * Returns the status of the shipment: the lowest of its containers if all are delivered or beyond, otherwise the
- * highest, but at most `out_for_delivery`.
+ * Returns the status of the shipment. If all containers are delivered or beyond, it is their lowest status; otherwise
+ * it is their highest, but at most `out_for_delivery`.
  */
 function journeyStatus(actual: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
   const numbers = memory.fields.container_numbers;
@@ -132,7 +135,7 @@ function journeyStatus(actual: readonly ModelMilestone[], memory: ModelMemory): 
   const ranks = reached.map(({ status }) => getRank(status));
   if (reached.every(isDelivered)) {
     const lowest = getStatus(Math.min(...ranks));
-    // The last of the containers to get there sets the status.
+    // The container that reached the status last sets it for the shipment.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
     return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
   }
@@ -157,7 +160,7 @@ function getStatus(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
-/** Returns cancellations that are neither retracted nor revoked by a later-dated `booking_confirmed`. */
+/** Returns cancellations that are not retracted and that no `booking_confirmed` with a later date revokes. */
 function unrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
   const actual = actualMilestones(memory);
   return actual.filter(

@@ -21,7 +21,7 @@ export interface JourneyTheme {
   readonly days: number;
   /** True if all posted milestones are estimates. */
   readonly plans: boolean;
-  /** True if milestones name containers. */
+  /** True if milestones may name containers. */
   readonly containers: boolean;
 }
 const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
@@ -40,7 +40,7 @@ export const themes: fc.Arbitrary<JourneyTheme> = fc.record({
   containers: fc.boolean(),
 });
 
-/** Returns the milestone within the theme. Absent fields stay absent. */
+/** Replaces the values of a milestone with values of the theme. Absent fields stay absent. */
 export function applyTheme<T extends Partial<MilestoneInput>>(theme: JourneyTheme, milestone: T): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;

@@ -9,12 +9,12 @@ const checks: fc.Arbitrary<CheckPlan> = fc.oneof(
   fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
   fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
 );
-/** Fractions of the time between two steps, used in turn. */
+/** Fractions of the time between two steps. The checks use one after another. */
 const plans = fc.array(checks, { minLength: 1, maxLength: 6 });
 
 /**
- * Properties of exceptions over time, each checked with many random journeys. `describeProperties` explains how to
- * reproduce a failure.
+ * Defines tests of properties of exceptions over time, each with many random journeys. `describeProperties` explains
+ * how to reproduce a failure.
  */
 export function describePropertiesOverTime(numRuns: number): void {
   it('the open exceptions depend only on the shipment, however and whenever it is checked', () => {
@@ -74,7 +74,7 @@ function walkToEnd(journey: TimedJourney, plan: readonly CheckPlan[]) {
   return { open: unresolvedExceptions(scenario), moments };
 }
 
-/** Returns the fields of an exception to compare. Ids differ, because they depend on commands. */
+/** Returns the fields by which exceptions are compared. Ids are omitted, because they depend on commands. */
 function toComparable({
   type,
   container_number,
@@ -92,8 +92,8 @@ function toComparable({
 type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
 
 /**
- * Returns times before the next check: now, a little later, at a fraction of the time, and just before it; a far time
- * if there is no next check.
+ * Returns times before the next check: now, a little later, at a fraction of the time until the check, and just before
+ * it. If there is no next check, also returns a far time.
  */
 function listTimesBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
   const begin = Date.parse(now);

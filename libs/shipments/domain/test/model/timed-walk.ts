@@ -9,10 +9,10 @@ import { catchRefusalCode, takeStep } from './walk.ts';
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 
-/** Called with the shipment at each time at which exceptions were decided. */
+/** Called with the shipment whenever exceptions were decided. */
 type Visitor = (scenario: Scenario, now: Timestamp) => void;
 
-/** Executes a journey, with checks between its steps by one plan after another, and a final check. */
+/** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
 export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
   walk.takeStep({ kind: 'upsert', fields: journey.fields });
@@ -30,12 +30,12 @@ interface ExceptionSubject {
   readonly container_number: string | null;
 }
 
-/** The type and container of an exception. At most one unresolved exception has them. */
+/** Type and container of an exception. At most one unresolved exception exists per type and container. */
 export function keyOf({ type, container_number }: ExceptionSubject): string {
   return `${type} ${container_number}`;
 }
 
-/** Returns the key of type and container. */
+/** Returns the key of an exception's type and container. */
 export function unresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
@@ -46,9 +46,9 @@ class TimedWalk {
   readonly scenario = new Scenario();
   private readonly model = new ShipmentModel();
   private readonly posted: MilestoneInput[] = [];
-  /** Time of commands, whose clock may jump back. */
+  /** Time of the commands. Their clock may jump back. */
   private now: Timestamp;
-  /** Latest time of a change of the shipment. */
+  /** Latest time at which the shipment changed. */
   private known: Timestamp = '';
 
   constructor(
@@ -84,7 +84,7 @@ class TimedWalk {
     if (step.kind === 'document') this.takeDocument(step);
     else if (isByHand(step)) this.takeByHand(step);
     else takeStep(moveIntoPast(step, now), scenario, model, this.posted);
-    // A command that stores nothing decides no exceptions; the next check will.
+    // A command that stores nothing decides no exceptions. The next check decides them.
     if (scenario.events.length > revision) this.notifyVisitor();
   }
 
@@ -109,8 +109,8 @@ class TimedWalk {
   }
 
   /**
-   * Reports whether the step repeats or corrects a milestone that is in the future for a clock that jumped back. Such a
-   * step is refused.
+   * Returns true if the step repeats or corrects a milestone that is in the future, because the clock has jumped back.
+   * Such a step is refused.
    */
   private isAhead({ kind }: TimedStep): boolean {
     if (kind !== 'repeat' && kind !== 'correct') return false;
@@ -122,7 +122,7 @@ class TimedWalk {
     const { scenario } = this;
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
-    // A refusal is one of the possible outcomes, and does not change the shipment.
+    // The command may be refused. A refusal does not change the shipment.
     catchRefusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.add({ type, replaces_document_id });
