@@ -138,7 +138,7 @@ function sumCounts(counts: readonly DeadLetterCount[]): DeadLetterCount {
   return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
 }
 
-/** Adds up the counts that have the same key. */
+/** Adds up the dead letter counts that have the same value of a field. */
 function sumCountsBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
   const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
   return parts

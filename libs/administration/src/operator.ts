@@ -11,8 +11,8 @@ import type { AdministrationDependencies } from './dependencies.ts';
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
 
 /**
- * Actor of every change by operators. All operators share this actor, because everybody who can open the socket owns
- * the data.
+ * Actor of every change by operators. All operators share this actor, because every system user who can open the socket
+ * owns the data.
  */
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 

@@ -54,7 +54,7 @@ export class WhereDto {
   @QueryText({ description: 'Name of the workspace; all workspaces by default.' })
   workspace?: string;
 
-  @QueryOneOf(ENVIRONMENTS, { description: 'Environment; both by default.' })
+  @QueryOneOf(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
   environment?: Environment;
 }
 

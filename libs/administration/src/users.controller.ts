@@ -26,7 +26,8 @@ class UserRoleDto extends NamedUserDto {
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
   @Password({
-    description: 'Password. With one, the user is active immediately; without one, the user is invited.',
+    description:
+      'Password of the user. With a password, the user is active immediately; without a password, the user is invited.',
     required: false,
   })
   password?: string;

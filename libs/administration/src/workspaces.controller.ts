@@ -8,7 +8,7 @@ import { InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateWorkspaceDto {
-  @Text({ description: 'Unique name, regardless of case.' })
+  @Text({ description: 'Unique name of the workspace, regardless of case.' })
   name!: string;
 }
 

@@ -39,7 +39,9 @@ export interface DeliveryResponse {
   readonly body: Uint8Array;
 }
 
-/** Called for each delivery. For a valid delivery, it may return the response; the default is 204. */
+/**
+ * Handler that is called for each delivery. The handler may return the response to a valid delivery; 204 by default.
+ */
 export type DeliveryHandler = (
   delivery: ReceivedDelivery,
   request: DeliveryRequest,

@@ -24,7 +24,7 @@ export interface DeletedDocumentPosition {
 }
 
 export interface DeletedDocument extends DeletedDocumentPosition {
-  /** Null if the document has no bytes. */
+  /** Id of the stored object. Null if the document has no bytes. */
   readonly object_id: string | null;
 }
 

@@ -120,7 +120,7 @@ describe('the bytes of a document', () => {
       const content = `<?xml version="1.0"?><r:Relationships><r:Relationship Target='${target}' TargetMode="External" Type="${type}"/></r:Relationships>`;
       const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
       if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
-      else await expect(stored).rejects.toThrow('it loads a template or other content from another host');
+      else await expect(stored).rejects.toThrow('the document loads a template or other content from another host');
     }
     expect(await objects.names()).toHaveLength(isAccepted ? 2 : 0);
   });
@@ -129,10 +129,10 @@ describe('the bytes of a document', () => {
     [
       'is larger than its directory says',
       { content: Buffer.alloc(2 ** 20), claimedBytes: 1_000 },
-      'it inflates too much',
+      'the archive inflates too much',
     ],
-    ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'it is a damaged archive'],
-    ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'it is a damaged archive'],
+    ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'the archive is damaged'],
+    ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'the archive is damaged'],
   ])('are refused if a part of an archive %s', async (_name, part, why) => {
     await expect(store(splitBytes(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
     expect(await objects.names()).toHaveLength(0);
@@ -141,7 +141,7 @@ describe('the bytes of a document', () => {
   it('are refused if the relationships of an archive have a document type', async () => {
     const content = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a/>';
     const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content })));
-    await expect(stored).rejects.toThrow('its relationships have a document type');
+    await expect(stored).rejects.toThrow('the relationships have a document type declaration');
   });
 
   it('leave nothing behind if their sender disconnects', async () => {

@@ -29,7 +29,7 @@ export interface Upload {
   readonly expires_at: Timestamp;
 }
 
-/** Creates URLs that need no key: an unforgeable token binds each to one document. */
+/** Creates upload URLs that need no key. An unforgeable token binds each URL to one document. */
 export class UploadUrls {
   constructor(
     private readonly sealer: TokenSealer,

@@ -63,7 +63,7 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
   readonly command_id: string;
   readonly at: Timestamp;
   readonly type: AuditType;
-  /** Null if the change creates the target. */
+  /** Id of the changed resource. Null if the change creates the resource. */
   readonly target_id: string | null;
   readonly request_id: string;
 }

@@ -96,7 +96,7 @@ declare module 'fastify' {
 
 /**
  * Accepted values of `Sec-Fetch-Site`. Browsers send `none` for a typed or bookmarked address. `same-site` is refused,
- * because another subdomain may belong to somebody else.
+ * because another subdomain may belong to another owner.
  */
 const TRUSTED_SEC_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 

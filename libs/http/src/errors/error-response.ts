@@ -82,7 +82,7 @@ function createPreconditionFailed({ code, message, version }: PreconditionFailed
   return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
-/** Converts an error of the HTTP framework, by its status. */
+/** Converts an error of the HTTP framework into an error response, by HTTP status. */
 function fromFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
   switch (status) {
     case 404:

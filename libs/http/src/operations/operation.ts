@@ -13,7 +13,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation of the route; absent for pages. */
     operation?: OperationId;
-    /** Access of the route; pages are open to everybody. */
+    /** Access that the route requires. Pages are open to everybody. */
     access?: Access;
   }
 }

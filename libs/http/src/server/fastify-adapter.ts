@@ -139,10 +139,10 @@ const IPV6_HOST_PATTERN = /^\[([^\]]*)\](?::\d*)?$/;
 export function refuseAmbiguousRequest({ headers, raw }: FastifyRequest): void {
   const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   // RFC 9112, 3.2.
-  if (hosts.length > 1) throw invalidHttpError('it has more than one Host header');
-  if (headers.host === undefined && raw.httpVersion !== '1.0') throw invalidHttpError('it has no Host header');
+  if (hosts.length > 1) throw invalidHttpError('more than one Host header was sent');
+  if (headers.host === undefined && raw.httpVersion !== '1.0') throw invalidHttpError('the Host header is missing');
   if (headers.host !== undefined && !isValidHost(headers.host))
-    throw invalidHttpError('its Host header is not a valid host name');
+    throw invalidHttpError('the Host header is not a valid host name');
   // RFC 9110, 10.1.1. HTTP/1.0 has no expectations.
   if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
     throw new RequestError('expectation_failed', 'Expect must be 100-continue.');

@@ -65,7 +65,7 @@ function createParser({ headers }: FastifyRequest): BusboyInstance {
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw malformedFormError('its Content-Type has no boundary');
+    throw malformedFormError('the Content-Type has no boundary');
   }
 }
 
@@ -86,7 +86,7 @@ class FormReader {
       this.handlePart({ name: unescapeName(name), fileName: unescapeName(fileName), mediaType, bytes }),
     );
     parser.on('error', () =>
-      this.failure.reject(malformedFormError('it is incomplete, or does not match its boundary')),
+      this.failure.reject(malformedFormError('the form is incomplete, or does not match the boundary')),
     );
     parser.on('partsLimit', () => {
       this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_FORM_PARTS} parts.`));

@@ -25,7 +25,7 @@ export interface AuditedCommand {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly type: AuditType;
-  /** Null if the change creates the target. */
+  /** Id of the changed resource. Null if the change creates the resource. */
   readonly target_id: string | null;
   readonly request_id: string;
   readonly address: string | null;

@@ -49,7 +49,7 @@ export class SignInThrottle {
 
   /**
    * Limits guesses of the password in an open session. These guesses are counted separately from sign-ins, so that
-   * nobody can prevent a user from changing the password.
+   * other clients cannot prevent a user from changing the password.
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {

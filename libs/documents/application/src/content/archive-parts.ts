@@ -35,7 +35,7 @@ export async function checkArchiveParts(
 ): Promise<void> {
   const lists = parts.filter(listsRelationships);
   if (lists.reduce((sum, { inflatedBytes }) => sum + inflatedBytes, 0) > MAX_RELATIONSHIPS_BYTES)
-    throw new UnsupportedDocumentType('it has too many relationships');
+    throw new UnsupportedDocumentType('the document has too many relationships');
   const archive = new SequentialReader(bytes);
   try {
     for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
@@ -61,7 +61,7 @@ async function checkPart(part: ArchivePart, archive: SequentialReader): Promise<
   const check = async (content: AsyncIterable<Uint8Array>) => {
     for await (const bytes of content) {
       size += bytes.length;
-      if (size > part.inflatedBytes) throw new UnsupportedDocumentType('it inflates too much');
+      if (size > part.inflatedBytes) throw new UnsupportedDocumentType('the archive inflates too much');
       relationships?.take(bytes);
     }
   };
@@ -85,7 +85,7 @@ async function inflate(
 }
 
 function damaged(): UnsupportedDocumentType {
-  return new UnsupportedDocumentType('it is a damaged archive');
+  return new UnsupportedDocumentType('the archive is damaged');
 }
 
 /** Reads bytes in order and skips others. */
@@ -137,10 +137,11 @@ class RelationshipReader {
     {
       onopentag(_name, { Type = '', Target = '' }) {
         if (!/\/hyperlink$/i.test(Type.trim()) && isRemote(Target.trim()))
-          throw new UnsupportedDocumentType('it loads a template or other content from another host');
+          throw new UnsupportedDocumentType('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
-        if (name.startsWith('!')) throw new UnsupportedDocumentType('its relationships have a document type');
+        if (name.startsWith('!'))
+          throw new UnsupportedDocumentType('the relationships have a document type declaration');
         if (name === '?xml') refuseOtherEncodings(text);
       },
     },
@@ -149,7 +150,7 @@ class RelationshipReader {
 
   take(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    if (text.includes('\0')) throw new UnsupportedDocumentType('its relationships are not in UTF-8');
+    if (text.includes('\0')) throw new UnsupportedDocumentType('the relationships are not in UTF-8');
     this.parser.write(text);
   }
 

@@ -21,7 +21,8 @@ export class BinaryJudge {
 
   /** @throws UnsupportedDocumentType */
   end(): DocumentContentType {
-    if (endsWithArchiveRecord(this.tail.bytes())) throw new UnsupportedDocumentType('it has an archive at its end');
+    if (endsWithArchiveRecord(this.tail.bytes()))
+      throw new UnsupportedDocumentType('the file has an archive at its end');
     return this.contentType;
   }
 }
@@ -61,8 +62,8 @@ const PROGRAM_NAME_PATTERN =
   /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:bat|class|cmd|com|dex|dll|exe|hta|jar|js|jse|lnk|msi|pif|ps1|reg|scr|url|vbe|vbs|wsf)$/;
 
 /**
- * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Inflates nothing. An archive is
- * refused if its beginning contradicts its directory, or if it contains more than the directory lists.
+ * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Inflates nothing. An archive is refused
+ * if the beginning of the archive contradicts its directory, or if it contains more than the directory lists.
  */
 export class ArchiveJudge {
   /** The parts in the directory; known after the end. */
@@ -84,7 +85,7 @@ export class ArchiveJudge {
     const contentType = directory.contentType();
     this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
-      throw new UnsupportedDocumentType('its beginning contradicts its directory');
+      throw new UnsupportedDocumentType('the beginning of the archive contradicts its directory');
     return contentType;
   }
 
@@ -93,7 +94,7 @@ export class ArchiveJudge {
       const options = { decodeStrings: true, validateEntrySizes: true };
       yield* (await fromRandomAccessReaderPromise(new TailReader(this.tail), this.tail.total, options)).eachEntry();
     } catch {
-      throw new UnsupportedDocumentType('it is a damaged archive, or has more than about 5,000 parts');
+      throw new UnsupportedDocumentType('the archive is damaged, or has more than about 5,000 parts');
     }
   }
 }
@@ -110,9 +111,9 @@ class ArchiveDirectory {
 
   add(entry: Entry): void {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
-    if (this.names.has(name)) throw new UnsupportedDocumentType('it is an archive with two parts of the same name');
-    if (entry.isEncrypted()) throw new UnsupportedDocumentType('it is encrypted');
-    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
+    if (this.names.has(name)) throw new UnsupportedDocumentType('the archive has two parts with the same name');
+    if (entry.isEncrypted()) throw new UnsupportedDocumentType('the file is encrypted');
+    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentType('the file contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.parts.push({
@@ -126,7 +127,7 @@ class ArchiveDirectory {
     this.inflated += entry.uncompressedSize;
     // Refuse parts that share bytes, because they let small files inflate the most.
     const isBomb = this.inflated > Math.min(MAX_INFLATED_BYTES, MAX_INFLATION_RATIO * this.fileBytes);
-    if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('it inflates too much');
+    if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('the archive inflates too much');
   }
 
   contentType(): OfficeType {
@@ -134,8 +135,8 @@ class ArchiveDirectory {
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
     if (only === undefined || !isOffice)
-      throw new UnsupportedDocumentType('it is an archive, but neither DOCX nor XLSX');
-    if (!this.beginsFile) throw new UnsupportedDocumentType('its first part is not in its directory');
+      throw new UnsupportedDocumentType('the file is an archive, but neither DOCX nor XLSX');
+    if (!this.beginsFile) throw new UnsupportedDocumentType('the first part of the archive is not in its directory');
     return only;
   }
 }

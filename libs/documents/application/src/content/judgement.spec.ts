@@ -39,11 +39,11 @@ const judge = (content: Content, hint?: ContentHint) => judged(splitBytes(bytesO
 const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
-const NOTHING_KNOWN = 'it is neither of an accepted type nor text';
-const PAGE = 'it begins with HTML markup';
-const NO_OFFICE = 'it is an archive, but neither DOCX nor XLSX';
+const NOTHING_KNOWN = 'the file is neither of an accepted type nor text';
+const PAGE = 'the file begins with HTML markup';
+const NO_OFFICE = 'the file is an archive, but neither DOCX nor XLSX';
 const hasMarkup = (found: string) => `it contains HTML markup: ${JSON.stringify(found)}`;
-const SUBSET = 'its document type has an internal subset';
+const SUBSET = 'the document type has an internal subset';
 const STYLED = hasMarkup('<?xml-stylesheet');
 const LONG_NAME = 'a name in it is longer than 256 characters';
 const SVG_NAME = hasMarkup('http://www.w3.org/2000/svg');
@@ -176,15 +176,15 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   [
     'XML with a comment that ends like one of HTML',
     xmlOf('<!-- --!> <a b="--> <c/> "/>'),
-    'it has a comment that XML does not allow',
+    'the file has a comment that XML does not allow',
   ],
   [
     'XML with a page behind 100 kB of blanks',
     `<?xml version="1.0"?>${' '.repeat(100_000)}<h:html/>`,
     hasMarkup('<h:html/'),
   ],
-  ['XML with a long instruction', xmlOf(`<?x ${'y'.repeat(2_000)}?>`), 'a processing instruction in it is too long'],
-  ['XML that was cut off', '<?xml version="1.0"?><a>x', 'it begins like XML but is not complete XML'],
+  ['XML with a long instruction', xmlOf(`<?x ${'y'.repeat(2_000)}?>`), 'a processing instruction is too long'],
+  ['XML that was cut off', '<?xml version="1.0"?><a>x', 'the file begins like XML but is not complete XML'],
   ['what begins as a declaration alone', '<!ELEMENT a ANY>', PAGE],
   ['text with a page far inside', `${'x'.repeat(200_000)}<Script >`, hasMarkup('<Script')],
   ['text with the end of a page', 'x</body>', hasMarkup('</body>')],
@@ -251,9 +251,17 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     NO_OFFICE,
   ],
   ['DOCM', zip(DOCM_PARTS), 'it is application/vnd.ms-word.document.macroenabled.12'],
-  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'it contains macros or programs'],
-  ['DOCX that is Java too', docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }), 'it contains macros or programs'],
-  ['DOCX with a program in it', docx({ name: 'word/media/a.EXE', content: 'x' }), 'it contains macros or programs'],
+  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'the file contains macros or programs'],
+  [
+    'DOCX that is Java too',
+    docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }),
+    'the file contains macros or programs',
+  ],
+  [
+    'DOCX with a program in it',
+    docx({ name: 'word/media/a.EXE', content: 'x' }),
+    'the file contains macros or programs',
+  ],
   ['XLSB', zip(XLSB_PARTS), NO_OFFICE],
   [
     'DOCX and XLSX in one',
@@ -263,51 +271,51 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   [
     'what begins as DOCX and is XLSX by its directory',
     zip(DOCX_PARTS, { renamed: { 'word/document.xml': 'xl/workbook.xml' } }),
-    'its beginning contradicts its directory',
+    'the beginning of the archive contradicts its directory',
   ],
   [
     'two parts of one name',
     docx({ name: 'WORD/document.xml', content: 'x' }),
-    'it is an archive with two parts of the same name',
+    'the archive has two parts with the same name',
   ],
-  ['DOCX that is encrypted', docx({ name: 'word/x.xml', content: 'x', flags: 1 }), 'it is encrypted'],
+  ['DOCX that is encrypted', docx({ name: 'word/x.xml', content: 'x', flags: 1 }), 'the file is encrypted'],
   [
     'a part with a path that leads out',
     docx({ name: '../../etc/passwd', content: 'x' }),
-    'it is a damaged archive, or has more than about 5,000 parts',
+    'the archive is damaged, or has more than about 5,000 parts',
   ],
   [
     'DOCX with another archive in front',
     zip(DOCX_PARTS, { before: zip([{ name: 'a.exe', content: 'x' }]) }),
-    'its first part is not in its directory',
+    'the first part of the archive is not in its directory',
   ],
   [
     'DOCX with bytes behind',
     Buffer.concat([docx(), Buffer.from('x')]),
-    'it is a damaged archive, or has more than about 5,000 parts',
+    'the archive is damaged, or has more than about 5,000 parts',
   ],
-  ['DOCX that was cut off', docx().subarray(0, -30), 'it is a damaged archive, or has more than about 5,000 parts'],
-  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'it has an archive at its end'],
+  ['DOCX that was cut off', docx().subarray(0, -30), 'the archive is damaged, or has more than about 5,000 parts'],
+  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'the file has an archive at its end'],
   [
     'PDF with an archive inside that knows where it is',
     zip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
-    'it has an archive at its end',
+    'the file has an archive at its end',
   ],
   [
     'JPEG with an archive behind, and a byte',
     Buffer.concat([jpeg(), zip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
-    'it has an archive at its end',
+    'the file has an archive at its end',
   ],
   [
     'PDF with an archive behind, whose comment looks like its end',
     Buffer.concat([pdf(), zip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
-    'it has an archive at its end',
+    'the file has an archive at its end',
   ],
-  ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'it has an archive at its end'],
+  ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'the file has an archive at its end'],
   [
     'PNG with an archive behind',
     Buffer.concat([png(), zip([{ name: 'A.class', content: 'x' }])]),
-    'it has an archive at its end',
+    'the file has an archive at its end',
   ],
 ];
 
@@ -396,7 +404,7 @@ describe('type detection', () => {
 
   describe('an archive', () => {
     const zeros = Buffer.alloc(30 * 2 ** 20);
-    const TOO_MUCH = refusal('it inflates too much');
+    const TOO_MUCH = refusal('the archive inflates too much');
 
     it('with parts that are too large together is refused', async () => {
       const parts = [1, 2, 3, 4].map((n) => ({ name: `word/media/${n}.bmp`, content: zeros }));

@@ -116,7 +116,7 @@ async function detectBeginning(head: Buffer): Promise<Beginning> {
   // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
   const contentType = detected === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[detected?.mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${describeType(detected?.mime)}`);
-  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with HTML markup');
+  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 

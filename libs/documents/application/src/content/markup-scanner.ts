@@ -178,7 +178,7 @@ export class XmlScanner extends MarkupScanner {
 
   oncomment(_start: number, _end: number, endMarkChars: number): void {
     // Only HTML ends comments at `--!>`. XML readers that do not fail there would read on.
-    if (endMarkChars > 2) throw new UnsupportedDocumentType('it has a comment that XML does not allow');
+    if (endMarkChars > 2) throw new UnsupportedDocumentType('the file has a comment that XML does not allow');
   }
 
   oncdata(): void {}
@@ -188,12 +188,12 @@ export class XmlScanner extends MarkupScanner {
     if (text === undefined || !/^DOCTYPE\s/.test(text)) throw hasMarkup(`<!${text ?? ''}`);
     // The tokenizer ends at the first `>`, even in a quoted part.
     if (!/^(?:[^"'[\]]|"[^"]*"|'[^']*')*$/.test(text))
-      throw new UnsupportedDocumentType('its document type has an internal subset');
+      throw new UnsupportedDocumentType('the document type has an internal subset');
   }
 
   onprocessinginstruction(start: number, end: number): void {
     const text = this.section(start, end);
-    if (text === undefined) throw new UnsupportedDocumentType('a processing instruction in it is too long');
+    if (text === undefined) throw new UnsupportedDocumentType('a processing instruction is too long');
     const [active] = ACTIVE_INSTRUCTION.exec(text) ?? [];
     if (active !== undefined) throw hasMarkup(`<?${active}`);
   }

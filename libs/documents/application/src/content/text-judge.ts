@@ -50,7 +50,8 @@ export class TextJudge {
   /** @throws UnsupportedDocumentType */
   take(bytes: Buffer): void {
     const text = bytes.toString('latin1');
-    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType('it is neither of an accepted type nor text');
+    if (BINARY_CHARACTERS.test(text))
+      throw new UnsupportedDocumentType('the file is neither of an accepted type nor text');
     this.markup.take(text);
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
@@ -59,7 +60,7 @@ export class TextJudge {
   end(): TextType {
     this.markup.end();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
-    if (isCutOff) throw new UnsupportedDocumentType('it begins like XML but is not complete XML');
+    if (isCutOff) throw new UnsupportedDocumentType('the file begins like XML but is not complete XML');
     return this.contentType;
   }
 }
@@ -76,7 +77,7 @@ function refuseUnlessXml(opening: string): void {
     return refuseOtherEncodings(declaration);
   }
   if (HTML_BEGINNING.test(opening) || !XML_ELEMENT.test(opening))
-    throw new UnsupportedDocumentType('it begins with HTML markup');
+    throw new UnsupportedDocumentType('the file begins with HTML markup');
 }
 
 /** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentType */

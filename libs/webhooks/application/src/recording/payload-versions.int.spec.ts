@@ -119,7 +119,7 @@ describe('with a second version of the payload', () => {
     await stage.waitUntilConsumed();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
     expect(others).toEqual([]);
-    expect(parked?.error).toMatch(/^the event cannot be converted to an older version: /);
+    expect(parked?.error).toMatch(/^the event cannot be converted to an older payload version: /);
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await webhooks.stop();
     stage.versions = two;

@@ -84,16 +84,11 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   get isFailing(): boolean {
     return this.state.concurrency?.circuit === 'open';
   }
-  /**
-   * True if the endpoint's next delivery is attempted soon: the circuit is not open, and the window contains all
-   * pending deliveries.
-   */
+  /** True if the next delivery is sent soon: the circuit is not open, and the window has all pending deliveries. */
   get isKeepingUp(): boolean {
     return this.window.isComplete && !this.isFailing;
   }
-  /**
-   * True if the endpoint answers again after a long failure. Deliveries that failed before the recovery are sent early.
-   */
+  /** True if the endpoint answers again after a long failure. Older failed deliveries are then sent early. */
   get isRecovering(): boolean {
     return typeof this.state.concurrency?.recoveringSince === 'number';
   }
@@ -114,9 +109,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
   }
 
-  /**
-   * Returns the time at which the endpoint's failures are to be reported; Infinity if nothing is to be reported.
-   */
+  /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
   reportDueAt(afterMs: number): number {
     if (!this.isOwned) return Infinity;
     const due = this.state.reportDueAt(afterMs);
