@@ -103,7 +103,7 @@ function toReferenceTerm(kind: TermKind, value: string, word: string): string {
   return `${toWordTerm(word)} ${kind}:${value}`;
 }
 
-/** Returns the longest word. Of several longest words, returns the first. */
+/** Returns the longest word, or the first one if several words are the longest. */
 function longestWord(words: readonly string[]): string {
   return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }

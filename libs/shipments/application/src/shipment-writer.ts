@@ -29,15 +29,9 @@ import { type LoadedShipment, readShipment, type ShipmentCache } from './shipmen
 export interface CommandLimits {
   /** Maximum milliseconds for one command from its arrival to its result, including queueing, conflicts and retries. */
   readonly deadlineMs: number;
-  /**
-   * Milliseconds after which a silent event store counts as unavailable. It is longer than the deadline of commands,
-   * because the error of the deadline is more precise.
-   */
+  /** Milliseconds after which a silent event store counts as unavailable; longer than the deadline of commands. */
   readonly silenceMs: number;
-  /**
-   * Maximum number of unanswered commands, per shipment and in total. A command beyond the limit is refused with
-   * `Busy`.
-   */
+  /** Maximum number of unanswered commands, per shipment and in total. Further commands get `Busy`. */
   readonly commandsPerShipment: number;
   readonly commands: number;
 }
@@ -52,15 +46,9 @@ interface WriterOptions {
   readonly limits: CommandLimits;
 }
 
-/**
- * Pauses between retries. They are short, because conflicts and failovers end within milliseconds and a command has
- * seconds.
- */
+/** Pauses between retries. They are short, because conflicts and failovers end within milliseconds. */
 const RETRY_PAUSES_MS = { firstPauseMs: 10, maxPauseMs: 500 };
-/**
- * Maximum number of commands of one shipment that are decided and appended together. It limits how long a batch blocks
- * the thread.
- */
+/** Maximum number of commands in one append. It limits how long a batch blocks the thread. */
 const MAX_COMMANDS_PER_BATCH = 32;
 
 interface CommandJob {
@@ -131,10 +119,7 @@ export class ShipmentWriter {
     }
   }
 
-  /**
-   * Decides as many commands as fit into one append, appends their events and answers the commands. Returns the number
-   * of answered commands.
-   */
+  /** Decides and appends as many commands as fit into one append. Returns the number of settled commands. */
   private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
       stream: toStreamName(shipmentId),
@@ -167,9 +152,7 @@ export class ShipmentWriter {
     }
   }
 
-  /**
-   * If a command writes nothing, the append does not prove that the cached state was current, so the stream is read.
-   */
+  /** If a command writes nothing, the append does not prove that the cached state was current. */
   private async decide(
     { stream, commands }: QueuedCommands,
     cached: LoadedShipment | undefined,

@@ -39,10 +39,7 @@ type RuleListener = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 /** Inputs of the decision about the times of a shipment. */
 interface ScheduleBasis {
   readonly schedule: Schedule;
-  /**
-   * The shipment before the command, with legs in the order of the schedule. Expected times that were frozen by an
-   * actual time are kept.
-   */
+  /** The shipment before the command. Its legs are in schedule order, and frozen expected times are kept. */
   readonly before: ShipmentRecord;
   /** Revision of the first event of the command. The command itself may set the ETD even after the departure. */
   readonly revision: number;
@@ -118,10 +115,7 @@ export function decideTimes(
   return { etd, eta, atd, ata, legs };
 }
 
-/**
- * Returns the revision of the client's statement about a time. Also returns whether the time is taken from a leg
- * because the shipment has none.
- */
+/** Returns the revision of the client's statement about a time, and whether the time is taken from a leg. */
 function findClientStatement(
   own: ClientValue<Timestamp | null>,
   leg: LegFields | undefined,
@@ -132,10 +126,7 @@ function findClientStatement(
   return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
 }
 
-/**
- * Returns the expected time that is frozen. Once the actual time is known, estimates no longer change the expected
- * time.
- */
+/** Returns the expected time that an actual time has frozen, so that estimates no longer change it. */
 function findFrozenTime(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
@@ -277,10 +268,7 @@ function createVisitFilterForPort(port: string | null): IsVisit {
   return ({ milestone }) => port !== null && toComparablePlace(milestone.location) === port;
 }
 
-/**
- * Matches milestones to legs.
- * @param shipment actual times of the shipment
- */
+/** Matches milestones to legs. @param shipment actual times of the shipment */
 function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
@@ -289,8 +277,7 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
     const isDestination = createVisitFilter(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
-    // A single leg is the whole journey. If its mode differs from the shipment's, its departure may be another
-    // milestone.
+    // A single leg is the whole journey, but if its mode differs, its departure may be another milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
   }

@@ -182,10 +182,7 @@ class Reconciliation {
     return { events: this.events, nextCheckAt: this.nextCheckAt };
   }
 
-  /**
-   * Handles a resolved exception. If a person resolved it, it suppresses new exceptions until its condition has ended
-   * once.
-   */
+  /** Lets an exception that a person resolved suppress new exceptions until its condition has ended once. */
   private suppressResolvedFinding(exception: ShipmentException): void {
     const rule = EXCEPTION_RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
@@ -223,10 +220,7 @@ class Reconciliation {
     });
   }
 
-  /**
-   * Adds the event if the append does not become too large. Otherwise the next check, which is due immediately, adds
-   * it.
-   */
+  /** Adds the event if it fits into the append. Otherwise the next check, which is due immediately, adds it. */
   private addEventIfItFits(event: ShipmentEventBody): boolean {
     const hasRoom = this.budget.reserveBytes(event);
     if (hasRoom) this.events.push(event);
