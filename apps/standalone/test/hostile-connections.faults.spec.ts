@@ -1,9 +1,17 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
+import { ROLES } from '@tracking/contracts';
+import { eventually, generatePdf, scaleTimeout, simulateDelay } from '@tracking/testing';
 import axios from 'axios';
-import { createKey, startStandalone, withTemporaryFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  createClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
+import { FORM_BOUNDARY, createShipment, FORM_START, requestUpload, uploadForm, uploadUrl } from './uploads.ts';
 
 const MIB = 2 ** 20;
 /** Connections of one attacker; `ATTACKERS=3000` is what ended a process before. */
@@ -13,26 +21,30 @@ const ATTACKED = { deadlineMs: 30_000 };
 /** The memory of a process, the heap that V8 uses in it by default, and the settings that docs/reference/http.md recommends. */
 const PROCESSES = [
   { memoryMib: 1_024, heapMib: 512, settings: {} },
-  { memoryMib: 512, heapMib: 256, settings: { MAX_CONNECTIONS: '1000', MAX_CONNECTIONS_PER_NETWORK: '250' } },
+  { memoryMib: 512, heapMib: 256, settings: { MAX_CONNECTIONS: '1000', MAX_CONNECTIONS_PER_NETWORK: '100' } },
 ];
 
-/** Opens connections from one address and writes these pieces to each, without reading anything. */
-async function attack(url: string, pieces: readonly (string | Buffer)[]): Promise<readonly Socket[]> {
+type Pieces = readonly (string | Buffer)[];
+
+/** Opens connections from one address and writes one of the lists to each in turn, without reading anything. */
+async function attack(url: string, lists: readonly Pieces[]): Promise<readonly Socket[]> {
   const { hostname, port } = new URL(url);
-  const sockets = Array.from({ length: ATTACKERS }, () => {
+  const sockets = Array.from({ length: ATTACKERS }, (_, n) => {
     const socket = connect({ host: hostname, port: Number(port), localAddress: '127.0.0.66' });
     socket.on('error', () => undefined);
     socket.pause();
-    for (const piece of pieces) socket.write(piece);
+    for (const piece of lists[n % lists.length] ?? []) socket.write(piece);
     return socket;
   });
   await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
   return sockets;
 }
 
+/** Returns the largest memory of the process, without the pages of files, which the system can evict. */
 async function peakMib({ child }: StandaloneProcess): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+  const kib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]);
+  return (kib('VmHWM') - kib('RssFile')) / 1_024;
 }
 
 const UNFINISHED = Buffer.alloc(MIB - 10, ' ');
@@ -41,6 +53,34 @@ const post = (path: string, key = '') =>
   `${key && `Authorization: Bearer ${key}\r\n`}\r\n`;
 const get = (path: string, key = '') =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\n${key && `Authorization: Bearer ${key}\r\n`}\r\n`;
+
+/** Start of an archive, whose end decides its type: the service keeps the last bytes that it received. */
+const ARCHIVE = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(MIB, 1)]);
+const UPLOAD_BYTES = 20 * MIB;
+const stalledForm = (path: string, key: string): Pieces => [
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=${FORM_BOUNDARY}\r\n` +
+    `Content-Length: ${UPLOAD_BYTES}\r\nAuthorization: Bearer ${key}\r\n\r\n${FORM_START}`,
+  ARCHIVE,
+];
+const stalledPut = (url: string): Pieces => [
+  `PUT ${url.replace(/^https?:\/\/[^/]+/, '')} HTTP/1.1\r\nHost: a\r\nContent-Type: application/pdf\r\n` +
+    `Content-Length: ${UPLOAD_BYTES}\r\n\r\n`,
+  ARCHIVE,
+];
+
+/** Stores shipments of 20 kB, a document and the place of further ones. Returns the paths and URLs that attacks use. */
+async function seed(url: string, key: string) {
+  const api = createClient(url, key);
+  const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field_${n}`, 'x'.repeat(900)]));
+  for (let n = 0; n < 60; n += 1)
+    await api.post('/v1/shipments', { external_id: `LARGE-${n}`, mode: 'ocean', metadata });
+  const { id } = await createShipment(api);
+  const { data: document } = await uploadForm(api, id, generatePdf('unread', UPLOAD_BYTES));
+  const uploads: string[] = [];
+  for (let n = 0; n < 40; n += 1)
+    uploads.push(uploadUrl(await requestUpload(api, id, Buffer.from(`${n}`), { size_bytes: UPLOAD_BYTES }), url));
+  return { form: `/v1/shipments/${id}/documents`, download: `/v1/documents/${document.id}/download`, uploads };
+}
 
 describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib, settings }) => {
   it(
@@ -54,6 +94,10 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
         });
         try {
           const [key, hostileKey] = [await createKey(folder), await createKey(folder, 'test')];
+          const hostileKeys: string[] = [];
+          for (const role of [...ROLES, ...ROLES]) hostileKeys.push(await createKey(folder, 'test', role));
+          const target = await seed(server.url, hostileKey);
+          const ofEachRole = (pieces: (key: string) => Pieces) => hostileKeys.map(pieces);
           let created = 0;
           /** Another client's write and read succeed; one refusal with `busy` may be repeated. */
           const serves = async () => {
@@ -70,20 +114,41 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
               expect(answer.status).toBe(201);
             }, ATTACKED);
           };
-          const attacks: Readonly<Record<string, readonly [string, readonly (string | Buffer)[]]>> = {
-            'bodies of an unknown path': [server.url, [post('/nothing'), UNFINISHED]],
-            'bodies of a health check': [server.url, [post('/health/live'), UNFINISHED]],
-            'bodies without a key': [server.url, [post('/v1/shipments'), UNFINISHED]],
-            'bodies of a sign-in': [server.url, [post('/v1/sessions'), UNFINISHED]],
-            'bodies with a key': [server.url, [post('/v1/shipments', hostileKey), UNFINISHED]],
-            'a description that nobody reads': [server.url, [get('/openapi.json').repeat(6)]],
-            'files that nobody reads': [server.url, [get('/docs/assets/swagger-ui-bundle.js').repeat(6)]],
-            'lists that nobody reads': [server.url, [get('/v1/shipments?limit=200', hostileKey).repeat(6)]],
-            'metrics that nobody reads': [server.managementUrl, [get('/metrics').repeat(6)]],
-            'bodies on the management port': [server.managementUrl, [post('/metrics'), UNFINISHED]],
+          const attacks: Readonly<Record<string, readonly [string, readonly Pieces[]]>> = {
+            'bodies of an unknown path': [server.url, [[post('/nothing'), UNFINISHED]]],
+            'bodies of a health check': [server.url, [[post('/health/live'), UNFINISHED]]],
+            'bodies without a key': [server.url, [[post('/v1/shipments'), UNFINISHED]]],
+            'bodies of a sign-in': [server.url, [[post('/v1/sessions'), UNFINISHED]]],
+            'bodies with a key': [server.url, ofEachRole((role) => [post('/v1/shipments', role), UNFINISHED])],
+            'a description that nobody reads': [server.url, [[get('/openapi.json').repeat(6)]]],
+            'files that nobody reads': [server.url, [[get('/docs/assets/swagger-ui-bundle.js').repeat(6)]]],
+            'lists that nobody reads': [
+              server.url,
+              ofEachRole((role) => [get('/v1/shipments?limit=200', role).repeat(6)]),
+            ],
+            'metrics that nobody reads': [server.managementUrl, [[get('/metrics').repeat(6)]]],
+            'bodies on the management port': [server.managementUrl, [[post('/metrics'), UNFINISHED]]],
+            'pages of events that nobody reads': [
+              server.url,
+              ofEachRole((role) => [get('/v1/events?limit=200', role).repeat(6)]),
+            ],
+            'the audit log that nobody reads': [
+              server.url,
+              ofEachRole((role) => [get('/v1/audit_log?limit=200', role).repeat(6)]),
+            ],
+            'files of documents that nobody reads': [
+              server.url,
+              ofEachRole((role) => [get(target.download, role).repeat(6)]),
+            ],
+            'event streams that nobody reads': [
+              server.url,
+              ofEachRole((role) => [get('/v1/events/stream?after=beginning', role)]),
+            ],
+            'uploads that stall': [server.url, ofEachRole((role) => stalledForm(target.form, role))],
+            'uploads to URLs that stall': [server.url, target.uploads.map(stalledPut)],
           };
-          for (const [name, [url, pieces]] of Object.entries(attacks)) {
-            const sockets = await attack(url, pieces);
+          for (const [name, [url, lists]] of Object.entries(attacks)) {
+            const sockets = await attack(url, lists);
             // The attack lasts while others are served.
             for (let n = 0; n < 3; n += 1) {
               await serves();
@@ -98,6 +163,6 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
           await server.stop();
         }
       }),
-    scaleTimeout(240_000),
+    scaleTimeout(360_000),
   );
 });

@@ -1,10 +1,15 @@
+import { getHeapStatistics } from 'node:v8';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { MIB } from './route-bodies.ts';
 
-/** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
-const MAX_CONCURRENT_RESPONSE_BYTES = 32 * MIB;
+const HEAP_BYTES = getHeapStatistics().heap_size_limit;
+/**
+ * Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size, so
+ * a process with a small heap prepares less.
+ */
+const MAX_CONCURRENT_RESPONSE_BYTES = HEAP_BYTES < 512 * MIB ? HEAP_BYTES / 32 : 32 * MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const WORKSPACE_SHARE = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
