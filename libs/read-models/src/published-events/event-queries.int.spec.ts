@@ -48,7 +48,7 @@ describe('event queries with an event that was handled long after it was stored'
   /** A generation that has reached the late position. */
   const queries = (place: string) => {
     const progress = { handledPosition: () => place, currentHandledPosition: () => Promise.resolve(place) };
-    const active = { rows: () => Promise.resolve(rows), retainedSince: () => undefined, progress };
+    const active = { openActiveRows: () => Promise.resolve(rows), retentionStart: () => undefined, progress };
     return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
   };
   const listed = async (filter: EventListQuery['filter']) => {
