@@ -86,7 +86,10 @@ async function servePages(
         content = undefined;
         throw error;
       });
-      return reply.type(type).header('Cache-Control', 'public, max-age=3600').send(await content);
+      return reply
+        .type(type)
+        .header('Cache-Control', 'public, max-age=3600')
+        .send(await content);
     });
   }
 }

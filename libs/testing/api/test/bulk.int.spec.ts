@@ -344,7 +344,7 @@ describe('POST /v1/milestones/bulk', () => {
     const { readModels } = api.dependencies;
     const { shipments } = readModels.queries;
     const counted = Object.create(shipments, {
-      idsByReference: {
+      findIdsByReference: {
         value: (...query: Parameters<typeof shipments.findIdsByReference>) => {
           asked.push(query[1].values);
           return shipments.findIdsByReference(...query);

@@ -11,8 +11,8 @@ const run = promisify(execFile);
 /** As the next process gets them, which does not know which ports this one gave out. */
 async function portsOfTheNext(folder: string, names: readonly string[]): Promise<unknown> {
   const kept = new URL('./persistent-values.ts', import.meta.url).href;
-  const code = `import { persistentPort } from '${kept}';
-    const ports = await Promise.all(${JSON.stringify(names)}.map((name) => persistentPort('${folder}', name)));
+  const code = `import { readOrCreatePort } from '${kept}';
+    const ports = await Promise.all(${JSON.stringify(names)}.map((name) => readOrCreatePort('${folder}', name)));
     process.stdout.write(JSON.stringify(ports));`;
   const node = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
   const { stdout } = await run(process.execPath, [...node, '--input-type=module', '--eval', code]);

@@ -14,7 +14,7 @@ import { type ReceivedResponse, RequestSender, type SentRequest } from './send.t
 import { RecordedWrites, recordStoreWrites } from './recorded-writes.ts';
 
 /** Collections that any request may write, even if it is refused. */
-const BOOKKEEPING_COLLECTIONS: ReadonlySet<string> = new Set(['idempotency_claims']);
+const BOOKKEEPING_COLLECTIONS: ReadonlySet<string> = new Set(['idempotency_claims', 'document_reservations']);
 
 /** The API with one resource of each kind, and the checks of every response. */
 export class FuzzedApi {
