@@ -1,13 +1,15 @@
-import { COMPOSE_MEMORY_SETTINGS, testLargeShipments } from './large-shipments.ts';
+import { COMPOSE_MEMORY_SETTINGS, STANDALONE_MEMORY_SETTINGS, testLargeShipments } from './large-shipments.ts';
 import { NO_ENGINES_REASON, startServices, startStandalone } from './subject.ts';
 
-/** Creates 600 large events and fills more than ten pages of a list. */
-const COUNT = 120;
+/** Number of shipments that makes 600 large events and fills more than ten pages of a list. */
+const STANDALONE_COUNT = 120;
+/** Number of shipments that fills more than two pages. Ten processes on two cores need 0.5 s for each write. */
+const SERVICES_COUNT = 12;
 
 describe('the largest legal shipments, standalone', () =>
-  testLargeShipments(() => startStandalone(COMPOSE_MEMORY_SETTINGS), COUNT));
+  testLargeShipments(() => startStandalone(STANDALONE_MEMORY_SETTINGS), STANDALONE_COUNT));
 
 if (NO_ENGINES_REASON === undefined) {
   describe('the largest legal shipments, as services', () =>
-    testLargeShipments(() => startServices(COMPOSE_MEMORY_SETTINGS), COUNT));
+    testLargeShipments(() => startServices(COMPOSE_MEMORY_SETTINGS), SERVICES_COUNT));
 } else test.todo(`the largest legal shipments, as services [not tested: ${NO_ENGINES_REASON}]`);

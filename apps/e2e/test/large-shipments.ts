@@ -18,6 +18,8 @@ export const COMPOSE_MEMORY_SETTINGS = {
   MALLOC_ARENA_MAX: '2',
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
+/** Settings of a standalone server in 1 GiB, as docs/reference/http.md recommends for many large shipments. */
+export const STANDALONE_MEMORY_SETTINGS = { ...COMPOSE_MEMORY_SETTINGS, NODE_OPTIONS: '--max-old-space-size=384' };
 const COMPOSE_MEMORY_KB = 1_048_576;
 const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
 /** Maximum number of repeated requests in one suite. */
