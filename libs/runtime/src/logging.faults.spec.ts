@@ -9,7 +9,7 @@ const program = `
   import { setTimeout as pause } from 'node:timers/promises';
   const metrics = new PrometheusMetrics('child');
   const logger = await createLogger({ level: 'info', service: 'child' });
-  new Shutdown(logger, 2_000).onUncaught();
+  new Shutdown(logger, 2_000).shutDownOnUncaughtErrors();
   logger.info({}, 'first');
   await new Promise((resolve) => process.stdin.once('data', resolve));
   for (let n = 0; n < 10; n += 1) {
@@ -17,7 +17,7 @@ const program = `
     process.stdout.write('from a library');
     await pause(10);
   }
-  const { body } = await metrics.text();
+  const { body } = await metrics.formatText();
   process.stderr.write(/^log_lines_dropped_total.*$/m.exec(body)[0]);
   process.exit(0);
 `;

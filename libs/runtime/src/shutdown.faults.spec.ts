@@ -47,8 +47,8 @@ const program = (what: string) => `
   const shutdown = new Shutdown(logger, 2_000);
   shutdown.add('engine', async () => logger.info({}, 'engine stopped'));
   shutdown.add('http', async () => logger.info({}, 'http stopped'));
-  shutdown.onSignals(() => logger.info({}, 'draining'));
-  shutdown.onUncaught(() => logger.info({}, 'draining'));
+  shutdown.shutDownOnSignals(() => logger.info({}, 'draining'));
+  shutdown.shutDownOnUncaughtErrors(() => logger.info({}, 'draining'));
   const alive = setInterval(() => undefined, 1_000);
   ${what}
 `;

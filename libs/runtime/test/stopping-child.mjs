@@ -6,6 +6,6 @@ const never = new Promise(() => setInterval(() => undefined, 60_000));
 if (process.argv[2] === 'hangs') shutdown.add('step', () => never);
 // Ends in several turns of the loop, as everything does that closes connections.
 else shutdown.add('step', () => new Promise((resolve) => setTimeout(resolve, 100)));
-shutdown.onSignals();
+shutdown.shutDownOnSignals();
 setInterval(() => undefined, 60_000);
 process.stdout.write('running\n');
