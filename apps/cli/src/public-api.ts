@@ -106,7 +106,7 @@ export async function resendEvent(
   signal: AbortSignal,
 ): Promise<ResendResult | undefined> {
   const { client, receive: receive } = api;
-  const { data } = await receive(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).fetchPage());
+  const { data } = await receive(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
     const replay_id = await replayMissed(api, endpoint_id, event_id, signal);

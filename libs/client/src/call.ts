@@ -62,7 +62,7 @@ export class List<Item> implements AsyncIterable<Item> {
   constructor(private readonly requestPage: (cursor: string | undefined) => Call<Page<Item>>) {}
 
   /** Reads one page: the first page, or the page at the cursor. */
-  fetchPage(cursor?: string): Call<Page<Item>> {
+  page(cursor?: string): Call<Page<Item>> {
     return this.requestPage(cursor);
   }
 

@@ -223,8 +223,8 @@ const firstShipmentQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-shipment', environment],
     queryFn: async ({ signal }) =>
-      (await getApiClient(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).fetchPage())
-        .data[0] ?? null,
+      (await getApiClient(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ??
+      null,
   });
 
 /** Query of the latest successful delivery and of the latest endpoint. */
@@ -234,8 +234,8 @@ const firstWebhookQuery = (environment: Environment) =>
     queryFn: async ({ signal }) => {
       const { webhookEndpoints, webhookDeliveries } = getApiClient(environment);
       const [endpoints, deliveries] = await Promise.all([
-        webhookEndpoints.list({ limit: 1 }, { signal }).fetchPage(),
-        webhookDeliveries.list({ limit: 1, status: ['succeeded'] }, { signal }).fetchPage(),
+        webhookEndpoints.list({ limit: 1 }, { signal }).page(),
+        webhookDeliveries.list({ limit: 1, status: ['succeeded'] }, { signal }).page(),
       ]);
       return { endpoint: endpoints.data[0] ?? null, delivery: deliveries.data[0] ?? null };
     },

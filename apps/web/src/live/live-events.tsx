@@ -218,7 +218,7 @@ class PendingShipmentUpdates {
     for (const id of waiting.slice(MAX_SHIPMENTS_PER_REQUEST)) this.readShipmentIfListed(id);
     void getApiClient(environment)
       .shipments.list({ id: ids, limit: ids.length })
-      .fetchPage()
+      .page()
       .then(({ data }) => updateCachedShipments(queries, environment, data))
       // They stay as they are until their next event.
       .catch(() => undefined);

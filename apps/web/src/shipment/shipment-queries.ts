@@ -17,7 +17,7 @@ export function shipmentsByIdQuery(queries: QueryClient, environment: Environmen
     queryFn: async ({ signal }) => {
       const { data } = await getApiClient(environment)
         .shipments.list({ id: [...ids], limit: ids.length }, { signal })
-        .fetchPage();
+        .page();
       for (const shipment of data) {
         queries.setQueryData<Shipment>(shipmentQuery(environment, shipment.id).queryKey, (known) =>
           known !== undefined && known.version > shipment.version ? known : shipment,

@@ -52,9 +52,9 @@ describe('the client', () => {
     const pages = [];
     for await (const { data } of shipments.list({ limit: 3 }).pages()) pages.push(data.length);
     expect(pages.reduce((sum, each) => sum + each)).toBe(7);
-    const first = await shipments.list({ limit: 2 }).fetchPage();
+    const first = await shipments.list({ limit: 2 }).page();
     expect([first.data.length, first.has_more]).toEqual([2, true]);
-    expect((await shipments.list({ limit: 2 }).fetchPage(String(first.next_cursor))).data).toHaveLength(2);
+    expect((await shipments.list({ limit: 2 }).page(String(first.next_cursor))).data).toHaveLength(2);
     expect(await shipments.list({ mode: 'ocean', status: ['pending', 'booked'] }).toArray()).toHaveLength(4);
   });
 
@@ -62,7 +62,7 @@ describe('the client', () => {
     const { shipments, users } = await client({ apiKey: await api.key('viewer') });
     await expect(shipments.get('shp_aaaaaaaaaaaaaaaaaaaaaaaaaa')).rejects.toBeInstanceOf(NotFoundError);
     await expect(shipments.upsert({ mode: 'ocean' })).rejects.toBeInstanceOf(PermissionError);
-    await expect(users.list().fetchPage()).rejects.toMatchObject({ code: 'permission_denied', status: 403 });
+    await expect(users.list().page()).rejects.toMatchObject({ code: 'permission_denied', status: 403 });
     const { shipments: unknown } = await client({ apiKey: 'sk_live_unknown' });
     await expect(unknown.list().toArray()).rejects.toMatchObject({ name: 'AuthenticationError', status: 401 });
     const admin = await client();
@@ -84,13 +84,13 @@ describe('the client', () => {
     const token = String(writer.consistencyToken);
     expect(token).not.toContain(',');
     reader.see(token);
-    expect((await reader.shipments.list({ external_id: 'S-4' }).fetchPage()).data).toHaveLength(1);
+    expect((await reader.shipments.list({ external_id: 'S-4' }).page()).data).toHaveLength(1);
     expect(reader.consistencyToken).toBe(token);
     // The client drops a token of another system, and the call succeeds.
     const stranger = await client({ consistencyToken: 'of-another-system' });
-    expect((await stranger.shipments.list({ external_id: 'S-4' }).fetchPage()).data).toHaveLength(1);
+    expect((await stranger.shipments.list({ external_id: 'S-4' }).page()).data).toHaveLength(1);
     expect(stranger.consistencyToken).toBeUndefined();
-    const told = stranger.shipments.list({}, { consistencyToken: 'of-another-system' }).fetchPage();
+    const told = stranger.shipments.list({}, { consistencyToken: 'of-another-system' }).page();
     await expect(told).rejects.toMatchObject({ code: 'invalid_consistency_token' });
   });
 

@@ -61,7 +61,7 @@ export function exceptionQueueQuery(environment: Environment, { at: _at, ...sear
       if (search.sort === 'due') return readExceptionsByDueDate(environment, query, signal);
       const { data, next_cursor } = await getApiClient(environment)
         .exceptions.list(query, { signal })
-        .fetchPage(pageParam.cursor);
+        .page(pageParam.cursor);
       return { data, next: next_cursor === null ? undefined : { cursor: next_cursor, opened } };
     },
     initialPageParam: { cursor: undefined, opened: undefined } as QueuePageParam,
@@ -121,7 +121,7 @@ export function exceptionCountQuery(environment: Environment, view: 'all' | 'min
         severity: undefined,
         limit: MAX_COUNTED_EXCEPTIONS,
       };
-      const { data, has_more } = await getApiClient(environment).exceptions.list(query, { signal }).fetchPage();
+      const { data, has_more } = await getApiClient(environment).exceptions.list(query, { signal }).page();
       return has_more ? `${data.length}+` : String(data.length);
     },
     staleTime: 30_000,

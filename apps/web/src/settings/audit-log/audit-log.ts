@@ -12,7 +12,7 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
     queryFn: ({ pageParam, signal }) =>
       getApiClient(environment)
         .auditLog.list({ ...toAuditQuery(search), limit: PAGE_SIZE }, { signal })
-        .fetchPage(pageParam),
+        .page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });

@@ -30,7 +30,7 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
         ...(types.length > 0 && { type: types }),
         ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
       };
-      return getApiClient(environment).events.list(query, { signal }).fetchPage(pageParam);
+      return getApiClient(environment).events.list(query, { signal }).page(pageParam);
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,

@@ -71,7 +71,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
     queryFn: ({ pageParam, signal }) =>
-      getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).fetchPage(pageParam),
+      getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     // The query is never refetched automatically, because new rows would move the rows under the pointer.
@@ -84,7 +84,7 @@ export const newestDeliveriesQuery = (environment: Environment, search: Delivery
   queryOptions({
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>
-      (await getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).fetchPage()).data,
+      (await getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).page()).data,
     refetchInterval: POLL_INTERVAL_MS,
   });
 
@@ -108,7 +108,7 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
     queryFn: async ({ signal }) => {
       const query = { limit: PAGE_SIZE, ...(endpointId !== undefined && { endpoint_id: endpointId }) };
-      return (await getApiClient(environment).webhookReplays.list(query, { signal }).fetchPage()).data;
+      return (await getApiClient(environment).webhookReplays.list(query, { signal }).page()).data;
     },
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ status }) => status === 'running') ? POLL_INTERVAL_MS / 5 : POLL_INTERVAL_MS * 2,

@@ -18,12 +18,12 @@ export function listExampleCalls({ id, containers, container_numbers }: Shipment
     [
       'List all milestones',
       '/milestones?classifier=all&include_superseded=true&include_retracted=true&limit=200',
-      (client) => client.milestones.list(id, all).fetchPage(),
+      (client) => client.milestones.list(id, all).page(),
     ],
-    ['List ETA changes', '/eta_history', (client) => client.shipments.etaHistory(id).fetchPage()],
-    ['List the history', '/history', (client) => client.shipments.history(id).fetchPage()],
-    ['List exceptions', '/exceptions', (client) => client.exceptions.listOf(id).fetchPage()],
-    ['List documents', '/documents', (client) => client.documents.list(id).fetchPage()],
+    ['List ETA changes', '/eta_history', (client) => client.shipments.etaHistory(id).page()],
+    ['List the history', '/history', (client) => client.shipments.history(id).page()],
+    ['List exceptions', '/exceptions', (client) => client.exceptions.listOf(id).page()],
+    ['List documents', '/documents', (client) => client.documents.list(id).page()],
     ['Explain status and times', '/explanation', (client) => client.shipments.explain(id)],
   ];
   return [
@@ -32,7 +32,7 @@ export function listExampleCalls({ id, containers, container_numbers }: Shipment
       label: 'List events',
       method: 'GET',
       path: `/v1/events?shipment_id=${id}`,
-      read: (client) => client.events.list({ shipment_id: id }).fetchPage(),
+      read: (client) => client.events.list({ shipment_id: id }).page(),
     },
     { label: 'Record a milestone', method: 'POST', path: `${shipment}/milestones`, body: departure },
     {

@@ -215,7 +215,7 @@ export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
     queryFn: ({ pageParam, signal }) =>
-      getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE }, { signal }).fetchPage(pageParam),
+      getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });

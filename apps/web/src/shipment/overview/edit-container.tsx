@@ -135,7 +135,7 @@ function ContainerConflict({ before, theirs, mine, ...choice }: ContainerConflic
   const history = useQuery({
     queryKey: ['container-changed', environment, id],
     queryFn: async ({ signal }) => {
-      const { data } = await client.shipments.history(id, { limit: 50 }, { signal }).fetchPage();
+      const { data } = await client.shipments.history(id, { limit: 50 }, { signal }).page();
       return data.find(({ changes }) => 'containers' in changes)?.actor.name ?? null;
     },
     gcTime: 0,

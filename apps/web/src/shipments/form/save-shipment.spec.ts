@@ -34,7 +34,7 @@ function serviceWith(now: Shipment, changed: readonly string[] = []) {
       return { warnings: [] };
     },
     get: async () => now,
-    history: () => ({ fetchPage: async () => ({ data: [entry] }) }),
+    history: () => ({ page: async () => ({ data: [entry] }) }),
   };
   return { api: { shipments } as never, sent };
 }

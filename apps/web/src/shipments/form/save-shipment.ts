@@ -65,7 +65,7 @@ export async function readConflict(
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
-  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).fetchPage();
+  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).page();
   return findConflict(base, values, theirs, history);
 }
 

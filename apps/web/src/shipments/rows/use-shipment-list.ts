@@ -92,7 +92,7 @@ function shipmentListQuery(environment: Environment, query: ListQuery) {
     queryFn: async ({ pageParam, signal }): Promise<ShipmentListPageData> => {
       const readAt = Date.now();
       const list = getApiClient(environment).shipments.list({ ...query, limit: PAGE_SIZE }, { signal });
-      return { ...(await list.fetchPage(pageParam)), readAt };
+      return { ...(await list.page(pageParam)), readAt };
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
