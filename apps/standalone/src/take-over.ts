@@ -28,8 +28,8 @@ export async function takeOver<T>(dataDir: string, open: () => Promise<T>): Prom
 }
 
 /**
- * Asks the process that uses the data folder to end. Returns true if it refuses, because it is a server. Returns false
- * also if it does not respond: it may be starting or stopping.
+ * Asks the process that uses the data folder to end. Returns true if the process is a server: a server does not have
+ * this route. Returns false also if the process is starting or stopping, so that it does not respond or responds 503.
  */
 async function isServer(dataDir: string): Promise<boolean> {
   const call = request({
@@ -42,7 +42,7 @@ async function isServer(dataDir: string): Promise<boolean> {
   try {
     const [response] = (await once(call.end(), 'response')) as [IncomingMessage];
     response.on('error', () => undefined).resume();
-    return response.statusCode !== 204;
+    return response.statusCode === 404;
   } catch {
     return false;
   }
