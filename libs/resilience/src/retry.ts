@@ -76,14 +76,20 @@ const turnEnds = new WeakMap<object, Map<string, Promise<void>>>();
  * Runs the action after all earlier actions of the same resource have ended.
  * @throws Busy if they have not ended at the deadline; errors of `action`
  */
-async function inTurn<T>(collection: object, resource: string, deadline: number, action: () => Promise<T>): Promise<T> {
+async function runInTurn<T>(
+  collection: object,
+  resource: string,
+  deadline: number,
+  action: () => Promise<T>,
+): Promise<T> {
   const ends = turnEnds.get(collection) ?? new Map<string, Promise<void>>();
   turnEnds.set(collection, ends);
   const previous = ends.get(resource);
   const { promise: end, resolve } = Promise.withResolvers<void>();
   ends.set(resource, end);
   try {
-    if (previous) await withDeadline(previous, Math.max(0, deadline - monotonicMs()), () => tooManyChanges(resource));
+    if (previous)
+      await withDeadline(previous, Math.max(0, deadline - monotonicMs()), () => tooManyChangesError(resource));
     return await action();
   } finally {
     if (ends.get(resource) === end) ends.delete(resource);
@@ -91,15 +97,16 @@ async function inTurn<T>(collection: object, resource: string, deadline: number,
   }
 }
 
-const tooManyChanges = (resource: string): Busy =>
+const tooManyChangesError = (resource: string): Busy =>
   new Busy('document store', `too many requests change ${resource} at the same time`);
 
 /**
  * Repeats an attempt that reads documents and writes them under guards, until no guard refuses a write, with pauses
- * between attempts. Calls for the same resource run one after another, so that only other processes can cause
- * conflicts. An attempt must not call this function for its own resource.
+ * between attempts. Calls with the same collection and resource run one after another, so that they do not conflict
+ * with each other. Other writes and other processes can still cause conflicts. An attempt must not call this function
+ * for its own resource.
  * @param collection object by which this process writes the documents
- * @param resource name of the written resource for the error, for example `endpoint whe_1`
+ * @param resource name of the written resource, for the queue and the error, for example `endpoint whe_1`
  * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
  * @throws Busy if no attempt succeeded within 5 seconds; any error of `attempt`. `Busy` promises that nothing was
  *   written, so an attempt that may write only some of its documents must convert it to `Unavailable`
@@ -118,11 +125,11 @@ export async function retryConflicts<T>(
   };
   const isTransient = (error: unknown) => error instanceof WriteConflict;
   try {
-    return await inTurn(collection, resource, deadline, () =>
+    return await runInTurn(collection, resource, deadline, () =>
       retry(write, { ...CONFLICT_PAUSES, deadline, isTransient }),
     );
   } catch (error) {
-    throw isTransient(error) ? tooManyChanges(resource) : error;
+    throw isTransient(error) ? tooManyChangesError(resource) : error;
   }
 }
 

@@ -60,7 +60,8 @@ export class Rechecks {
    * @throws Busy, Unavailable
    */
   async request(workspaceId: string): Promise<void> {
-    await retryConflicts(this.documents, `the recheck of ${workspaceId}`, async () => {
+    // The recheck is a part of the settings document, so this call waits for changes of the settings.
+    await retryConflicts(this.documents, `the settings of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
         return (
