@@ -170,7 +170,7 @@ class Admins {
       indexes: [{ name: 'pending', fields: ['is_pending'] }],
     });
     const admins = new Admins(changes, users);
-    await admins.#settleAll();
+    await admins.#completeAll();
     return admins;
   }
 
@@ -191,7 +191,7 @@ class Admins {
       return this.users.claim({ filter: { id, version } }, set);
     }
     const change = await retryConflicts(this.changes, `the admins of ${workspace_id}`, async () => {
-      const record = await this.#settleOnce(workspace_id);
+      const record = await this.#completeOnce(workspace_id);
       if (!record) return undefined;
       if (!(await this.hasActiveAdmin(workspace_id, id))) {
         throw new DomainError(
@@ -215,11 +215,11 @@ class Admins {
    * have been interrupted.
    */
   completeChange(workspace_id: string): Promise<AdminChangeDocument> {
-    return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#settleOnce(workspace_id));
+    return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#completeOnce(workspace_id));
   }
 
   /** Returns the record if it has no change in progress. Otherwise completes the change and returns undefined. */
-  async #settleOnce(workspace_id: string): Promise<AdminChangeDocument | undefined> {
+  async #completeOnce(workspace_id: string): Promise<AdminChangeDocument | undefined> {
     const record = await this.changes.get(workspace_id);
     if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
     if (!record.pending) return record;
@@ -238,7 +238,7 @@ class Admins {
     return user?.changed_by === set.changed_by ? user : undefined;
   }
 
-  async #settleAll(): Promise<void> {
+  async #completeAll(): Promise<void> {
     for (;;) {
       const left = await this.changes.find({ filter: { is_pending: true }, limit: 100 });
       if (left.length === 0) return;
