@@ -69,17 +69,28 @@ it('the reference documents every setting as declared', async () => {
 describe('the table of limits', () => {
   const LIMIT_NAME = /^(MAX|RATE_LIMIT)_|QUOTA|RESERVE/;
 
-  it.each(SETTING_NAMES.filter((name) => LIMIT_NAME.test(name)))('states %s with its default', async (name) => {
-    const row = (await readRows('limits.md')).find(([, , cell]) => cell === `\`${name}\``);
-    const usual = setting(name).default ?? '';
-    const shown = /^\d+$/.test(usual) ? Number(usual).toLocaleString('en') : usual.replace(/(?=[KMGT]iB$)/, ' ');
-    expect(`${row?.[1]} `).toMatch(new RegExp(`^${shown} `));
+  /** Returns the cells of all rows without the header. */
+  const readLimits = async () => (await readRows('limits.md')).slice(2);
+
+  /** Returns the default of a setting as the table shows it, for example `8,000`, `3 s` or `10 GiB`. */
+  function formatDefault(name: SettingName): string {
+    const { default: usual = '' } = setting(name);
+    return /^\d+$/.test(usual) ? Number(usual).toLocaleString('en') : usual.replace(/(?<=\d)(?=[a-zA-Z])/, ' ');
+  }
+
+  it('has a row for every setting of a limit', async () => {
+    const names = (await readLimits()).map(([, , name]) => name);
+    const limits = SETTING_NAMES.filter((name) => LIMIT_NAME.test(name));
+    expect(names).toEqual(expect.arrayContaining(limits.map((name) => `\`${name}\``)));
   });
 
-  it('states only settings and error codes that exist', async () => {
-    const [, , ...rows] = await readRows('limits.md');
-    for (const [, , name = '', beyond = ''] of rows) {
-      if (name !== '') expect(SETTING_NAMES).toContain(name.replaceAll('`', ''));
+  it('states only settings and error codes that exist, and the default of each setting', async () => {
+    for (const [, usual, cell = '', beyond = ''] of await readLimits()) {
+      const name = cell.replaceAll('`', '') as SettingName;
+      if (cell !== '') {
+        expect(SETTING_NAMES).toContain(name);
+        expect(`${usual} `).toMatch(new RegExp(`^${formatDefault(name)}[ ,]`));
+      }
       const [, code] = /^\d{3} `(\w+)`/.exec(beyond) ?? [];
       if (code !== undefined) expect(Object.keys(ERROR_CODES)).toContain(code);
     }
