@@ -429,15 +429,15 @@ function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
 
 const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 'live' };
 
-/** Sends the request and returns the kind of its response. The request changes nothing. */
-async function answered(
+/** Sends a request that changes nothing. Returns `allowed` or the reason of the refusal. */
+async function sendRequest(
   route: Route,
   { of, json, form: sentForm, endless }: Sample,
   headers: Record<string, string>,
   from: Environment,
 ) {
   const { method } = route;
-  const insists = route.isConditional && of !== undefined;
+  const sendsIfMatch = route.isConditional && of !== undefined;
   const { milestone: milestoneId, uploadToken, ...ids } = things[from];
   const whole = route.path.replace('{milestone_id}', milestoneId).replace('{number}', CONTAINER);
   const named = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
@@ -450,7 +450,7 @@ async function answered(
     headers: {
       'x-requested-with': 'test',
       ...headers,
-      ...(insists && { 'if-match': '"999999999"' }),
+      ...(sendsIfMatch && { 'if-match': '"999999999"' }),
       ...(sentForm !== undefined && { 'content-type': FORM }),
     },
     ...(json !== undefined && { payload: json }),
@@ -460,8 +460,8 @@ async function answered(
   if (status === 401 || status === 404) return `${status} ${errorOf(answer.body).code}`;
   if (status !== 403) {
     // The response contains the current version, as for a caller who may change the resource.
-    const isTold = !insists || (status === 412 && /^"\d+"$/.test(String(answer.headers.etag)));
-    return status < 500 && isTold ? 'allowed' : `${status} ${answer.body}`;
+    const hasVersion = !sendsIfMatch || (status === 412 && /^"\d+"$/.test(String(answer.headers.etag)));
+    return status < 500 && hasVersion ? 'allowed' : `${status} ${answer.body}`;
   }
   const { message } = errorOf(answer.body);
   return `403 ${/permission ([a-z]+:[a-z]+)/.exec(message)?.[1] ?? (message.includes('Only users') ? 'only users' : message)}`;
@@ -477,7 +477,7 @@ function routeOf(operation: string): Route {
   return route;
 }
 
-it('tells of every operation of the description, and of no other', () => {
+it('has a row for every operation of the description, and no other row', () => {
   expect([...routes.keys()].sort()).toEqual(Object.keys(OPERATIONS).sort());
   const withId = [...routes].filter(([, { path }]) => path.includes('{')).map(([operation]) => operation);
   const owned = Object.entries(OPERATIONS).filter(([, { of }]) => of !== undefined);
@@ -485,14 +485,14 @@ it('tells of every operation of the description, and of no other', () => {
 });
 
 describe.each(Object.entries(OPERATIONS))('%s', (operation, sample) => {
-  it('answers everybody as the table of permissions says', async () => {
+  it('responds to every caller as the tables of permissions require', async () => {
     const route = routeOf(operation);
     const cells = cellsOf(sample);
     const answers = await Promise.all(
       cells.map(async (cell) => {
         const { headers, environment } = cell.caller;
         const from = cell.whose === 'another environment’s' ? OTHER[environment] : environment;
-        return [nameOf(cell), await answered(route, sample, headers, from)] as const;
+        return [nameOf(cell), await sendRequest(route, sample, headers, from)] as const;
       }),
     );
     const expected = cells.map((cell) => [nameOf(cell), expectedOf(sample, cell)] as const);
@@ -502,14 +502,14 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sample) => {
   it('refuses credentials that have ended', async () => {
     const expected = sample.access === 'open' ? 'allowed' : expect.stringMatching(/^401 /);
     for (const [reason, headers] of Object.entries(endedCredentials)) {
-      const response = await answered(routeOf(operation), sample, headers, 'live');
+      const response = await sendRequest(routeOf(operation), sample, headers, 'live');
       expect([reason, response]).toEqual([reason, expected]);
     }
   });
 
-  it('asks for credentials', async () => {
+  it('requires credentials unless it is open', async () => {
     const isOpen = sample.access === 'open';
-    const without = await answered(routeOf(operation), sample, {}, 'live');
+    const without = await sendRequest(routeOf(operation), sample, {}, 'live');
     expect(without).toBe(isOpen ? 'allowed' : '401 missing_api_key');
   });
 });
