@@ -22,6 +22,16 @@ export interface ActiveRowsOptions {
   readonly retainedSince?: () => Timestamp;
 }
 
+/** Rows of one generation of a read model. */
+export interface VersionedRows<R extends ReadModelRow> {
+  readonly rows: Collection<R>;
+  /**
+   * Version of the read model that built the rows. After an update, it remains the previous version until the rows are
+   * rebuilt.
+   */
+  readonly version: number;
+}
+
 /** Selects the generation of a read model that queries of this process use. */
 export class ActiveRows<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
@@ -44,27 +54,27 @@ export class ActiveRows<R extends ReadModelRow> {
 
   /** Returns the rows of the queried generation. @throws Unavailable */
   async openActiveRows(): Promise<Collection<R>> {
+    return (await this.openVersionedRows()).rows;
+  }
+
+  /** Returns the rows of the queried generation, with the version that built them. @throws Unavailable */
+  async openVersionedRows(): Promise<VersionedRows<R>> {
     await this.refreshStalePointer();
     const { generation } = this.progress;
     if (generation === undefined)
       throw new Unavailable('read models', 'the queried generation is not known yet; retry later');
-    return this.openRowsOfGeneration(generation);
+    // Read before the rows are opened, because queries can switch to another generation meanwhile.
+    const version = this.versionOf(generation);
+    return { rows: await this.openRowsOfGeneration(generation), version };
   }
 
   /** Returns the rows of the given generation. @throws Unavailable */
   openRowsOfGeneration(generation: number): Promise<Collection<R>> {
-    const version = this.pointer && getModelVersion(this.pointer, generation);
-    return this.parts.collections.open<R>(rowsCollection(this.model, generation, version));
+    return this.parts.collections.open<R>(rowsCollection(this.model, generation, this.versionOf(generation)));
   }
 
-  /**
-   * Version of the read model that built the queried rows. After an update, it remains the previous version until the
-   * rows are rebuilt.
-   */
-  get version(): number {
-    const { generation } = this.progress;
-    if (this.pointer === undefined || generation === undefined) return this.model.version;
-    return getModelVersion(this.pointer, generation);
+  private versionOf(generation: number): number {
+    return this.pointer === undefined ? this.model.version : getModelVersion(this.pointer, generation);
   }
 
   /**

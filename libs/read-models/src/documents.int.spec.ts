@@ -1,3 +1,4 @@
+import { createActiveRows } from '../test/listed-shipments.ts';
 import { ACME_LIVE, ACME_TEST, createDocumentRecord, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -179,8 +180,8 @@ describe('storage of a workspace', () => {
     await expectEqualToRebuild(models);
     expect(await sums()).toEqual([1_011, 600]);
 
-    const collection = await world.engine.documentStore.collection<DocumentRow>(rowsCollection(documentsModel, 2));
-    const former = { openActiveRows: () => Promise.resolve(collection), version: 1 };
+    const rows = await world.engine.documentStore.collection<DocumentRow>(rowsCollection(documentsModel, 2));
+    const former = createActiveRows(rows, 1);
     expect(await new DocumentQueries(former).storageBytes(ACME_LIVE.workspace_id)).toBe(1_011);
     await world.close();
   });

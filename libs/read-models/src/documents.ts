@@ -125,7 +125,7 @@ export interface DeletedDocument {
 
 /** Queries of documents. For read-your-writes, wait with `ReadModelProgress`. */
 export class DocumentQueries {
-  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'version'>) {}
+  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'openVersionedRows'>) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
   async get(scope: Scope, id: string): Promise<FoundDocument | undefined> {
@@ -167,8 +167,8 @@ export class DocumentQueries {
    * @throws Unavailable
    */
   async storageBytes(workspace_id: string): Promise<number> {
-    const rows = await this.active.openActiveRows();
-    if (this.active.version < STORAGE_BYTES_VERSION) return sumDocumentSizes(rows, workspace_id);
+    const { rows, version } = await this.active.openVersionedRows();
+    if (version < STORAGE_BYTES_VERSION) return sumDocumentSizes(rows, workspace_id);
     return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');
   }
 

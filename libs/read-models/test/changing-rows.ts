@@ -4,9 +4,15 @@ import type { SortValues } from '../src/read-model.ts';
 import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
-import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
-import { toDay, sortRecords, matchesFilter, createRandomRecord, toShipmentRow } from './listed-shipments.ts';
+import {
+  createActiveRows,
+  toDay,
+  sortRecords,
+  matchesFilter,
+  createRandomRecord,
+  toShipmentRow,
+} from './listed-shipments.ts';
 import { ACME_LIVE } from './shipment-events.ts';
 
 /** Maximum number of writes during one list, because a list sorted by last change never ends while rows change. */
@@ -67,10 +73,7 @@ export class ChangingRows {
   }
 
   private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
-    const queries = new ShipmentQueries(
-      { openActiveRows: () => Promise.resolve(this.wrapRows() as never), version: shipmentsModel.version },
-      bounds,
-    );
+    const queries = new ShipmentQueries(createActiveRows(this.wrapRows()), bounds);
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
     for (let pages = 0; pages < MAX_PAGES_PER_LIST; pages += 1) {

@@ -205,6 +205,12 @@ export function sortRecords(
   });
 }
 
+/** Active rows that are always these rows. @param version version of the read model that built them */
+export function createActiveRows(rows: unknown, version = shipmentsModel.version) {
+  const open = { rows: rows as never, version };
+  return { openActiveRows: () => Promise.resolve(open.rows), openVersionedRows: () => Promise.resolve(open) };
+}
+
 /** Reads a shipment list to its end, page by page. Returns the cost of each page. */
 export async function readAllPages(
   rows: ListedRows['rows'],
@@ -212,10 +218,7 @@ export async function readAllPages(
   bounds?: ListBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
-  const queries = new ShipmentQueries(
-    { openActiveRows: () => Promise.resolve(rows as never), version: shipmentsModel.version },
-    bounds,
-  );
+  const queries = new ShipmentQueries(createActiveRows(rows), bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME_LIVE, { ...query, after });

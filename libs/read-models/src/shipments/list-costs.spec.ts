@@ -1,5 +1,11 @@
 import { VisitCountingRows } from '../../test/counted-rows.ts';
-import { toDay, createRandomRecord, createSeededRandom, toShipmentRow } from '../../test/listed-shipments.ts';
+import {
+  createActiveRows,
+  toDay,
+  createRandomRecord,
+  createSeededRandom,
+  toShipmentRow,
+} from '../../test/listed-shipments.ts';
 import { ACME_LIVE } from '../../test/shipment-events.ts';
 import type { ShipmentListFilter, ShipmentSortField } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
@@ -28,10 +34,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 
 describe('rows visited per page of a list of 20,000 shipments', () => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
-  const queries = new ShipmentQueries({
-    openActiveRows: () => Promise.resolve(rows as never),
-    version: shipmentsModel.version,
-  });
+  const queries = new ShipmentQueries(createActiveRows(rows));
 
   // A page of 50 reads 51 entries.
   it.each<[string, ShipmentListFilter, ShipmentSortField, number, number]>([

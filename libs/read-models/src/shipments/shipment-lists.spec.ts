@@ -2,6 +2,7 @@ import { choosePropertyRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { ACME_LIVE } from '../../test/shipment-events.ts';
 import {
+  createActiveRows,
   SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
   sortRecords,
@@ -84,8 +85,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 describe('lists of rows that an earlier version of the read model built', () => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
   const { version } = shipmentsModel;
-  const active = { openActiveRows: () => Promise.resolve(rows as never), version: version - 1 };
-  const queries = new ShipmentQueries(active, DEFAULT_LIST_BOUNDS, { mode: version });
+  const queries = new ShipmentQueries(createActiveRows(rows, version - 1), DEFAULT_LIST_BOUNDS, { mode: version });
 
   it('refuse filters that these rows lack, and allow all others', async () => {
     await expect(queries.list(ACME_LIVE, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);

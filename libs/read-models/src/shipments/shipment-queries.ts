@@ -23,7 +23,7 @@ const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ShipmentRow>, 'openActiveRows' | 'version'>,
+    private readonly active: Pick<ActiveRows<ShipmentRow>, 'openActiveRows' | 'openVersionedRows'>,
     private readonly bounds = DEFAULT_LIST_BOUNDS,
     private readonly filtersSince = FIRST_VERSIONS_WITH_FILTER,
   ) {}
@@ -46,9 +46,9 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
-    const rows = await this.active.openActiveRows();
+    const { rows, version } = await this.active.openVersionedRows();
     const { order = NEWEST_FIRST } = query;
-    this.requireKnownFilters(query.filter);
+    this.requireKnownFilters(query.filter, version);
     const conditions = toRowFilter(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: scopeFilter(scope), bounds: this.bounds };
@@ -105,11 +105,11 @@ export class ShipmentQueries {
   }
 
   /**
-   * Checks that the queried rows have the terms of all filters.
+   * Checks that rows of this version have the terms of all filters.
    * @throws Unavailable if an earlier version of the read model built the rows and lacks a filter
    */
-  private requireKnownFilters(filter: ShipmentListFilter): void {
-    const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > this.active.version;
+  private requireKnownFilters(filter: ShipmentListFilter, version: number): void {
+    const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > version;
     if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
     throw new Unavailable(
       'read models',
