@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream } from 'node:fs';
-import { access, mkdir, open, opendir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   OBJECT_ID_PATTERN,
@@ -12,6 +12,7 @@ import {
   type ObjectStore,
   type StoredObject,
 } from '@tracking/ports';
+import { measureFreeBytes } from './disk-space.ts';
 
 const ENGINE_NAME = 'object store';
 /** Suffix of the names of incomplete files. Object ids contain no dot. */
@@ -37,7 +38,11 @@ export class FileObjectStore implements ObjectStore {
    */
   static async open(folder: string, disk: Partial<DiskSpace> = {}): Promise<FileObjectStore> {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
-    return new FileObjectStore(folder, { reserveBytes: 0, freeBytes: () => measureFreeBytes(folder), ...disk });
+    return new FileObjectStore(folder, {
+      reserveBytes: 0,
+      freeBytes: () => withDiskErrors(measureFreeBytes(folder)),
+      ...disk,
+    });
   }
 
   /**
@@ -149,12 +154,6 @@ async function* read(file: string, start: number, end: number): AsyncGenerator<U
   } catch (error) {
     throw createUnavailable(error);
   }
-}
-
-/** Returns the bytes that this process can still write to the disk of the folder. */
-async function measureFreeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await withDiskErrors(statfs(folder));
-  return bavail * bsize;
 }
 
 async function fileExists(file: string): Promise<boolean> {
