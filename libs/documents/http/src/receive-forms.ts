@@ -18,7 +18,7 @@ import { fileName, normaliseFileName } from './document.resource.ts';
 const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE = 'file';
 
-/** Time that a reservation for a form outlasts the longest upload, in which its command runs. */
+/** Milliseconds that a reservation outlasts the longest upload. The command that stores the document runs meanwhile. */
 export const COMMAND_ALLOWANCE_MS = 60_000;
 
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
@@ -99,10 +99,10 @@ async function store(
 
 /**
  * Returns the bytes that the file of a form has at least, so that a form without room is refused before it is received.
- * Returns 0 for a request with an `Idempotency-Key`: only its complete body shows whether it repeats an earlier one.
+ * Returns 0 for a request without `Content-Length`, and for a request with an `Idempotency-Key`: only its complete body
+ * shows whether it repeats an earlier one.
  */
 function minFileBytes({ headers }: FastifyRequest): number {
-  if (headers['idempotency-key'] !== undefined) return 0;
-  const length = headers['content-length'];
-  return length === undefined ? DOCUMENT_LIMITS.multipartBytes : Math.max(0, Number(length) - MIB);
+  const { 'content-length': length, 'idempotency-key': key } = headers;
+  return length === undefined || key !== undefined ? 0 : Math.max(0, Number(length) - MIB);
 }

@@ -88,6 +88,15 @@ describe('storage quota of a workspace', () => {
     expect(text).toContain('storage_quota_exceeded');
   });
 
+  it('accepts a form without Content-Length if its file fits, and refuses it otherwise', async () => {
+    const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const form = encodeForm([DOCUMENT_TYPE_PART, filePart()]);
+    const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
+    for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRaw(api, request)).toContain('201 Created');
+    expect(await sendRaw(api, request)).toContain('storage_quota_exceeded');
+    expect(await live.countObjects()).toBe(MAX_FILES);
+  });
+
   it('has room for one copy of a pending document, however many uploads of it run', async () => {
     const { path } = await live.requestUpload(shipment);
     await live.requestUpload(shipment);
