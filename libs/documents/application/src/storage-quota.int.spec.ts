@@ -1,5 +1,5 @@
 import { openTestEngine } from '@tracking/embedded/testing';
-import { Busy, Unavailable } from '@tracking/ports';
+import { Busy, type Collection, type CollectionSpec, type Document, Unavailable } from '@tracking/ports';
 import { eventually, noMetrics, silentLogger, type TempFolder, createTempFolder } from '@tracking/testing';
 import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceeded } from './index.ts';
 
@@ -62,6 +62,30 @@ describe('storage quota', () => {
     expect(error).toMatchObject({ usedBytes: 90, limitBytes: 100, neededBytes: 11 });
     await expect(held.resize(31)).rejects.toThrow(StorageQuotaExceeded);
     await expect(reserve(quota, 30)).resolves.toBeDefined();
+  });
+
+  it('reserves nothing if a change of the reservation could not be stored', async () => {
+    let fails = false;
+    const documentStore = {
+      ...engine.documentStore,
+      collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
+        const collection = await engine.documentStore.collection<T>(spec);
+        const upsert: Collection<T>['upsert'] = (document, guard) =>
+          fails ? Promise.reject(new Busy('engine', 'queue')) : collection.upsert(document, guard);
+        return new Proxy(collection, {
+          get: (target, name) => {
+            const member: unknown = name === 'upsert' ? upsert : Reflect.get(target, name);
+            return typeof member === 'function' ? member.bind(target) : member;
+          },
+        });
+      },
+    };
+    const quota = await open({ documentStore });
+    const held = await reserve(quota, 60);
+    fails = true;
+    await expect(held.resize(70)).rejects.toThrow(Busy);
+    fails = false;
+    await expect(reserve(quota, 100)).resolves.toBeDefined();
   });
 
   it('counts a reservation until the read model counts its document', async () => {

@@ -58,6 +58,7 @@ export interface StorageQuotaOptions {
 /**
  * Limits the bytes of a workspace's documents. The read model of documents has the exact sum. An upload also reserves
  * its bytes until the read model counts them, so that parallel uploads in any process cannot exceed the limit together.
+ * If the read model lags so far that the reservation expires first, the workspace can exceed the limit.
  */
 export class StorageQuota {
   /** Last check of each workspace. Checks of one workspace run one after another, so that they do not refuse each other. */
@@ -143,9 +144,9 @@ export class StorageQuota {
   private async checkNow(reserved: ReservedBytes): Promise<void> {
     const { storageBytes, limitBytes } = this.options;
     const { workspace_id, bytes } = reserved;
-    await this.sweepIfDue();
-    await this.reservations.upsert(reserved);
     try {
+      await this.sweepIfDue();
+      await this.reservations.upsert(reserved);
       // In this order, an upload that ends meanwhile counts twice rather than not at all.
       const live = { workspace_id, expires_at: { gt: this.formatTimeAfter(0) } };
       const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
