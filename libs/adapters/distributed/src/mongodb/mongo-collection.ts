@@ -81,12 +81,11 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   async sum(field: string, filter: Filter, index: string): Promise<number> {
     if (matchesNothing(filter)) return 0;
-    const { maxTimeMS, hint } = { hint: undefined, ...this.createReadOptions(index) };
     const stages = [
       { $match: toMongoFilter(this.spec, filter) },
       { $group: { _id: null, sum: { $sum: `$${toStoredField(field)}` } } },
     ];
-    const options = { maxTimeMS, ...(hint !== undefined && { hint }) };
+    const options = this.createReadOptions(index);
     const [found] = await this.run((documents) => documents.aggregate<{ sum: number }>(stages, options).toArray());
     return found?.sum ?? 0;
   }
