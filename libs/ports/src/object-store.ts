@@ -45,12 +45,12 @@ export interface DiskSpace {
   readonly freeBytes: () => Promise<number | undefined>;
 }
 
-/** Bytes after which a `put` checks the free space again. */
+/** Maximum number of bytes that a `put` stores between two checks of the free space, unless one chunk has more. */
 const BYTES_PER_CHECK = 1_048_576;
 
 /**
- * Passes the bytes of a source on while the disk has more free bytes than its reserve, so that parallel sources together
- * exceed the limit by at most a mebibyte each.
+ * Passes the bytes of a source on while the disk has at least its reserve of free bytes. Parallel sources together can
+ * use up to a mebibyte each of the reserve, and more if `freeBytes` returns old values.
  * @throws StorageFull, before the first byte and after each mebibyte
  */
 export async function* requireDiskSpace(
@@ -65,8 +65,8 @@ export async function* requireDiskSpace(
   };
   await check();
   for await (const bytes of source) {
+    if (unchecked + bytes.length > BYTES_PER_CHECK) await check();
     unchecked += bytes.length;
-    if (unchecked >= BYTES_PER_CHECK) await check();
     yield bytes;
   }
 }
