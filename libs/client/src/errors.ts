@@ -66,7 +66,7 @@ export class NotFoundError extends ApiError {}
 export class ConflictError extends ApiError {}
 /** 429: too many requests. */
 export class RateLimitError extends ApiError {}
-/** 500, 503: an error of the service, or one of its engines is unavailable. */
+/** 500, 503, 507: an error of the service, one of its engines is unavailable, or its disk has no room for documents. */
 export class InternalError extends ApiError {}
 
 /** 304: the resource still has the ETag of `ifNoneMatch`. */
