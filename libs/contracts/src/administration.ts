@@ -55,6 +55,31 @@ export interface KeyToCreate {
   readonly user?: string;
 }
 
+/** A lease that a process holds, for operators. The holder does the work of the lease: a shard, a partition or a job. */
+export interface LeaseState {
+  readonly name: string;
+  /** Increases with every change of the holder. */
+  readonly epoch: number;
+  /** Process that holds the lease; null if it is not known. */
+  readonly holder: {
+    readonly id: string;
+    /** Name of the process, such as `webhooks@host-1:4711`. */
+    readonly name: string;
+    /** Address `host:port` at which other processes reach it; absent if it has none. */
+    readonly address?: string;
+  } | null;
+}
+
+/** Number of partitions into which a subscriber of the event store divides the shipments, for operators. */
+export interface PartitionStatus {
+  /** Name of the subscriber, such as `publisher`. */
+  readonly subscriber: string;
+  /** Number of partitions in use. */
+  readonly partitions: number;
+  /** Number of partitions that was requested. The processes change to it within seconds. */
+  readonly requested: number;
+}
+
 /** Status of a read model, for operators. */
 export interface ReadModelStatus {
   readonly name: string;
@@ -169,14 +194,14 @@ const MAX_SOCKET_PATH_BYTES = 103;
  * @param dataDir absolute, normalised
  * @param temporaryDir `os.tmpdir()`
  */
-export function administrationSocketPath(dataDir: string, temporaryDir: string): string {
+export function getSocketPath(dataDir: string, temporaryDir: string): string {
   const path = `${dataDir}/${SOCKET_FILE_NAME}`;
   if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH_BYTES) return path;
-  return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET_FILE_NAME}`;
+  return `${temporaryDir}/tracking-${hashText(dataDir)}/${SOCKET_FILE_NAME}`;
 }
 
 /** Computes the FNV-1a hash of a text: 64 bits in hex. It distinguishes data folders; it is not a security measure. */
-function fingerprint(text: string): string {
+function hashText(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -11,6 +11,17 @@ export function isInScope(owned: Scope, { workspace_id, environment }: Scope): b
   return owned.workspace_id === workspace_id && owned.environment === environment;
 }
 
+/** Returns the workspaces and environments of the scopes, by field. */
+export function listScopeValues(scopes: readonly Scope[]): {
+  readonly workspace_id: readonly string[];
+  readonly environment: readonly Environment[];
+} {
+  return {
+    workspace_id: [...new Set(scopes.map(({ workspace_id }) => workspace_id))],
+    environment: [...new Set(scopes.map(({ environment }) => environment))],
+  };
+}
+
 /** The body of every list response. `next_cursor` is opaque and valid only with the same filters and sort. */
 export interface Page<T> {
   readonly data: readonly T[];
@@ -53,12 +64,48 @@ export interface Places {
    * Returns true if a code is certainly wrong: its country does not exist, or the operator's UN/LOCODE list does not
    * contain it.
    */
-  isUnknown(code: string): boolean;
+  isUnknownCode(code: string): boolean;
   /**
    * Returns true if a text has the format of a UN/LOCODE but is the name of a place, such as TOKYO or GENOA, and no
    * table contains the code.
    */
   isName(code: string): boolean;
+  /**
+   * Returns the codes of the places that a text names: the name of a place, optionally with its state or country
+   * (`LOS ANGELES, CA`). Case, accents and punctuation do not matter. Returns an empty list if places have the name,
+   * but none is in the state or country; undefined if no place has the name.
+   */
+  findByName(text: string): readonly string[] | undefined;
+  /**
+   * Returns other codes of the place: of an airport, its UN/LOCODE and the IATA code of its city; of a city, its
+   * airports. The codes need not be in a table.
+   */
+  listAliases(code: string): readonly string[];
+}
+
+type Coordinates = Pick<Place, 'latitude' | 'longitude'>;
+
+/** Returns the great-circle distance of two places in km; `Infinity` if the coordinates of one are not known. */
+export function computeDistanceKm(a: Coordinates, b: Coordinates): number {
+  if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return Infinity;
+  const radians = Math.PI / 180;
+  const height = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
+  const width = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const chord = height + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * width;
+  return 12_742 * Math.asin(Math.sqrt(Math.min(1, chord)));
+}
+
+const COMBINING_MARKS = /\p{M}/gu;
+const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
+
+/** Splits a text into words in lower case without accents. */
+export function splitIntoWords(text: string): readonly string[] {
+  return text.normalize('NFKD').replaceAll(COMBINING_MARKS, '').toLowerCase().match(WORD_PATTERN) ?? [];
+}
+
+/** Returns the form in which names of places are compared: words in folded case without accents and punctuation. */
+export function normalisePlaceName(text: string): string {
+  return splitIntoWords(text.toUpperCase()).join(' ');
 }
 
 /** Searches places by code or name. */
@@ -86,7 +133,7 @@ export interface PublicAddresses {
 
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 
-export interface Trace {
+export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly id: string;
   /** 2 hexadecimal digits. */
@@ -97,7 +144,7 @@ export interface Trace {
  * Parses a `traceparent` header. Returns undefined unless the header is valid and has version 00. Source: W3C Trace
  * Context, 3.2.
  */
-export function parseTraceparent(traceparent: unknown): Trace | undefined {
+export function parseTraceparent(traceparent: unknown): TraceContext | undefined {
   const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };
 }

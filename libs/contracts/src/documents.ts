@@ -40,11 +40,15 @@ export const DOCUMENT_CONTENT_TYPES = [
   'image/png',
   'image/jpeg',
   'image/tiff',
+  'image/heic',
+  'image/webp',
   'text/csv',
   'text/plain',
   'application/xml',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'message/rfc822',
+  'application/vnd.ms-outlook',
 ] as const;
 export type DocumentContentType = (typeof DOCUMENT_CONTENT_TYPES)[number];
 
@@ -104,7 +108,7 @@ export function isDocumentPresent({ status }: Pick<DocumentRecord, 'status'>): b
   return (PRESENT_DOCUMENT_STATUSES as readonly DocumentStatus[]).includes(status);
 }
 
-export function documentResource(
+export function toDocumentResource(
   record: DocumentRecord,
   { baseUrl }: Pick<PublicAddresses, 'baseUrl'>,
 ): ShipmentDocument {
@@ -113,24 +117,31 @@ export function documentResource(
 }
 
 /** Extensions that files of each type may have. The first is added to names with another one. */
-const EXTENSIONS: Readonly<Record<DocumentContentType, readonly [string, ...string[]]>> = {
+const FILE_EXTENSIONS: Readonly<Record<DocumentContentType, readonly [string, ...string[]]>> = {
   'application/pdf': ['.pdf'],
   'image/png': ['.png'],
   'image/jpeg': ['.jpg', '.jpeg'],
   'image/tiff': ['.tif', '.tiff'],
+  'image/heic': ['.heic', '.heif'],
+  'image/webp': ['.webp'],
   'text/csv': ['.csv'],
   'text/plain': ['.txt'],
   'application/xml': ['.xml'],
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': ['.docx'],
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': ['.xlsx'],
+  'message/rfc822': ['.eml'],
+  'application/vnd.ms-outlook': ['.msg'],
 };
 
 /**
  * Returns the name under which a document is saved: its file name with an extension of its detected type, because a
  * system opens a file by its extension. `page.html` of type `text/plain` is saved as `page.html.txt`.
  */
-export function downloadName({ file_name, content_type }: Pick<DocumentRecord, 'file_name' | 'content_type'>): string {
-  const extensions = EXTENSIONS[content_type];
+export function createDownloadName({
+  file_name,
+  content_type,
+}: Pick<DocumentRecord, 'file_name' | 'content_type'>): string {
+  const extensions = FILE_EXTENSIONS[content_type];
   // Windows removes dots and spaces at the end of a name.
   const name = file_name.replace(/[. ]+$/, '');
   const lower = name.toLowerCase();

@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   range_not_satisfiable: 'invalid_request',
   invalid_consistency_token: 'invalid_request',
   method_not_allowed: 'invalid_request',
+  method_not_implemented: 'invalid_request',
   request_timeout: 'invalid_request',
   expectation_failed: 'invalid_request',
   headers_too_large: 'invalid_request',
@@ -36,6 +37,7 @@ export const ERROR_CODES = {
   invalid_upload_url: 'permission',
   csrf: 'permission',
   not_found: 'not_found',
+  no_open_shipment: 'not_found',
   ambiguous_shipment: 'conflict',
   already_delivered: 'conflict',
   cancelled_by_milestone: 'conflict',
@@ -89,6 +91,8 @@ export const FIELD_ERROR_CODES = [
   'invalid_timestamp',
   'invalid_date',
   'timestamp_in_future',
+  'timestamp_out_of_range',
+  'unknown_timezone',
   'unknown_code',
   'unknown_container',
   'unknown_milestone',
@@ -126,6 +130,7 @@ export const WARNING_CODES = [
   'code_unusual_for_mode',
   'shipment_cancelled',
   'overridden_by_user',
+  'outdated_report',
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 

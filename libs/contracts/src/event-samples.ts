@@ -7,6 +7,7 @@ import {
   type ShipmentFields,
   type Timestamp,
   addMissingFields,
+  EMPTY_MILESTONE_DETAILS,
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
@@ -28,30 +29,32 @@ const ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
 const SAMPLE_USER = { type: 'user', id: 'usr_sandbox' } as const;
 
 /** Sample resources for sandbox events: one shipment, and an endpoint that fails. */
-export type EventSamples = ReturnType<typeof eventSamples>;
+export type EventSamples = ReturnType<typeof createEventSamples>;
 
-export function eventSamples(at: Timestamp, addresses: PublicAddresses, environment: Environment = 'live') {
+export function createEventSamples(at: Timestamp, addresses: PublicAddresses, environment: Environment = 'live') {
   const time: SampleTimes = (hours) => new Date(Date.parse(at) + hours * HOUR_MS).toISOString();
   return {
-    shipment: sampleShipment(time, addresses),
-    milestone: (state: 'recorded' | 'retracted') => sampleMilestone(time, state === 'retracted' ? time(0) : null),
-    exception: (status: 'open' | 'acknowledged' | 'resolved') => sampleException(time, status),
-    document: (status: 'uploaded' | 'approved' | 'rejected') => sampleDocument(time, addresses, status),
-    endpoint: sampleEndpoint(time, environment),
+    shipment: createSampleShipment(time, addresses),
+    milestone: (state: 'recorded' | 'retracted') => createSampleMilestone(time, state === 'retracted' ? time(0) : null),
+    exception: (status: 'open' | 'acknowledged' | 'resolved') => createSampleException(time, status),
+    document: (status: 'uploaded' | 'approved' | 'rejected') => createSampleDocument(time, addresses, status),
+    endpoint: createSampleEndpoint(time, environment),
     failing_since: time(-1),
-    failed: sampleDeadLetter(time),
+    failed: createSampleDeadLetter(time),
   };
 }
 
 /** Sample shipment: an ocean container from Shanghai to Rotterdam that is thirty hours late. */
-function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
+function createSampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
   const voyage = {
     mode: 'ocean',
     carrier_scac: 'MSCU',
     origin_port: 'CNSHA',
     destination_port: 'NLRTM',
     etd: time(-96),
+    etd_precision: 'time',
     eta: time(510),
+    eta_precision: 'time',
     atd: time(-94),
     ata: null,
   } as const;
@@ -91,6 +94,7 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
       },
     ],
     original_eta: time(480),
+    original_eta_precision: 'time',
     last_milestone,
     open_exceptions_count: 1,
     documents_count: 1,
@@ -102,7 +106,7 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
   return addMissingFields<typeof shipment>(shipment) as typeof shipment;
 }
 
-function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
+function createSampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
     ...SAMPLE_DEPARTURE,
     shipment_id: SHIPMENT_ID,
@@ -117,6 +121,8 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
     vessel: 'MSC SANDBOX',
     voyage: '123W',
     note: null,
+    ...EMPTY_MILESTONE_DETAILS,
+    reported_at: time(-93),
     recorded_at: time(-93),
     recorded_by: SAMPLE_USER,
     retracted_at: retractedAt,
@@ -126,7 +132,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
 }
 
 /** Sample exception, with fields as described in docs/reference/exceptions.md#fields. */
-function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
+function createSampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
@@ -152,7 +158,11 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
 }
 
 /** Sample document with the content described in docs/reference/delivery.md#sandbox. */
-function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status: 'uploaded' | 'approved' | 'rejected') {
+function createSampleDocument(
+  time: SampleTimes,
+  { baseUrl }: PublicAddresses,
+  status: 'uploaded' | 'approved' | 'rejected',
+) {
   const id = `doc_${SHIPMENT_TOKEN}1`;
   const reviewed = status !== 'uploaded';
   return {
@@ -177,13 +187,14 @@ function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status:
 }
 
 /** Sample webhook endpoint that responds to every attempt with an error. */
-function sampleEndpoint(time: SampleTimes, environment: Environment) {
+function createSampleEndpoint(time: SampleTimes, environment: Environment) {
   return {
     id: ENDPOINT_ID,
     url: 'https://tms.example.com/webhooks',
     event_types: ['*'],
     description: 'The TMS of the sandbox',
     api_version: '2026-11-01',
+    payload: 'full',
     environment,
     status: 'enabled',
     disabled_reason: null,
@@ -197,7 +208,7 @@ function sampleEndpoint(time: SampleTimes, environment: Environment) {
 }
 
 /** Sample dead letter: a delivery that was attempted for three days. */
-function sampleDeadLetter(time: SampleTimes) {
+function createSampleDeadLetter(time: SampleTimes) {
   return {
     id: 'dlv_sandbox2sandbox2sandbox2aa',
     endpoint_id: ENDPOINT_ID,

@@ -101,7 +101,7 @@ export function describeTrigger(type: EventType): string {
 }
 
 /** Returns the complete data of a sandbox event. */
-export function sandboxData(type: EventType, samples: EventSamples): JsonObject {
+export function createSandboxData(type: EventType, samples: EventSamples): JsonObject {
   const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
   const data = PUBLIC_EVENT_TYPES[type].sandbox(samples);
   return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
@@ -200,7 +200,7 @@ export class PayloadVersions {
   }
 
   /** Returns the payload version with the name; undefined if no version has it. */
-  findVersion(name: JsonValue | undefined): ApiVersion | undefined {
+  findApiVersion(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);
   }
 
@@ -228,6 +228,31 @@ export class PayloadVersions {
 }
 
 export const PAYLOAD_VERSIONS = new PayloadVersions(API_VERSION_DESCRIPTORS);
+
+/** Forms in which an endpoint receives the data of events. `thin` has no snapshots: docs/reference/events.md#thin-payloads. */
+export const PAYLOAD_FORMS = ['full', 'thin'] as const;
+export type PayloadForm = (typeof PAYLOAD_FORMS)[number];
+
+/** Fields of a milestone in thin data. */
+const THIN_MILESTONE_FIELDS: readonly string[] = ['id', 'code', 'occurred_at', 'location', 'source'];
+
+/**
+ * Returns the data of an event without its snapshots, in any payload version. The snapshot of the shipment is omitted,
+ * a milestone keeps the fields that identify it, and any other snapshot keeps its ids and its version.
+ */
+export function toThinData({ shipment: _shipment, ...data }: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, toThinValue(name, value)]));
+}
+
+function toThinValue(name: string, value: JsonValue): JsonValue {
+  // Only a snapshot has an id. `changes` and `reason` have none.
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !('id' in value)) return value;
+  const isKept = (field: string): boolean =>
+    name === 'milestone'
+      ? THIN_MILESTONE_FIELDS.includes(field)
+      : field === 'id' || field === 'version' || field.endsWith('_id');
+  return Object.fromEntries(Object.entries(value).filter(([field]) => isKept(field)));
+}
 
 /**
  * Statuses of a delivery. `pending`: its current schedule has made no attempt. `retrying`: the last attempt failed, and

@@ -1,6 +1,6 @@
 import type { JsonValue } from './common.ts';
 import type { DocumentType } from './documents.ts';
-import { type Actor, type Mode, MODES, type Timestamp } from './shipment.ts';
+import { type Actor, type Mode, TRANSPORT_MODES, type Timestamp } from './shipment.ts';
 
 /** Severities in ascending order. */
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
@@ -32,11 +32,15 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   }),
   missed_connection: createDefaultRule('high', { after_hours: 12 }),
   customs_hold: createDefaultRule('high'),
+  terminal_hold: createDefaultRule('medium'),
+  freight_hold: createDefaultRule('medium'),
+  off_route: createDefaultRule('medium'),
   demurrage_risk: createDefaultRule('high', { after_hours: 4 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
   detention_risk: createDefaultRule('medium', { after_hours: 10 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
   missing_document: createDefaultRule('medium', { before_hours: 3 * HOURS_PER_DAY }),
   document_rejected: createDefaultRule('medium'),
   delivery_failed: createDefaultRule('medium'),
+  return_to_sender: createDefaultRule('high'),
   milestone_conflict: createDefaultRule('low'),
   movement_after_cancel: createDefaultRule('high'),
   invalid_container_number: createDefaultRule('low'),
@@ -48,8 +52,6 @@ export const AUTOMATIC_EXCEPTION_TYPES = Object.keys(DEFAULT_EXCEPTION_SETTINGS)
 
 /** Exception types without a rule. A person can open an exception of these types or of any other type. */
 export const MANUAL_EXCEPTION_TYPES = [
-  'freight_hold',
-  'terminal_hold',
   'container_damage',
   'cargo_damage',
   'shortage',
@@ -70,16 +72,18 @@ export const EXCEPTION_TITLES: Readonly<Record<ExceptionType, string>> = {
   no_update: 'No news',
   missed_connection: 'Missed connection',
   customs_hold: 'Customs hold',
+  terminal_hold: 'Terminal hold',
+  freight_hold: 'Freight hold',
+  off_route: 'Off route',
   demurrage_risk: 'Demurrage risk',
   detention_risk: 'Detention risk',
   missing_document: 'Missing document',
   document_rejected: 'Document rejected',
   delivery_failed: 'Delivery failed',
+  return_to_sender: 'Return to sender',
   milestone_conflict: 'Milestones contradict each other',
   movement_after_cancel: 'Movement after cancellation',
   invalid_container_number: 'Invalid container number',
-  freight_hold: 'Freight hold',
-  terminal_hold: 'Terminal hold',
   container_damage: 'Container damaged',
   cargo_damage: 'Cargo damaged',
   shortage: 'Shortage',
@@ -174,6 +178,6 @@ export type RuleSettings = Pick<WorkspaceSettings, 'exceptions' | 'required_docu
 export const DEFAULT_RULE_SETTINGS: RuleSettings = {
   exceptions: DEFAULT_EXCEPTION_SETTINGS,
   required_documents: Object.fromEntries(
-    MODES.map((mode) => [mode, []]),
+    TRANSPORT_MODES.map((mode) => [mode, []]),
   ) as unknown as RuleSettings['required_documents'],
 };

@@ -1,5 +1,5 @@
 import type { DocumentType } from './documents.ts';
-import type { Actor, Classifier, MilestoneSource, ShipmentStatus, Timestamp } from './shipment.ts';
+import type { Actor, Classifier, MilestoneSource, ShipmentStatus, TimePrecision, Timestamp } from './shipment.ts';
 
 /** Types of entries in a shipment's history. */
 export const HISTORY_TYPES = [
@@ -46,7 +46,7 @@ export type EtaSource = MilestoneSource | 'client';
 /** Origin of a shipment's ETA: the milestone or client that set it. */
 export interface EtaOrigin {
   readonly source: EtaSource;
-  /** Id of the milestone that set the ETA; null if a client set it. */
+  /** Id of the milestone that set the ETA; null if a client set it, or if the estimate is no longer kept. */
   readonly milestone_id: string | null;
   /** Reason code of the milestone that set the ETA; null if there is none. */
   readonly reason_code: string | null;
@@ -55,10 +55,11 @@ export interface EtaOrigin {
 /** A change of a shipment's `eta`. */
 export interface EtaChange extends EtaOrigin {
   readonly eta: Timestamp | null;
+  readonly eta_precision: TimePrecision;
   readonly previous_eta: Timestamp | null;
   /**
-   * Hours by which the ETA moved, rounded to hundredths. Negative if the new ETA is earlier; null if one of the two
-   * ETAs is unknown.
+   * Hours by which the ETA moved, rounded to hundredths; by local days if one of the two ETAs is a day. Negative if the
+   * new ETA is earlier; null if one of the two ETAs is unknown.
    */
   readonly slip_hours: number | null;
   readonly reported_at: Timestamp;
@@ -82,11 +83,20 @@ export const MILESTONE_RULES = {
   arrival_on_the_way: 'demoted',
   departed_again: 'demoted',
   rail_departed_again: 'demoted',
+  not_at_destination: 'demoted',
   part_load: 'demoted',
   unavailable_again: 'superseded',
+  available_again: 'superseded',
+  return_started: 'demoted',
   cancellation_taken_back: 'superseded',
   delivered_before: 'ignored',
   sailing_on: 'ignored',
+  already_discharged: 'ignored',
+  late_repeat: 'ignored',
+  previous_trip: 'ignored',
+  next_trip: 'ignored',
+  container_not_used: 'ignored',
+  newer_report: 'superseded',
   newest_estimate: 'counted',
   newer_estimate: 'superseded',
   later_estimate: 'superseded',

@@ -1,9 +1,9 @@
 import type { Actor, Environment, Timestamp } from './shipment.ts';
 
-export const ROLES = ['viewer', 'operator', 'feed', 'developer', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+export const USER_ROLES = ['viewer', 'operator', 'feed', 'developer', 'admin'] as const;
+export type Role = (typeof USER_ROLES)[number];
 
-export const PERMISSIONS = [
+export const API_KEY_PERMISSIONS = [
   'shipments:read',
   'shipments:write',
   'milestones:write',
@@ -16,7 +16,7 @@ export const PERMISSIONS = [
   'keys:manage',
   'workspace:admin',
 ] as const;
-export type Permission = (typeof PERMISSIONS)[number];
+export type Permission = (typeof API_KEY_PERMISSIONS)[number];
 
 /** A tenant, with its users, service accounts, keys and data. */
 export interface Workspace {

@@ -1,35 +1,42 @@
 import { readFileSync } from 'node:fs';
+import { FOREIGN_CODES, type MilestoneStandard } from './foreign-codes.ts';
 import { MILESTONE_CATALOG, type MilestoneCode } from './milestone-catalog.ts';
-import { MODES } from './shipment.ts';
+import { TRANSPORT_MODES } from './shipment.ts';
 
 const GUIDE = readFileSync(new URL('../../../docs/guides/statuses-and-milestones.md', import.meta.url), 'utf8');
 
-type Standard = 'dcsa' | 'x12_315' | 'x12_214' | 'rec24';
 type Row = readonly string[];
 
 const quoted = (text: string | null) => (text === null ? '' : `\`${text}\``);
 
 function modes({ modes }: MilestoneCode): string {
-  return modes.length === MODES.length ? 'all' : modes.filter((mode) => mode !== 'multimodal').join(' ');
+  return modes.length === TRANSPORT_MODES.length ? 'all' : modes.filter((mode) => mode !== 'multimodal').join(' ');
 }
 
 function catalog(): readonly Row[] {
   return MILESTONE_CATALOG.map((entry) => {
-    const { code, description, status, dcsa, x12_315, x12_214, rec24 } = entry;
-    return [...[code, status].map(quoted), modes(entry), ...[dcsa, x12_315, x12_214, rec24].map(quoted), description];
+    const { code, description, status, once_per_visit, dcsa, x12_315, x12_214, rec24 } = entry;
+    return [
+      ...[code, status].map(quoted),
+      modes(entry),
+      once_per_visit ? 'yes' : '',
+      ...[dcsa, x12_315, x12_214, rec24].map(quoted),
+      description,
+    ];
   });
 }
 
 /** Foreign codes in order, each with the catalog codes that it can mean. For DCSA, the first word is the code. */
-function mapping(standard: Standard): readonly Row[] {
-  const rows = MILESTONE_CATALOG.flatMap((entry): readonly Row[] => {
-    const foreign = entry[standard];
-    if (foreign === null) return [];
-    const { code, label } = entry;
-    if (standard !== 'dcsa') return [[quoted(foreign), quoted(code), label]];
-    const [event = '', ...rest] = foreign.split(' ');
-    return [[quoted(event), quoted(rest.join(' ') || null), quoted(code), label]];
-  });
+function mapping(standard: MilestoneStandard): readonly Row[] {
+  const rows = MILESTONE_CATALOG.flatMap(({ code, label, standards }): readonly Row[] =>
+    standards[standard].map((foreign) => {
+      const [, , classifier] = FOREIGN_CODES[standard].find(([name]) => name === foreign) ?? [];
+      const meaning = [quoted(code), classifier === undefined ? label : `${label}, ${classifier}`];
+      if (standard !== 'dcsa') return [quoted(foreign), ...meaning];
+      const [event = '', ...rest] = foreign.split(' ');
+      return [quoted(event), quoted(rest.join(' ') || null), ...meaning];
+    }),
+  );
   return rows.toSorted(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
@@ -58,7 +65,8 @@ describe('the guide to statuses and milestones', () => {
     ['From DCSA', 'dcsa'],
     ['From X12 315', 'x12_315'],
     ['From X12 214', 'x12_214'],
-    ['From UN/ECE Recommendation 24', 'rec24'],
+    ['From EDIFACT IFTSTA', 'iftsta'],
+    ['From IATA FSU', 'iata_fsu'],
   ] as const)('%s: lists every code with all its possible meanings', (heading, standard) => {
     expect(tableUnder(heading)).toEqual(mapping(standard));
   });

@@ -7,10 +7,13 @@ export type ShipmentFilterKind =
   /** Statuses, separated by commas. */
   | 'statuses'
   | 'flag'
-  | 'mode'
-  /** One of the `values` of the filter. */
-  | 'choice'
-  /** A reference number. Few shipments share one, and `q` also finds its words. */
+  /** Transport modes, separated by commas. */
+  | 'modes'
+  /** One or more of the `values` of the filter, separated by commas. */
+  | 'choices'
+  /**
+   * A reference number, compared without case, spaces and hyphens. Few shipments share one, and `q` also finds its words.
+   */
   | 'reference'
   /** A container number: a reference in the form of ISO 6346, or of a unit load device. */
   | 'container'
@@ -30,7 +33,7 @@ export interface ShipmentFilter {
   readonly example?: string;
   /** Label of the filter in the web application; null for a filter without an input field. */
   readonly label: string | null;
-  /** Allowed values of a filter of kind `choice`. */
+  /** Allowed values of a filter of kind `choices`. */
   readonly values?: readonly string[];
   /** Field that a time filter compares, and the bound that it sets. */
   readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
@@ -66,41 +69,46 @@ export const SHIPMENT_FILTERS = {
     description: 'True: only shipments with an open or acknowledged exception. False: only shipments without one.',
     label: 'Open exceptions',
   },
-  mode: { kind: 'mode', description: 'Transport mode of the shipment.', example: 'ocean', label: 'Mode' },
+  mode: {
+    kind: 'modes',
+    description: 'Only shipments with one of these transport modes, separated by commas.',
+    example: 'ocean',
+    label: 'Mode',
+  },
   incoterm: {
-    kind: 'choice',
+    kind: 'choices',
     values: INCOTERMS,
-    description: 'Only shipments with this Incoterms rule.',
+    description: 'Only shipments with one of these Incoterms rules, separated by commas.',
     example: 'FOB',
     label: 'Incoterm',
   },
   external_id: {
     kind: 'reference',
-    description: 'Only the shipment with this `external_id`.',
+    description: 'Only shipments with this `external_id`, ignoring case, spaces and hyphens.',
     example: 'TMS-2026-000181',
     label: 'Your reference',
   },
   house_bill: {
     kind: 'reference',
-    description: 'Only shipments with this house bill.',
+    description: 'Only shipments with this house bill, ignoring case, spaces and hyphens.',
     example: 'HBL-77120',
     label: 'House bill',
   },
   master_bill: {
     kind: 'reference',
-    description: 'Only shipments with this master bill or air waybill.',
+    description: 'Only shipments with this master bill or air waybill, ignoring case, spaces and hyphens.',
     example: 'MAEU912345678',
     label: 'Master bill',
   },
   booking_number: {
     kind: 'reference',
-    description: 'Only shipments with this booking number.',
+    description: 'Only shipments with this booking number, ignoring case, spaces and hyphens.',
     example: 'BKG-55012',
     label: 'Booking number',
   },
   reference: {
     kind: 'reference',
-    description: 'Only shipments with this value in `references`, of any type.',
+    description: 'Only shipments with this value in `references`, of any type, ignoring case, spaces and hyphens.',
     example: 'PO-88213',
     label: 'Additional reference',
   },
@@ -177,7 +185,7 @@ export const SHIPMENT_FILTERS = {
   },
   q: {
     kind: 'words',
-    description: `At most ${SHIPMENT_FILTER_LIMITS.words} words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels.`,
+    description: `At most ${SHIPMENT_FILTER_LIMITS.words} words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels. Hyphens do not matter, nor do spaces in references.`,
     example: 'honam po-88',
     label: 'Search',
   },

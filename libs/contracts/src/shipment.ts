@@ -1,5 +1,5 @@
-export const MODES = ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal'] as const;
-export type Mode = (typeof MODES)[number];
+export const TRANSPORT_MODES = ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal'] as const;
+export type Mode = (typeof TRANSPORT_MODES)[number];
 /** Other names of a {@link Mode} that requests may use. Responses contain the mode. */
 export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vessel: 'ocean', truck: 'road' };
 
@@ -33,8 +33,15 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 /** A time as RFC 3339 in UTC with milliseconds and `Z`. */
 export type Timestamp = string;
 
+/** A {@link Timestamp}, or a date such as `2026-12-09`: that whole local day at the place. */
+export type TimeOrDay = string;
+
+/** Precision of a time. The time of a `day` is the last millisecond of that local day at the place. */
+export const TIME_PRECISIONS = ['time', 'day'] as const;
+export type TimePrecision = (typeof TIME_PRECISIONS)[number];
+
 /** Returns the latest of the times; `''` if no time is given. */
-export function latestTime(...times: readonly Timestamp[]): Timestamp {
+export function chooseLatestTime(...times: readonly Timestamp[]): Timestamp {
   return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
 
@@ -55,11 +62,16 @@ export interface LegFields {
   readonly voyage: string | null;
   readonly origin_port: string | null;
   readonly destination_port: string | null;
-  readonly etd: Timestamp | null;
-  readonly eta: Timestamp | null;
+  readonly etd: TimeOrDay | null;
+  readonly eta: TimeOrDay | null;
 }
-/** A leg of a shipment in responses, with its actual times. */
-export interface Leg extends LegFields {
+/** Precisions of expected times; `time` if there is no time. */
+export interface ScheduledPrecisions {
+  readonly etd_precision: TimePrecision;
+  readonly eta_precision: TimePrecision;
+}
+/** A leg of a shipment in responses, with its actual times. `etd` and `eta` are times in UTC. */
+export interface Leg extends LegFields, ScheduledPrecisions {
   readonly atd: Timestamp | null;
   readonly ata: Timestamp | null;
 }
@@ -103,8 +115,8 @@ export interface ShipmentFields {
   readonly carrier_scac: string | null;
   readonly origin_port: string | null;
   readonly destination_port: string | null;
-  readonly etd: Timestamp | null;
-  readonly eta: Timestamp | null;
+  readonly etd: TimeOrDay | null;
+  readonly eta: TimeOrDay | null;
   readonly shipper: Party | null;
   readonly consignee: Party | null;
   readonly references: readonly Reference[];
@@ -149,8 +161,16 @@ export function addMissingFields<T extends Partial<ShipmentFields>>(some: T): T 
   };
 }
 
-/** A shipment as all responses contain it. Only the HTTP layer adds `url`. */
-export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
+type StoredLeg = Omit<Leg, keyof ScheduledPrecisions> & Partial<ScheduledPrecisions>;
+
+/** Adds the precisions to legs that were stored before days were known. */
+export function addMissingPrecisions(legs: readonly StoredLeg[]): readonly Leg[] {
+  if (legs.every((leg) => leg.eta_precision !== undefined)) return legs as readonly Leg[];
+  return legs.map((leg) => ({ ...leg, etd_precision: 'time', eta_precision: 'time', ...leg }));
+}
+
+/** A shipment as all responses contain it. Only the HTTP layer adds `url`. `etd` and `eta` are times in UTC. */
+export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'>, ScheduledPrecisions {
   readonly id: string;
   readonly status: ShipmentStatus;
   /** Id of the milestone that set the status; null for `pending`, or if a client cancelled the shipment. */
@@ -160,6 +180,7 @@ export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly atd: Timestamp | null;
   readonly ata: Timestamp | null;
   readonly original_eta: Timestamp | null;
+  readonly original_eta_precision: TimePrecision;
   readonly last_milestone: LastMilestone | null;
   readonly open_exceptions_count: number;
   readonly documents_count: number;
@@ -200,8 +221,45 @@ export interface Actor {
   readonly id: string;
 }
 
+/**
+ * Details of a milestone that stored milestones of earlier versions lack. Null if the client did not send them, except
+ * the precision.
+ */
+export interface MilestoneDetails {
+  /** `day` if the client sent a date as the time of an expected milestone. */
+  readonly occurred_at_precision: TimePrecision;
+  /** Coordinates of the goods in degrees, WGS 84. Either both are null, or none. */
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  /** Name or code of the terminal or facility at the location. */
+  readonly terminal: string | null;
+  /** IMO number of the vessel: seven digits with the check digit. */
+  readonly imo: string | null;
+  /** Number of pieces that the milestone concerns. */
+  readonly pieces: number | null;
+  /** Measured temperature of the goods in degrees Celsius. */
+  readonly temperature_celsius: number | null;
+}
+
+export const EMPTY_MILESTONE_DETAILS: MilestoneDetails = {
+  occurred_at_precision: 'time',
+  latitude: null,
+  longitude: null,
+  terminal: null,
+  imo: null,
+  pieces: null,
+  temperature_celsius: null,
+};
+const MILESTONE_DETAILS = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetails)[];
+
+/** Adds the missing details, without data, to a milestone that was stored before these fields existed. */
+export function addMissingDetails<T extends Partial<MilestoneDetails>>(milestone: T): T & MilestoneDetails {
+  if (MILESTONE_DETAILS.every((field) => milestone[field] !== undefined)) return milestone as T & MilestoneDetails;
+  return { ...milestone, ...EMPTY_MILESTONE_DETAILS, ...milestone };
+}
+
 /** A milestone, as all responses contain it. */
-export interface Milestone {
+export interface Milestone extends MilestoneDetails {
   readonly id: string;
   readonly shipment_id: string;
   readonly code: string;
@@ -211,7 +269,10 @@ export interface Milestone {
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** IANA time zone for display: the zone that the client sent, otherwise the zone of the location, otherwise null. */
+  /**
+   * IANA time zone of the place: the zone that the client sent, otherwise the zone of the location, otherwise null. A
+   * milestone with the precision `day` is that day in this zone; without a zone, in UTC−12.
+   */
   readonly timezone: string | null;
   readonly source: MilestoneSource;
   readonly reason_code: string | null;
@@ -220,12 +281,14 @@ export interface Milestone {
   readonly vessel: string | null;
   readonly voyage: string | null;
   readonly note: string | null;
+  /** Time when the source stated the milestone; if the client does not send it, the time of recording or correcting. */
+  readonly reported_at: Timestamp;
   readonly recorded_at: Timestamp;
   readonly recorded_by: Actor;
   readonly retracted_at: Timestamp | null;
   /**
-   * Time when a newer estimate replaced this one; null if none did. The newer estimate has the same code, container,
-   * location and source.
+   * Time when a report that the source stated later replaced this one; null if none did. Reports of the same thing have
+   * the same code, container, location and source; actual ones also belong to the same visit.
    */
   readonly superseded_at: Timestamp | null;
   /** Revision of the milestone: 1 when recorded, plus 1 for each correction. */
