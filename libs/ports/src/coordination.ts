@@ -9,6 +9,11 @@ export interface Lease {
   /** Signal that aborts when the lease is lost or released. Stop immediately when it aborts. */
   readonly lost: AbortSignal;
   /**
+   * Signal that aborts when another process should hold the lease. Complete the work in progress, then release the
+   * lease. The lease stays valid until then.
+   */
+  readonly handOverRequested: AbortSignal;
+  /**
    * True if the lease is valid right now; if false, `lost` has aborted. Check it before work that must never run beside
    * the next holder, because after a pause of the process such work may run before the timer that reports the loss.
    */
@@ -17,13 +22,66 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface Leases {
+/** Source of the leases under which work runs. */
+export interface LeaseSource {
   /**
    * Waits until this process holds the named lease. The lease renews itself until it is released or lost. At most one
    * process holds a lease without having been notified of its loss. Clocks of different machines are never compared.
    * @throws the signal's reason if it aborts first
    */
   acquire(name: string, signal: AbortSignal): Promise<Lease>;
+}
+
+/** Names of the leases that a process is ready to hold, by group. */
+export type WantedLeases = Readonly<Record<string, readonly string[]>>;
+
+/** A process that shares leases with other processes. */
+export interface LeaseMember {
+  /** Id of the process. It changes with every start. */
+  readonly id: string;
+  /** Name of the process for operators, such as `webhooks@host-1:4711`. */
+  readonly name: string;
+  /** Address `host:port` at which other processes reach this one; absent if it has none. */
+  readonly address?: string;
+  /** Host name in the TLS certificate of this process; absent without TLS. */
+  readonly tlsName?: string;
+  readonly wanted: WantedLeases;
+}
+
+/** Data about a process that it announces when it becomes a member. */
+export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName'>;
+
+/** A live member's view of all members. */
+export interface Membership {
+  /** Id of this process. */
+  readonly id: string;
+  /**
+   * All live members, including this process; undefined until they were read once. A member that ends without
+   * {@link leave} is listed until its leases can be taken over.
+   */
+  readonly members: readonly LeaseMember[] | undefined;
+  /** Announces the leases that this process is ready to hold. Other members read them within about a second. */
+  announce(wanted: WantedLeases): void;
+  /** Calls the listener after every change of `members`. */
+  onChange(listener: () => void): void;
+  /** Removes this process from the members. Idempotent. */
+  leave(): Promise<void>;
+}
+
+/** A lease that a process holds, for operators. */
+export interface HeldLeaseState {
+  readonly name: string;
+  readonly epoch: number;
+  /** Member that holds the lease; null if the holder shares no leases or has ended. */
+  readonly holder: Pick<LeaseMember, 'id' | 'name' | 'address'> | null;
+}
+
+/** Leases of this process, and its view of the other processes. */
+export interface Leases extends LeaseSource {
+  /** Makes this process a member of the processes that share leases. @param about data about it */
+  join(about: MemberDescription): Membership;
+  /** Lists the held leases of all processes, by name. @throws Unavailable */
+  list(): Promise<readonly HeldLeaseState[]>;
   /** Releases all leases of this process. */
   close(): Promise<void>;
 }

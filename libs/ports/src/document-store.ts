@@ -21,6 +21,11 @@ export interface IndexSpec {
    */
   readonly unique?: boolean;
   /**
+   * Version of the definition, from 1, which is the default. Increase it with every change of the other fields: an engine
+   * builds the new version before it drops the earlier ones.
+   */
+  readonly version?: number;
+  /**
    * Index field that a document must have to be indexed; other documents cost almost nothing. Only filters that compare
    * this field with a value or bounds, or that require the field to exist, use the index. Not allowed for array fields
    * and unique indexes.
@@ -43,13 +48,19 @@ export interface CollectionSpec {
   readonly name: string;
   readonly indexes: readonly IndexSpec[];
   /**
+   * Fields of the shard key, before the id, if the collection grows with its use; empty if the key is the id alone.
+   * Absent for a collection that is not sharded. Every document has these fields, with text values that its id
+   * determines and that never change. A query that compares them with values reads only from the shards of these values.
+   */
+  readonly shardKey?: readonly string[];
+  /**
    * Durability of writes through this {@link Collection}; `durable` by default. The same documents can be opened
    * several times, each with the durability that its writes need.
    */
   readonly durability?: Durability;
 }
 
-export interface Bounds {
+export interface FieldBounds {
   readonly gt?: Scalar;
   readonly gte?: Scalar;
   readonly lt?: Scalar;
@@ -60,58 +71,73 @@ export interface Bounds {
  * Condition on a top-level field: a value (equal, or contained in an array field) or bounds. All conditions of a filter
  * must match. Values of different types are never equal and never within each other's bounds. Text is ordered by code
  * points. `null` is a value and not equal to an absent field. `ne` also matches an absent field, and an array field
- * without the value. `all` requires, for each condition, an element that equals the value or lies within the bounds. An
- * index is searched by the first condition of `all`, so put the most selective one first.
+ * without the value. `all` requires, for each condition, an element that equals the value, equals one of several values or
+ * lies within the bounds. An index is searched by the first condition of `all`, so put the most selective one first.
  */
 export type FilterCondition =
   | Scalar
   | { readonly in: readonly Scalar[] }
-  | Bounds
+  | FieldBounds
   | { readonly ne: Scalar }
   | { readonly exists: boolean }
-  | { readonly all: readonly (Scalar | Bounds)[] };
+  | { readonly all: readonly (Scalar | { readonly in: readonly Scalar[] } | FieldBounds)[] };
 export type Filter = Readonly<Record<string, FilterCondition>>;
+
+/** Values of the shard key of the requested documents, by field. Each document has one of the values of each field. */
+export type ShardValues = Readonly<Record<string, readonly string[]>>;
+
+/** Returns the filter for documents with these values of the shard key. */
+export function toShardFilter(values: ShardValues): Filter {
+  return Object.fromEntries(
+    Object.entries(values).map(([field, some]) => [
+      field,
+      some.length === 1 && some[0] !== undefined ? some[0] : { in: some },
+    ]),
+  );
+}
 
 /**
  * Returns true if no value can meet one of the conditions, such as a time range that ends before it begins. Adapters
  * then return an empty result without a query, because an engine might scan a whole index.
  */
-export function matchesNothing(filter: Filter): boolean {
+export function isUnsatisfiable(filter: Filter): boolean {
   return Object.values(filter).some((condition) => {
     if (condition === null || typeof condition !== 'object') return false;
-    return 'in' in condition ? condition.in.length === 0 : isEmptyRange(condition as Bounds);
+    return 'in' in condition ? condition.in.length === 0 : isEmptyRange(condition as FieldBounds);
   });
 }
 
-function isEmptyRange({ gt, gte, lt, lte }: Bounds): boolean {
+function isEmptyRange({ gt, gte, lt, lte }: FieldBounds): boolean {
   const pairs = [gt, gte].flatMap((from) => [lt, lte].map((to) => [from, to] as const));
   return pairs.some(([from, to]) => {
     if (from === undefined || to === undefined) return false;
-    return isGreater(from, to) || (from === to && (from === gt || to === lt));
+    return isGreaterValue(from, to) || (from === to && (from === gt || to === lt));
   });
 }
 
 /** Compares text by code points. */
-function isGreater(one: Scalar, other: Scalar): boolean {
+function isGreaterValue(one: Scalar, other: Scalar): boolean {
   if (typeof one === 'string' && typeof other === 'string')
     return Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0;
   return typeof one === 'number' && typeof other === 'number' && one > other;
 }
 
-/**
- * Sort order of the result. A sort is cheap if an index begins with the fields that the filter compares with one value
- * and continues with the sort fields. Engines without statistics choose indexes by rules of thumb, so request a sort
- * only if the order matters.
- */
+/** Query for documents of a collection. */
 export interface Query {
   readonly filter: Filter;
-  /** Sort fields, all in the same direction. Every document must have these fields, and no field may be null. */
+  /**
+   * Sort fields, all in the same direction. Every document must have these fields, and no field may be null. A sort is
+   * cheap if an index begins with the fields that the filter compares with one value and continues with the sort fields.
+   * Engines without statistics choose indexes by rules of thumb, so request a sort only if the order matters.
+   */
   readonly sort?: { readonly fields: readonly string[]; readonly descending?: boolean };
   /** Values of the sort fields after which the result starts, in the sort's direction. */
   readonly after?: readonly Scalar[];
   readonly limit: number;
   /** Name of the index to use; by default the engine chooses. */
   readonly index?: string;
+  /** Values of the shard key, if the filter does not compare it. See {@link Collection.get}. */
+  readonly shards?: ShardValues;
 }
 
 /**
@@ -153,6 +179,8 @@ export interface CountOptions {
   readonly atMost?: number;
   /** Name of the index to use, as in {@link Query}. */
   readonly index?: string;
+  /** Values of the shard key, as in {@link Query}. */
+  readonly shards?: ShardValues;
 }
 
 export type CollectionWrite<T extends Document> =
@@ -178,9 +206,17 @@ export class DuplicateKey extends Error {
  * engine does not respond; a write may then have taken effect.
  */
 export interface Collection<T extends Document> {
-  get(id: string): Promise<T | undefined>;
-  /** Returns the existing documents of these ids, in no particular order. */
-  getMany(ids: readonly string[]): Promise<readonly T[]>;
+  /**
+   * Returns the document of this id.
+   * @param shards values of the shard key, so that only their shards are read. Engines without shards ignore them, so
+   *   check in the document itself that it is allowed
+   */
+  get(id: string, shards?: ShardValues): Promise<T | undefined>;
+  /**
+   * Returns the existing documents of these ids, in no particular order.
+   * @param shards as in `get`; the combinations of these values include those of all documents
+   */
+  getMany(ids: readonly string[], shards?: ShardValues): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
   /**
    * Runs a query, but stops before the document with which the total JSON size would exceed `maxBytes`. The first
@@ -214,7 +250,10 @@ export interface Collection<T extends Document> {
   replace(document: T, guard?: Filter): Promise<boolean>;
   /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKey */
   upsert(document: T, guard?: Filter): Promise<boolean>;
-  /** Deletes the document. @returns true if it existed and matched the guard */
+  /**
+   * Deletes the document. In a sharded collection, the guard compares the shard key, so that one shard is asked.
+   * @returns true if it existed and matched the guard
+   */
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
    * Applies many writes, in order for each id, without atomicity across documents. Guards that do not match are not
@@ -233,6 +272,7 @@ export interface DocumentStore {
   /**
    * Opens the collection and creates missing indexes. Opening an existing collection is cheap, even with another
    * durability.
+   * @throws Unavailable also if only the set-up may build a missing index, because the collection contains documents
    */
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Returns the names of collections that start with `prefix`. */

@@ -22,6 +22,14 @@ export class WritesRefused extends Unavailable {
   override readonly name = 'WritesRefused';
 }
 
+/**
+ * The engine refuses this process, for example because of a wrong password or an untrusted certificate. It accepts the
+ * process only after a change of settings, here or at the engine. The operation had no effect.
+ */
+export class AccessRefused extends Unavailable {
+  override readonly name = 'AccessRefused';
+}
+
 /** A bounded queue is full. The operation had no effect. */
 export class Busy extends Unavailable {
   override readonly name = 'Busy';
@@ -52,7 +60,9 @@ export interface RequestOrigin {
 }
 
 /** Returns log fields that identify the request, so that operators find its log lines in every service. */
-export function originFields(origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined) {
+export function toOriginLogFields(
+  origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined,
+) {
   return { request_id: origin?.request_id, trace_id: parseTraceparent(origin?.traceparent)?.id };
 }
 
@@ -90,7 +100,7 @@ export type CountRetry = (what: string) => void;
  * Creates the counter for all operations that are retried until they succeed, so that one metric shows operations that
  * keep failing.
  */
-export function retryCounter(metrics: Metrics): CountRetry {
+export function createRetryCounter(metrics: Metrics): CountRetry {
   const help = 'Failed attempts of operations that are retried until they succeed, by operation.';
   const counter = metrics.counter('retries_total', help, ['what']);
   return (what) => counter.add(1, { what });

@@ -63,7 +63,7 @@ export class InvalidPosition extends Error {
 export const MAX_APPEND_BYTES = 1_010_000;
 
 /** Returns the number of bytes that an event counts against {@link MAX_APPEND_BYTES}. */
-export function eventSizeBytes({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
+export function computeEventBytes({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
   return Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
 }
 
@@ -84,6 +84,17 @@ export interface CatchUpOptions {
   readonly maxBatch?: number;
   /** Signal that ends the iteration without an error. */
   readonly signal: AbortSignal;
+}
+
+/** Range of revisions in a stream. */
+export interface RevisionRange {
+  readonly from?: number;
+  readonly to?: number;
+  /**
+   * True if the caller has seen the event at `to`, or a later one. A replica that has all events of the range may then
+   * answer. If it does not have them, the store reads them from the leader.
+   */
+  readonly isStored?: boolean;
 }
 
 export interface EventBatch {
@@ -115,7 +126,7 @@ export interface EventStore {
    * the stream does not exist. Includes every append acknowledged before the call.
    * @throws InvalidPosition, Unavailable
    */
-  read(stream: string, range?: { readonly from?: number; readonly to?: number }): Promise<readonly StoredEvent[]>;
+  read(stream: string, range?: RevisionRange): Promise<readonly StoredEvent[]>;
 
   /**
    * Returns the revision of the stream's last event; undefined if the stream does not exist. Includes every append

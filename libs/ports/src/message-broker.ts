@@ -1,5 +1,6 @@
 export interface TopicSpec {
   readonly name: string;
+  /** Minimum number of partitions. A topic is created with this number. */
   readonly partitions: number;
   /** Milliseconds for which messages are kept. Offsets of consumer groups are kept longer. */
   readonly retentionMs: number;
@@ -51,7 +52,7 @@ export class MessageRefused extends Error {
     readonly topic: string,
     /** Index of the refused message in the call. */
     readonly index: number,
-    reason: string,
+    readonly reason: string,
   ) {
     super(`${topic}: the broker permanently refuses a message: ${reason}`);
   }
@@ -60,13 +61,16 @@ export class MessageRefused extends Error {
 /**
  * Topics of keyed messages with consumer groups.
  * Durability: When `publish` resolves, every required replica has the batch. Ordering: Messages of a key keep the
- * order of the `publish` calls; the adapter sends one batch at a time. Delivery is at least once: A batch with an
+ * order of the `publish` calls; the adapter sends one batch of a key at a time. Delivery is at least once: A batch with an
  * unknown outcome is sent again completely, so consumers drop repeats by the event id in the message. If `publish`
  * rejects, consumers may have received the batch; repeat the call until it resolves. A handled message whose offset was
  * not committed before a crash is delivered again.
  */
 export interface MessageBroker {
-  /** Creates missing topics. Existing topics stay unchanged. */
+  /**
+   * Creates missing topics. An adapter may add partitions to a topic that has fewer than specified, and never removes
+   * any. When partitions are added, the partition of a key can change.
+   */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
 
   /**

@@ -15,13 +15,13 @@ export interface OutboundRequest {
   readonly mayBeSent?: () => boolean;
 }
 
-interface Sent {
+interface SentRequestInfo {
   readonly durationMs: number;
   /** True if the bytes were sent again on a new connection. */
   readonly resent?: true;
 }
 
-export interface OutboundResponse extends Sent {
+export interface OutboundResponse extends SentRequestInfo {
   readonly kind: 'response';
   readonly statusCode: number;
   /** Response headers with lower-case names, limited in number and size. */
@@ -44,7 +44,7 @@ export type OutboundErrorCode =
   | 'invalid_response'
   | 'aborted';
 
-export interface OutboundFailure extends Sent {
+export interface OutboundFailure extends SentRequestInfo {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
   /** Error message for users, in one line. It never contains the request's headers, body or secrets. */
@@ -67,6 +67,6 @@ export interface OutboundHttp {
    * Returns the reason why requests to this URL are refused, without resolving its host name; undefined if the URL is
    * allowed.
    */
-  refusalReason(url: string): string | undefined;
+  describeRefusal(url: string): string | undefined;
   close(): Promise<void>;
 }
