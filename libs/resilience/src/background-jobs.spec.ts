@@ -1,11 +1,11 @@
-import type { Lease, Leases } from '@tracking/ports';
+import type { Lease, LeaseSource } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUpSignal } from './background-jobs.ts';
 
 const NEVER_MS = 2 ** 31 - 1;
 
 /** A single lease that one holder at a time can acquire. */
-class OneLease implements Leases {
-  held: (Lease & { lose(): void }) | undefined;
+class OneLease implements LeaseSource {
+  held: (Lease & { lose(): void; requestHandOver(): void }) | undefined;
   acquired = 0;
 
   async acquire(name: string, signal: AbortSignal): Promise<Lease> {
@@ -15,12 +15,12 @@ class OneLease implements Leases {
     const release = async () => this.end(ended);
     this.acquired += 1;
     const isHeld = () => !ended.signal.aborted;
-    this.held = { name, epoch: this.acquired, lost: ended.signal, isHeld, release, lose: () => this.end(ended) };
+    const requested = new AbortController();
+    this.held = {
+      ...{ name, epoch: this.acquired, lost: ended.signal, isHeld, release, lose: () => this.end(ended) },
+      ...{ handOverRequested: requested.signal, requestHandOver: () => requested.abort() },
+    };
     return this.held;
-  }
-
-  async close(): Promise<void> {
-    await this.held?.release();
   }
 
   private end(ended: AbortController): void {
@@ -61,12 +61,12 @@ describe('a leader-elected job', () => {
       intervalMs: everyMs,
       round,
     });
-    job.start();
+    job.startRounds();
   }
 
   const nextRound = async () => (await rounds.next()).value as AbortSignal;
 
-  afterEach(() => job.stop());
+  afterEach(() => job.stopRounds());
 
   it('runs repeatedly while it holds the lease', async () => {
     start(1);
@@ -89,6 +89,16 @@ describe('a leader-elected job', () => {
     expect(first.aborted).toBe(true);
     await nextRound();
     expect(leases.acquired).toBe(before + 1);
+  });
+
+  it('ends a round and releases the lease when another process should hold it', async () => {
+    start(NEVER_MS);
+    const first = await nextRound();
+    const requested = leases.held;
+    requested?.requestHandOver();
+    expect(first.aborted).toBe(true);
+    await nextRound();
+    expect(requested?.isHeld()).toBe(false);
   });
 
   it('lets a round check that its lease is held', async () => {
@@ -118,7 +128,7 @@ describe('a leader-elected job', () => {
   it('releases the lease when it stops', async () => {
     start(NEVER_MS);
     await nextRound();
-    await job.stop();
+    await job.stopRounds();
     expect(leases.held).toBeUndefined();
   });
 });
@@ -138,23 +148,23 @@ describe('a duty cycle', () => {
 
   it('rests after each run, so that work has its share of the time', async () => {
     const quarter = cycle(0.25);
-    expect(await quarter.run(taking(10), signal)).toBe(10);
-    await quarter.run(taking(2), signal);
+    expect(await quarter.runThenRest(taking(10), signal)).toBe(10);
+    await quarter.runThenRest(taking(2), signal);
     expect(rests).toEqual([30, 6]);
   });
 
   it('never rests if its share is all of the time', async () => {
-    await cycle(1).run(taking(10), signal);
+    await cycle(1).runThenRest(taking(10), signal);
     expect(rests).toEqual([0]);
   });
 
   it('limits its rest after an engine outage', async () => {
-    await cycle(0.1).run(taking(60_000), signal);
+    await cycle(0.1).runThenRest(taking(60_000), signal);
     expect(rests).toEqual([5_000]);
   });
 
   it('throws the error of the work', async () => {
-    const failing = cycle(0.5).run(() => Promise.reject(new Error('away')), signal);
+    const failing = cycle(0.5).runThenRest(() => Promise.reject(new Error('away')), signal);
     await expect(failing).rejects.toThrow('away');
   });
 
@@ -164,14 +174,14 @@ describe('a duty cycle', () => {
       now += 1_000_000;
       ending.abort();
     };
-    await new DutyCycle({ share: 0.5, elapsed: () => now }).run(stretch, ending.signal);
+    await new DutyCycle({ share: 0.5, elapsed: () => now }).runThenRest(stretch, ending.signal);
   });
 });
 
 describe('a wake-up', () => {
   it('ends a wait', async () => {
     const wakeUp = new WakeUpSignal();
-    const waited = wakeUp.wait(NEVER_MS);
+    const waited = wakeUp.waitForWakeUp(NEVER_MS);
     wakeUp.wake();
     await waited;
   });
@@ -180,10 +190,10 @@ describe('a wake-up', () => {
     const wakeUp = new WakeUpSignal();
     wakeUp.wake();
     wakeUp.wake();
-    await wakeUp.wait(NEVER_MS);
+    await wakeUp.waitForWakeUp(NEVER_MS);
 
     let isWaiting = true;
-    const second = wakeUp.wait(NEVER_MS).then(() => (isWaiting = false));
+    const second = wakeUp.waitForWakeUp(NEVER_MS).then(() => (isWaiting = false));
     await new Promise(setImmediate);
     expect(isWaiting).toBe(true);
     wakeUp.wake();
@@ -192,11 +202,11 @@ describe('a wake-up', () => {
 
   it('is not awaited longer than the timeout, or after the signal', async () => {
     const wakeUp = new WakeUpSignal();
-    await wakeUp.wait(1);
+    await wakeUp.waitForWakeUp(1);
     const stopping = new AbortController();
-    const waited = wakeUp.wait(NEVER_MS, stopping.signal);
+    const waited = wakeUp.waitForWakeUp(NEVER_MS, stopping.signal);
     stopping.abort();
     await waited;
-    await wakeUp.wait(NEVER_MS, stopping.signal);
+    await wakeUp.waitForWakeUp(NEVER_MS, stopping.signal);
   });
 });

@@ -1,5 +1,5 @@
-import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
-import { monotonicMs, pause } from './retry.ts';
+import type { CountRetry, Lease, LeaseSource, Logger } from '@tracking/ports';
+import { monotonicMs, pauseFor } from './retry.ts';
 
 const FAILURE_RETRY_DELAY_MS = 1_000;
 /**
@@ -8,7 +8,7 @@ const FAILURE_RETRY_DELAY_MS = 1_000;
 const MAX_DUTY_REST_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   /** Name of the lease. The process that holds the lease runs the job. */
   readonly lease: string;
   readonly logger: Logger;
@@ -24,7 +24,8 @@ export interface LeaderElectedJobOptions {
   readonly startsWithWait?: boolean;
   /**
    * Runs one round.
-   * @param ending aborts when the process stops or the lease is lost; the next round then does the remaining work
+   * @param ending aborts when the process stops, or the lease is lost or requested by another process; the next round
+   *   then does the remaining work
    * @param lease lease of the round; check it before work that a process must not continue after a pause
    */
   round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
@@ -38,8 +39,8 @@ export class LeaderElectedJob {
 
   constructor(private readonly options: LeaderElectedJobOptions) {}
 
-  start(): void {
-    this.running = this.run();
+  startRounds(): void {
+    this.running = this.runUntilStopped();
   }
 
   /** Starts the next round immediately, or as soon as the current round ends. */
@@ -47,33 +48,34 @@ export class LeaderElectedJob {
     this.wakeUp.wake();
   }
 
-  async stop(): Promise<void> {
+  async stopRounds(): Promise<void> {
     this.stopping.abort();
     await this.running;
   }
 
-  private async run(): Promise<void> {
-    const { leases, lease: name, logger, countRetry, description: description } = this.options;
+  private async runUntilStopped(): Promise<void> {
+    const { leases, lease: name, logger, countRetry, description } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
         const lease = await leases.acquire(name, signal);
-        await this.runRounds(AbortSignal.any([signal, lease.lost]), lease).finally(() => lease.release());
+        const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
+        await this.runRounds(ending, lease).finally(() => lease.release());
       } catch (error) {
         if (signal.aborted) return;
         countRetry(description);
         logger.warn({ reason: String(error) }, `${description} failed; retrying`);
-        await pause(FAILURE_RETRY_DELAY_MS, signal);
+        await pauseFor(FAILURE_RETRY_DELAY_MS, signal);
       }
     }
   }
 
   private async runRounds(ending: AbortSignal, lease: Lease): Promise<void> {
-    if (this.options.startsWithWait === true) await this.wakeUp.wait(this.options.intervalMs, ending);
+    if (this.options.startsWithWait === true) await this.wakeUp.waitForWakeUp(this.options.intervalMs, ending);
     while (!ending.aborted) {
       const startedAt = performance.now();
       await this.options.round(ending, lease);
-      await this.wakeUp.wait(Math.max(0, startedAt + this.options.intervalMs - performance.now()), ending);
+      await this.wakeUp.waitForWakeUp(Math.max(0, startedAt + this.options.intervalMs - performance.now()), ending);
     }
   }
 }
@@ -83,7 +85,7 @@ export interface DutyCycleOptions {
   readonly share: number;
   /** Clock with monotonic milliseconds. */
   readonly elapsed?: () => number;
-  readonly rest?: typeof pause;
+  readonly rest?: typeof pauseFor;
 }
 
 /**
@@ -93,16 +95,16 @@ export interface DutyCycleOptions {
 export class DutyCycle {
   readonly #restPerWork: number;
   readonly #elapsed: () => number;
-  readonly #rest: typeof pause;
+  readonly #rest: typeof pauseFor;
 
-  constructor({ share, elapsed = monotonicMs, rest = pause }: DutyCycleOptions) {
+  constructor({ share, elapsed = monotonicMs, rest = pauseFor }: DutyCycleOptions) {
     this.#restPerWork = 1 / share - 1;
     this.#elapsed = elapsed;
     this.#rest = rest;
   }
 
   /** Runs the work, then rests. The rest ends early when the signal aborts. @throws any error of `stretch` */
-  async run<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
+  async runThenRest<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();
     await this.#rest(Math.min(MAX_DUTY_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
@@ -121,13 +123,13 @@ export class WakeUpSignal {
   }
 
   /** Waits for a wake-up, `timeoutMs`, or the signal's abort. Only one waiter at a time is allowed. */
-  async wait(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  async waitForWakeUp(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     if (!this.isPending && signal?.aborted !== true) {
       const waiting = new AbortController();
       const end = () => waiting.abort();
       this.waiter = waiting;
       signal?.addEventListener('abort', end, { once: true });
-      await pause(timeoutMs, waiting.signal);
+      await pauseFor(timeoutMs, waiting.signal);
       signal?.removeEventListener('abort', end);
       this.waiter = undefined;
     }

@@ -1,3 +1,13 @@
 export { DutyCycle, type DutyCycleOptions, LeaderElectedJob, WakeUpSignal } from './background-jobs.ts';
-export { pause, withDeadline, retryConflicts, type RetryOptions, monotonicMs, retry } from './retry.ts';
+export { assignLeases, computeRendezvousScore } from './lease-assignment.ts';
+export { LeaseGroup, LeaseShares, type LeaseShareReport, type LeaseSharesOptions } from './lease-shares.ts';
+export {
+  monotonicMs,
+  pauseFor,
+  retry,
+  retryConflicts,
+  type RetryOptions,
+  waitForAbort,
+  withDeadline,
+} from './retry.ts';
 export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';

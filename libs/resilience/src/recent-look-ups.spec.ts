@@ -13,7 +13,7 @@ describe('cached look-ups', () => {
     recent = new RecentLookUps({ elapsed: () => now, timeoutMs: 4_000 });
   });
   const find = (found: string | null = FOUND, takesMs = 0, key = 'a') =>
-    recent.find(key, async () => {
+    recent.lookUp(key, async () => {
       lookups += 1;
       now += takesMs;
       return found ?? undefined;
@@ -44,11 +44,11 @@ describe('cached look-ups', () => {
   it('have a timeout', async () => {
     const hasty = new RecentLookUps({ elapsed: () => now, timeoutMs: 1 });
     const never = () => new Promise<undefined>(() => undefined);
-    await expect(hasty.find('a', never)).rejects.toThrow(Unavailable);
+    await expect(hasty.lookUp('a', never)).rejects.toThrow(Unavailable);
   });
 
   it('are not kept after a failed look-up', async () => {
-    await expect(recent.find('a', () => Promise.reject(new Unavailable('document store', 'x')))).rejects.toThrow();
+    await expect(recent.lookUp('a', () => Promise.reject(new Unavailable('document store', 'x')))).rejects.toThrow();
     expect(await find()).toBe(FOUND);
   });
 
@@ -65,14 +65,14 @@ describe('cached look-ups', () => {
   });
 
   it('do not store a look-up that was in progress when its key was removed', async () => {
-    for (const forget of [() => recent.forget('a'), () => recent.removeMatching(() => true)]) {
+    for (const forget of [() => recent.forgetKey('a'), () => recent.removeMatching(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
-      const early = recent.find('a', () => promise);
+      const early = recent.lookUp('a', () => promise);
       forget();
       resolve(FOUND);
       expect(await early).toBe(FOUND);
       expect(await find(null)).toBeUndefined();
-      recent.forget('a');
+      recent.forgetKey('a');
     }
   });
 });

@@ -39,7 +39,7 @@ export class RecentLookUps<T> {
   readonly #elapsed: () => number;
   readonly #timeoutMs: number;
 
-  constructor({ elapsed = monotonicMs, timeoutMs: timeoutMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
+  constructor({ elapsed = monotonicMs, timeoutMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
     this.#elapsed = elapsed;
     this.#timeoutMs = timeoutMs;
   }
@@ -48,17 +48,17 @@ export class RecentLookUps<T> {
    * Returns the value of the key; undefined if there is none.
    * @throws Unavailable if the look-up times out; any error of `lookUp`
    */
-  async find(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
+  async lookUp(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const kept = this.#found.get(key) ?? this.#absent.get(key);
     if (kept !== undefined && this.#elapsed() < kept.expiresAt) return kept.found;
-    return this.#lookUps.get(key) ?? this.#begin(key, lookUp);
+    return this.#lookUps.get(key) ?? this.#beginLookUp(key, lookUp);
   }
 
   /**
    * Removes a key, so that the next call looks it up again. The next call does not reuse a look-up in progress, which
    * may have read the previous value.
    */
-  forget(key: string): void {
+  forgetKey(key: string): void {
     this.#found.delete(key);
     this.#absent.delete(key);
     this.#lookUps.delete(key);
@@ -71,11 +71,12 @@ export class RecentLookUps<T> {
     this.#lookUps.clear();
   }
 
-  #begin(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
+  #beginLookUp(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const startedAt = this.#elapsed();
     const pending = this.#withTimeout(startedAt, lookUp(key))
       .then((found) => {
-        if (this.#lookUps.get(key) === pending) this.#store(key, { found, expiresAt: startedAt + CACHE_DURATION_MS });
+        if (this.#lookUps.get(key) === pending)
+          this.#storeResult(key, { found, expiresAt: startedAt + CACHE_DURATION_MS });
         return found;
       })
       .finally(() => {
@@ -94,7 +95,7 @@ export class RecentLookUps<T> {
     return found;
   }
 
-  #store(key: string, kept: CachedResult<T>): void {
+  #storeResult(key: string, kept: CachedResult<T>): void {
     const [kind, other] = kept.found === undefined ? [this.#absent, this.#found] : [this.#found, this.#absent];
     kind.set(key, kept);
     other.delete(key);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import { Busy, Unavailable } from '@tracking/ports';
-import { monotonicMs, retry, retryConflicts, withDeadline } from './retry.ts';
+import { monotonicMs, retry, retryConflicts, waitForAbort, withDeadline } from './retry.ts';
 
 const away = new Error('away');
 const failing = (times: number) => (failures: number) => {
@@ -176,4 +176,15 @@ describe('a promise with a deadline', () => {
     slow.reject(new Error('away'));
     await new Promise(setImmediate);
   });
+});
+
+it('waitForAbort resolves when any of the signals aborts, or if one has aborted', async () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  let isResolved = false;
+  const waiting = waitForAbort(first.signal, second.signal).then(() => (isResolved = true));
+  await new Promise(setImmediate);
+  expect(isResolved).toBe(false);
+  second.abort();
+  await waiting;
+  await waitForAbort(first.signal, second.signal);
 });

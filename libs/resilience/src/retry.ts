@@ -5,7 +5,7 @@ const DEFAULT_MAX_PAUSE_MS = 5_000;
 /** Maximum pause after Busy: a full queue empties within one or two commits. */
 const MAX_BUSY_PAUSE_MS = 50;
 /** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
-const CONFLICT_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
+const CONFLICT_RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
 const CONFLICT_DEADLINE_MS = 5_000;
 
 /** Returns the milliseconds of a clock that is never set back. Only differences are meaningful. */
@@ -46,7 +46,7 @@ export async function retry<T>(
       if (!isTransient(error) || isAborted()) throw error;
       const pauseMs = computePause(error, failures, pauses);
       if (monotonicMs() + pauseMs >= deadline) throw error;
-      await pause(pauseMs, signal);
+      await pauseFor(pauseMs, signal);
       if (isAborted()) throw error;
     }
   }
@@ -70,7 +70,7 @@ class WriteConflict extends Error {
  * Promise of each resource that resolves when the latest queued action has ended, by collection and name of the
  * resource.
  */
-const turnEnds = new WeakMap<object, Map<string, Promise<void>>>();
+const turnEndsByCollection = new WeakMap<object, Map<string, Promise<void>>>();
 
 /**
  * Runs the action after all earlier actions of the same resource have ended.
@@ -82,8 +82,8 @@ async function runInTurn<T>(
   deadline: number,
   action: () => Promise<T>,
 ): Promise<T> {
-  const ends = turnEnds.get(collection) ?? new Map<string, Promise<void>>();
-  turnEnds.set(collection, ends);
+  const ends = turnEndsByCollection.get(collection) ?? new Map<string, Promise<void>>();
+  turnEndsByCollection.set(collection, ends);
   const previous = ends.get(resource);
   const { promise: end, resolve } = Promise.withResolvers<void>();
   ends.set(resource, end);
@@ -126,15 +126,21 @@ export async function retryConflicts<T>(
   const isTransient = (error: unknown) => error instanceof WriteConflict;
   try {
     return await runInTurn(collection, resource, deadline, () =>
-      retry(write, { ...CONFLICT_PAUSES, deadline, isTransient }),
+      retry(write, { ...CONFLICT_RETRY_PAUSES, deadline, isTransient }),
     );
   } catch (error) {
     throw isTransient(error) ? tooManyChangesError(resource) : error;
   }
 }
 
+/** Resolves when one of the signals aborts. */
+export async function waitForAbort(...signals: readonly AbortSignal[]): Promise<void> {
+  const any = AbortSignal.any([...signals]);
+  if (!any.aborted) await new Promise((resolve) => any.addEventListener('abort', resolve, { once: true }));
+}
+
 /** Resolves after `ms` milliseconds, or immediately when the signal aborts. Callers check the signal afterwards. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
