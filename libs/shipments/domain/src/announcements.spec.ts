@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
+import { journeyPlaces } from '../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, type Scenario, day, shipment, createVoyage } from '../test/scenario.ts';
 import {
   type EventMetadata,
@@ -9,7 +10,7 @@ import {
   findAnnouncement,
   evolve,
   toPublicEvent,
-  upcast,
+  upcastBody,
 } from './index.ts';
 
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -52,6 +53,24 @@ describe('announcements', () => {
         },
       },
     ]);
+  });
+
+  it('announce once the status that a check changes because the rules of places differ', () => {
+    const scenario = createVoyage();
+    // The earlier rules do not know the place, so the milestone counts as the arrival at the destination.
+    scenario.post('vessel_arrived', day(10), { location: 'Norfolk' });
+    expect(scenario.record.status).toBe('arrived');
+    scenario.places = journeyPlaces;
+    expect(scenario.check().outcome).toBe('checked');
+    const [updated, ...others] = announcedLast(scenario).filter(({ type }) => type === 'shipment.updated');
+    expect(others).toEqual([]);
+    expect(updated?.data).toMatchObject({
+      changes: { status: { from: 'arrived', to: 'in_transit' }, ata: { from: day(10), to: null } },
+      shipment: { status: 'in_transit' },
+    });
+    const before = scenario.events.length;
+    expect(scenario.check().outcome).toBe('unchanged');
+    expect(scenario.events).toHaveLength(before);
   });
 
   it('announce the actual changes of an upsert and nothing else', () => {
@@ -220,7 +239,7 @@ describe('golden file of public events', () => {
       .filter((name) => name !== 'outcome.json')
       .flatMap((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as StoredEvent[])
       .sort((a, b) => a.revision - b.revision)
-      .map(({ type, data, ...rest }) => ({ ...upcast(type, data), ...rest }));
+      .map(({ type, data, ...rest }) => ({ ...upcastBody(type, data), ...rest }));
     const [first = NEWEST_API_VERSION] = API_VERSIONS;
     const lines = announced(stored).map(({ api_version, data, ...event }) => {
       expect(api_version).toBe(NEWEST_API_VERSION);

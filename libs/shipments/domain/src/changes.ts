@@ -16,9 +16,12 @@ type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
 const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
   status: { after: 'external_id' },
   status_milestone_id: { after: 'external_id' },
+  etd_precision: { after: 'etd' },
+  eta_precision: { after: 'eta' },
   atd: { after: 'eta' },
   ata: { after: 'eta' },
   original_eta: { after: 'eta' },
+  original_eta_precision: { after: 'eta' },
 };
 /**
  * Announced fields in the order in which changes are stored: fields that clients set, each followed by its derived

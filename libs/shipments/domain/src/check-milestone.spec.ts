@@ -1,10 +1,10 @@
-import { CONTAINER_A, day, milestoneInput, places } from '../test/scenario.ts';
+import { CONTAINER_A, day, milestoneInput, scenarioPlaces } from '../test/scenario.ts';
 import { checkMilestone } from './check-milestone.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 
 const AT = '2026-02-01T12:00:00.000Z';
 const check = (fields: Partial<MilestoneInput>) =>
-  checkMilestone(milestoneInput({ code: 'delivered', occurred_at: day(3), ...fields }), places, AT);
+  checkMilestone(milestoneInput({ code: 'delivered', occurred_at: day(3), ...fields }), scenarioPlaces, AT);
 
 describe('checkMilestone', () => {
   it('reports every invalid field at once', () => {
@@ -33,6 +33,13 @@ describe('checkMilestone', () => {
     ]);
   });
 
+  it.each(['actual', 'estimated', 'planned'] as const)('refuses times before 2000, as %s', (classifier) => {
+    expect(check({ occurred_at: '2000-01-01T00:00:00.000Z', classifier }).errors).toEqual([]);
+    expect(check({ occurred_at: '1999-12-31T23:59:59.999Z', classifier }).errors).toMatchObject([
+      { param: 'occurred_at', code: 'timestamp_out_of_range' },
+    ]);
+  });
+
   it.each(['estimated', 'planned'] as const)('accepts a milestone with classifier %s in the future', (classifier) => {
     expect(check({ occurred_at: '2027-01-01T00:00:00.000Z', classifier }).errors).toEqual([]);
   });
@@ -43,6 +50,25 @@ describe('checkMilestone', () => {
       location: 'USLAX',
     });
     expect(check({ location: '  ' }).milestone.location).toBeNull();
+  });
+
+  it.each([
+    ['9321483', []],
+    ['IMO 9321483', []],
+    ['imo9321483', []],
+    ['9321484', ['imo invalid_value']],
+    ['932148', ['imo invalid_value']],
+    ['IMO', ['imo invalid_value']],
+  ])('checks the IMO number %s', (imo, errors) => {
+    const checked = check({ imo });
+    expect(checked.errors.map(({ param, code }) => `${param} ${code}`)).toEqual(errors);
+    if (errors.length === 0) expect(checked.milestone.imo).toBe('9321483');
+  });
+
+  it('requires both coordinates or none', () => {
+    expect(check({ latitude: 0, longitude: 0 }).errors).toEqual([]);
+    expect(check({ latitude: 51.9 }).errors).toMatchObject([{ param: 'longitude', code: 'required' }]);
+    expect(check({ longitude: 4.4 }).errors).toMatchObject([{ param: 'latitude', code: 'required' }]);
   });
 
   it('uses the given time zone, otherwise that of the place, otherwise null', () => {

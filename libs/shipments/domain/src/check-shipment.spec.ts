@@ -1,10 +1,10 @@
 import type { LegFields } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, CONTAINER_WITH_WRONG_DIGIT, day, places } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, CONTAINER_WITH_WRONG_DIGIT, day, scenarioPlaces } from '../test/scenario.ts';
 import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 
 const check = (input: ShipmentInput, mode: KnownMode = 'ocean', strict = false) =>
-  checkShipmentFields(input, mode, places, strict);
+  checkShipmentFields(input, mode, scenarioPlaces, strict);
 const codes = (checked: CheckedShipment) => checked.errors.map(({ param, code }) => `${param} ${code}`);
 const faults = (input: ShipmentInput, mode: KnownMode = 'ocean') => codes(check(input, mode));
 
@@ -112,9 +112,9 @@ describe('errors', () => {
       origin_port: 'FRA',
       legs: [{ carrier_scac: 'U2' }],
     };
-    expect(codes(checkShipmentFields(input, undefined, places))).toEqual([]);
+    expect(codes(checkShipmentFields(input, undefined, scenarioPlaces))).toEqual([]);
     expect(faults(input, 'ocean')).toHaveLength(4);
-    expect(codes(checkShipmentFields({ container_numbers: ['NOPE'] }, undefined, places))).toHaveLength(1);
+    expect(codes(checkShipmentFields({ container_numbers: ['NOPE'] }, undefined, scenarioPlaces))).toHaveLength(1);
   });
 
   const legs = (count: number): ShipmentInput => ({ legs: Array.from({ length: count }, () => ({})) });
@@ -184,5 +184,21 @@ describe('warnings', () => {
     ]);
     expect(check({ etd: day(5), eta: day(5) }).warnings).toEqual([]);
     expect(check({ etd: day(5), eta: null }).warnings).toEqual([]);
+  });
+});
+
+describe('times before 2000', () => {
+  const route = { origin_port: 'CNSHA', destination_port: 'USLAX' };
+
+  it.each(['etd', 'eta'] as const)('are refused as %s of the shipment and of a leg', (time) => {
+    const before = { [time]: '1999-12-31T23:59:59.999Z' };
+    expect(faults(before)).toEqual([`${time} timestamp_out_of_range`]);
+    expect(faults({ legs: [{ ...route, ...before }] })).toEqual([`legs[0].${time} timestamp_out_of_range`]);
+  });
+
+  it.each(['etd', 'eta'] as const)('the first instant of 2000 is accepted as %s', (time) => {
+    const first = { [time]: '2000-01-01T00:00:00.000Z' };
+    expect(faults(first)).toEqual([]);
+    expect(faults({ legs: [{ ...route, ...first }] })).toEqual([]);
   });
 });

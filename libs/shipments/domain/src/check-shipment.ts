@@ -17,13 +17,17 @@ import {
   isUnknownPort,
   normaliseCode,
 } from './references.ts';
+import { findTimeZone, measureTimeBetween, type TimeAtPlace, toStatedTime } from './local-time.ts';
+import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from './check-milestone.ts';
 
 export const SHIPMENT_LIMITS = {
   containers: 200,
   legs: 50,
   references: 50,
   metadata: 50,
+  /** Milestones that are not superseded estimates. */
   milestones: 5_000,
+  milestonesWithSuperseded: 20_000,
   exceptions: 500,
   documents: 500,
 } as const;
@@ -67,7 +71,7 @@ export function checkShipmentFields(
       checkField === undefined ? (value ?? EMPTY_SHIPMENT_FIELDS[name]) : checkField(check, value as never, name);
   }
   const checked: Partial<ShipmentFields> = fields;
-  check.checkTimes('eta', checked.etd, checked.eta);
+  check.checkTimes('', checked);
   return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
 
@@ -104,13 +108,12 @@ const FIELD_CHECKS: {
   },
 };
 
-/** Returns a warning if both times are known and `eta` is before `etd`. */
-export function checkEtaAfterEtd(
-  param: string | null,
-  etd: string | null | undefined,
-  eta: string | null | undefined,
-): Warning | undefined {
-  if (etd == null || eta == null || eta >= etd) return undefined;
+/**
+ * Returns a warning if both times are known and `eta` is before `etd`. If one of them is a day, the dates at the two
+ * places are compared.
+ */
+export function checkEtaAfterEtd(param: string | null, etd: TimeAtPlace, eta: TimeAtPlace): Warning | undefined {
+  if (!(measureTimeBetween(etd, eta) < 0)) return undefined;
   return { code: 'eta_before_etd', param, message: 'The estimated arrival is before the estimated departure.' };
 }
 
@@ -195,7 +198,7 @@ class ShipmentCheck {
 
   checkLeg(param: string, leg: Nullable<LegFields>): LegFields {
     const mode = leg.mode ?? this.mode;
-    this.checkTimes(`${param}.eta`, leg.etd, leg.eta);
+    this.checkTimes(`${param}.`, leg);
     return {
       mode: leg.mode ?? null,
       carrier_scac: this.checkCarrier(`${param}.carrier_scac`, leg.carrier_scac ?? null, mode),
@@ -208,8 +211,18 @@ class ShipmentCheck {
     };
   }
 
-  checkTimes(param: string, etd: string | null | undefined, eta: string | null | undefined): void {
-    const warning = checkEtaAfterEtd(param, etd, eta);
+  /** @param prefix prefix of the names of the fields */
+  checkTimes(prefix: string, { etd, eta, origin_port, destination_port }: Nullable<Partial<LegFields>>): void {
+    const atPort = (time: string | null | undefined, port: string | null | undefined): TimeAtPlace => {
+      const zone = port == null ? null : findTimeZone(normaliseCode(port), this.places);
+      return { ...toStatedTime(time ?? null, zone), zone };
+    };
+    const [departure, arrival] = [atPort(etd, origin_port), atPort(eta, destination_port)];
+    if (etd != null && isBeforeEarliestDate(etd))
+      this.errors.push({ param: `${prefix}etd`, ...TIME_OUT_OF_RANGE_ERROR });
+    if (eta != null && isBeforeEarliestDate(eta))
+      this.errors.push({ param: `${prefix}eta`, ...TIME_OUT_OF_RANGE_ERROR });
+    const warning = checkEtaAfterEtd(`${prefix}eta`, departure, arrival);
     if (warning !== undefined) this.warnings.push(warning);
   }
 }

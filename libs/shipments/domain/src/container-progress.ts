@@ -1,14 +1,17 @@
 import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp } from '@tracking/contracts';
 import {
-  DEMOTABLE_STATUSES,
-  DEMOTIONS,
-  type LosableStatus,
+  STATUS_DEMOTIONS,
+  type LosableKind,
   type StatusDemotion,
   type TurningPoints,
+  UNDEMOTED_STATUSES,
   isAfterDemotion,
-} from './milestone-meaning.ts';
-import type { TimelineEntry } from './state.ts';
+  isArrivedKind,
+} from './status-demotions.ts';
+import type { Route } from './route.ts';
+import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
+import { findStayingArrival, findTurningPoints } from './turning-points.ts';
 import {
   TIME_BEFORE_ALL,
   STATUS_RANKS,
@@ -30,6 +33,8 @@ export interface DecidedStatus {
 export interface ContainerProgress extends DecidedStatus {
   /** Earliest milestone for each status, by rank of the status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
+  /** Times at which its milestones demote other milestones. */
+  readonly points: TurningPoints;
   readonly times: ContainerTimes;
   /** The discharge at the terminal where the container is, and the gate-out from that terminal. */
   readonly discharge: TimelineEntry | undefined;
@@ -46,11 +51,12 @@ interface ContainerTimes {
 }
 
 /**
- * Computes the progress of a container. Its status is the highest rank that a milestone reaches after `DEMOTIONS`.
+ * Computes the progress of a container. Its status is the highest rank that a milestone reaches after `STATUS_DEMOTIONS`.
  * @param summaries summaries of the container's milestones and of the milestones without a container
  */
-export function computeProgress(summaries: readonly MilestoneSummary[]): ContainerProgress {
-  const points = findTurningPoints(summaries);
+export function computeProgress(summaries: readonly MilestoneSummary[], route: Route): ContainerProgress {
+  const points = findTurningPoints(summaries, route);
+  const basis = { points, route };
   const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
@@ -62,10 +68,12 @@ export function computeProgress(summaries: readonly MilestoneSummary[]): Contain
   let delivery: TimelineEntry | undefined;
   let emptyReturn: TimelineEntry | undefined;
   for (const summary of summaries) {
-    const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } = summary;
+    const { fixed, discharged, gatedOut, delivered, emptyReturned } = summary;
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
-    for (const status of DEMOTABLE_STATUSES)
-      if (losable[status].length > 0) applyDemotableMilestones(losable[status], status, points, reach);
+    for (const kind of Object.keys(summary.losable) as LosableKind[]) {
+      const entries = summary.losable[kind];
+      if (entries !== undefined) applyLosableMilestones(entries, kind, basis, reach);
+    }
     discharge = chooseEarlierEntry(discharge, findFirstNotBefore(discharged, points.departed));
     landing = chooseEarlierEntry(landing, findLanding(summary, sailed, points));
     gateOut = chooseEarlierEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
@@ -74,18 +82,19 @@ export function computeProgress(summaries: readonly MilestoneSummary[]): Contain
   }
   const rank = reached.findLastIndex((entry) => entry !== undefined);
   return {
-    status: statusWithRank(rank),
+    status: getStatusOfRank(rank),
     milestone: reached[rank] ?? null,
     rule: rank > 0 ? 'highest_rank' : 'no_milestone',
     reached,
+    points,
     discharge,
     gateOut,
     times: {
-      discharged_at: readTime(landing),
-      available_at: readTime(reached[STATUS_RANKS.available_for_pickup]),
-      gated_out_at: readTime(gateOut),
-      delivered_at: readTime(delivery),
-      empty_returned_at: readTime(emptyReturn),
+      discharged_at: getOccurredAt(landing),
+      available_at: getOccurredAt(reached[STATUS_RANKS.available_for_pickup]),
+      gated_out_at: getOccurredAt(gateOut),
+      delivered_at: getOccurredAt(delivery),
+      empty_returned_at: getOccurredAt(emptyReturn),
     },
   };
 }
@@ -107,33 +116,26 @@ function findLanding(
 }
 
 /**
- * Applies the milestones of one demotable status: the earliest milestone of each demotion, and the earliest milestone
- * without a demotion. Entries are sorted by time.
+ * Applies the milestones of one kind: the earliest milestone of each demotion, and the earliest milestone without a
+ * demotion. Entries are sorted by time.
  */
-function applyDemotableMilestones(
+function applyLosableMilestones(
   entries: readonly TimelineEntry[],
-  own: LosableStatus,
-  points: TurningPoints,
+  kind: LosableKind,
+  { points, route }: { readonly points: TurningPoints; readonly route: Route },
   reach: (rank: number, entry: TimelineEntry | undefined) => void,
 ): void {
   let place = 0;
-  const stretches: readonly StatusDemotion[] = DEMOTIONS[own];
+  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[kind];
   for (const stretch of stretches) {
     const first = entries[place];
     if (first === undefined || isAfterDemotion(stretch, points, first.milestone.occurred_at)) continue;
     if (stretch.status !== null) reach(STATUS_RANKS[stretch.status], first);
     place = findFirstIndex(entries, ({ occurred_at }) => isAfterDemotion(stretch, points, occurred_at));
   }
-  reach(STATUS_RANKS[own], entries[place]);
-}
-
-/** Returns the turning points of a container: times before which its milestones are demoted. */
-export function findTurningPoints(summaries: readonly MilestoneSummary[]): TurningPoints {
-  return {
-    departed: findLatestTime(summaries, 'departed'),
-    railDeparted: findLatestTime(summaries, 'railDeparted'),
-    unavailable: findLatestTime(summaries, 'unavailable'),
-  };
+  const staying = isArrivedKind(kind) ? findStayingArrival(entries, place, points, route) : entries[place];
+  if (staying !== entries[place]) reach(STATUS_RANKS.in_transit, entries[place]);
+  reach(STATUS_RANKS[UNDEMOTED_STATUSES[kind]], staying);
 }
 
 /**
@@ -150,7 +152,7 @@ export function computeShipmentStatus(progresses: readonly ContainerProgress[]):
       .filter(({ status }) => STATUS_RANKS[status] === lowest)
       .map(({ milestone }) => milestone);
     return {
-      status: statusWithRank(lowest),
+      status: getStatusOfRank(lowest),
       milestone: setters.reduce<TimelineEntry | undefined>(chooseLaterSetter, undefined) ?? null,
       rule: progresses.length === 1 ? 'highest_rank' : 'lowest_of_delivered',
     };
@@ -161,7 +163,7 @@ export function computeShipmentStatus(progresses: readonly ContainerProgress[]):
   for (const { reached } of progresses) {
     for (let each = rank; each <= highest && rank > 0; each++) milestone = chooseEarlierEntry(milestone, reached[each]);
   }
-  return { status: statusWithRank(rank), milestone: milestone ?? null, rule: chooseStatusRule(rank, highest) };
+  return { status: getStatusOfRank(rank), milestone: milestone ?? null, rule: chooseStatusRule(rank, highest) };
 }
 
 function chooseStatusRule(rank: number, highest: number): StatusRule {
@@ -173,18 +175,23 @@ function chooseLaterSetter(a: TimelineEntry | undefined, b: TimelineEntry | null
   return chooseLaterEntry(a, b ?? undefined);
 }
 
-function statusWithRank(rank: number): ShipmentStatus {
+function getStatusOfRank(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
-}
-
-function readTime(entry: TimelineEntry | undefined): Timestamp | null {
-  return entry?.milestone.occurred_at ?? null;
 }
 
 /** Returns the latest time of a kind; `TIME_BEFORE_ALL` if there is none. */
 export function findLatestTime(
   summaries: readonly MilestoneSummary[],
-  kind: 'departed' | 'railDeparted' | 'sailed' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
+  kind:
+    | 'railDeparted'
+    | 'sailed'
+    | 'onward'
+    | 'exportCleared'
+    | 'importCleared'
+    | 'loadedMovement'
+    | 'terminalReleased'
+    | 'freightReleased'
+    | 'movedOn',
 ): Timestamp {
   let time = TIME_BEFORE_ALL;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];

@@ -1,14 +1,14 @@
-import type { Container, EtaOrigin, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Container, LastMilestone, Places, ShipmentRecord, ShipmentStatus, TimeOrDay } from '@tracking/contracts';
 import {
   type ClientContainerFields,
   EMPTY_CLIENT_CONTAINER_FIELDS,
   isSameJson,
   type RemovedContainers,
 } from './changes.ts';
-import type { Changes } from './events/event-data.ts';
-import type { ShipmentChanged } from './events/shipment-events.ts';
+import { findOriginalEta } from './original-eta.ts';
+import { findStartOfStatedTime, getPrecision, isDay, placeTime, toStatedTime } from './local-time.ts';
 import { hasValidCheckDigit } from './references.ts';
-import { buildRoute } from './route.ts';
+import { buildRoute, type Route } from './route.ts';
 import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
 import {
   type ContainerProgress,
@@ -16,23 +16,25 @@ import {
   computeShipmentStatus,
   computeProgress,
 } from './container-progress.ts';
-import type { Schedule, TimelineEntry } from './state.ts';
+import type { GivenOriginalEta, ClientSchedule, ShipmentState, TimelineEntry } from './state.ts';
+import { isLeftAtOnce } from './status-demotions.ts';
 import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
+import type { JourneyTimes } from './trips.ts';
 
 /** Inputs from which the derived fields of a shipment are computed. */
 interface DerivationInputs {
   /** The shipment before the command, with the values that the command sets. Schedule values are in `schedule`. */
   readonly record: ShipmentRecord;
-  readonly schedule: Schedule;
+  readonly schedule: ClientSchedule;
   readonly timeline: readonly TimelineEntry[];
+  readonly droppedEstimates: ShipmentState['droppedEstimates'];
   /** Revision of the event with which the client cancelled the shipment; null if the client has not cancelled it. */
   readonly cancelled: number | null;
-  /** Revision of the first event of the command. */
-  readonly revision: number;
   readonly removedContainers: RemovedContainers;
-  /** True if the command may set `eta` even after the arrival. Only a patch may do this. */
-  readonly movesEtaAfterArrival?: boolean;
+  readonly originalEta: GivenOriginalEta;
+  /** Original ETA that the command sets; null to set it to the ETA of the shipment, absent to change nothing. */
+  readonly newOriginalEta?: TimeOrDay | null | undefined;
 }
 
 /** A container, or a shipment without containers, with the milestones that affect its status. */
@@ -55,6 +57,10 @@ export interface DerivedShipment {
   /** Status of the shipment, with the rule that decided it. */
   readonly status: DecidedStatus;
   readonly times: DecidedTimes;
+  /** The original ETA. A day stays a date. */
+  readonly originalEta: TimeOrDay | null;
+  /** True if the command sets another original ETA than the earliest that was reported. */
+  readonly setsOriginalEta: boolean;
   /** The cancellation; undefined if the shipment is not cancelled. */
   readonly cancellation: Cancellation | undefined;
   readonly subjects: readonly StatusSubject[];
@@ -71,10 +77,26 @@ export function deriveShipment(
   places: Places,
   onEstimate?: EstimateListener,
 ): DerivedShipment {
-  const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
-  const analysis = analyseTimeline(timeline, buildRoute(record, schedule.legs.value, places), record.container_numbers);
-  const subjects = deriveStatusSubjects(analysis, record.container_numbers);
-  const times = decideTimes(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
+  const { record, schedule, timeline, droppedEstimates, cancelled, originalEta, newOriginalEta } = basis;
+  const containers = record.container_numbers;
+  const route = buildRoute(record, schedule.legs.value, places);
+  const journeyTimes = findJourneyTimes(schedule, route, record);
+  const analysis = analyseTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
+  const subjects = deriveStatusSubjects(analysis, containers);
+  const countsAsArrival = (entry: TimelineEntry) => isArrivalOfSubjects(entry, subjects, analysis);
+  const times = decideTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
+  const firstEta =
+    originalEta.value ??
+    findOriginalEta(timeline, {
+      droppedReports: analysis.droppedReports,
+      schedule,
+      route,
+      containers,
+      ata: times.ata.value,
+      since: originalEta.since,
+    });
+  const original = newOriginalEta === undefined ? firstEta : (newOriginalEta ?? times.eta.day ?? times.eta.value);
+  const original_eta = placeTime(toStatedTime(original, null), route.destination, route);
   const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
   const cancellation = findCancellation(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
@@ -84,33 +106,39 @@ export function deriveShipment(
       status: status.status,
       status_milestone_id: status.milestone?.milestone.id ?? null,
       etd: times.etd.value,
+      etd_precision: getPrecision(times.etd),
       eta: times.eta.value,
+      eta_precision: getPrecision(times.eta),
       atd: times.atd.value,
       ata: times.ata.value,
       legs: times.legs,
-      original_eta: record.original_eta ?? times.eta.value,
+      original_eta: original_eta.value,
+      original_eta_precision: getPrecision(original_eta),
       containers: deriveContainers(basis, subjects),
       last_milestone: toLastMilestone(analysis.last),
     },
     status,
     times,
+    originalEta: original,
+    setsOriginalEta: original !== firstEta,
     cancellation,
     subjects,
     analysis,
   };
 }
 
-/** Returns the event that announces derived changes. */
-export function createChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChanged {
-  const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: deriveEtaOrigin(derived) };
-  return { type: 'shipment.changed.v1', data };
-}
-
-function deriveEtaOrigin({ times: { eta } }: DerivedShipment): EtaOrigin {
-  // After the arrival, only a client can change the ETA.
-  const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
-  if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
-  return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
+/** Returns the times that decide which trip of a container belongs to the shipment. */
+function findJourneyTimes(
+  { etd, legs }: ClientSchedule,
+  { origin, findZone }: Route,
+  { created_at }: ShipmentRecord,
+): JourneyTimes {
+  const [first] = legs.value;
+  const [given, port] = etd.value === null ? [first?.etd ?? null, first?.origin_port ?? null] : [etd.value, origin];
+  if (given === null || !isDay(given)) return { etd: given, etdEnd: given, created_at };
+  const zone = findZone(port);
+  const stated = toStatedTime(given, zone);
+  return { etd: findStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
 }
 
 function deriveCancelledStatus({ milestone }: Cancellation): DecidedStatus {
@@ -119,17 +147,58 @@ function deriveCancelledStatus({ milestone }: Cancellation): DecidedStatus {
 }
 
 function deriveStatusSubjects(
-  { unnamed, named }: TimelineAnalysis,
+  { unnamed, named, unnamedFor, route }: TimelineAnalysis,
   containers: readonly string[],
 ): readonly StatusSubject[] {
-  const general: StatusSubject = { container_number: null, summaries: [unnamed], progress: computeProgress([unnamed]) };
-  if (containers.length === 0) return [general];
+  let general: ContainerProgress | undefined;
+  const getGeneral = () => (general ??= computeProgress([unnamed], route));
+  if (containers.length === 0) return [{ container_number: null, summaries: [unnamed], progress: getGeneral() }];
   return containers.map((container_number) => {
     const own = named.get(container_number);
-    if (own === undefined) return { ...general, container_number };
-    const summaries = [unnamed, own];
-    return { container_number, summaries, progress: computeProgress(summaries) };
+    const others = unnamedFor.get(container_number) ?? unnamed;
+    if (own === undefined && others === unnamed)
+      return { container_number, summaries: [unnamed], progress: getGeneral() };
+    const summaries = own === undefined ? [others] : others.last === undefined ? [own] : [others, own];
+    return { container_number, summaries, progress: computeProgress(summaries, route) };
   });
+}
+
+/**
+ * Returns true if an arrival at the destination or at an unknown place is the arrival at the destination, for each
+ * container that it concerns.
+ */
+function isArrivalOfSubjects(
+  arrival: TimelineEntry,
+  subjects: readonly StatusSubject[],
+  { route, departures }: TimelineAnalysis,
+): boolean {
+  const { container_number, occurred_at, location } = arrival.milestone;
+  if (route.destination === null) return isAfterDepartures(arrival, departures, route);
+  if (route.locate(location).isKnown) return true;
+  return subjects.every(
+    ({ container_number: number, progress: { points } }) =>
+      (container_number !== null && container_number !== number) ||
+      (occurred_at >= points.moved && !isLeftAtOnce(arrival, points, route)),
+  );
+}
+
+/**
+ * Returns true if no departure is later than the arrival. A departure from the same place at the same time is later.
+ * @param departures in timeline order
+ */
+function isAfterDepartures(
+  { milestone: { occurred_at, location } }: TimelineEntry,
+  departures: readonly TimelineEntry[],
+  { locate }: Route,
+): boolean {
+  const last = departures.at(-1);
+  if (last === undefined || last.milestone.occurred_at < occurred_at) return true;
+  if (last.milestone.occurred_at > occurred_at) return false;
+  const { key } = locate(location);
+  return (
+    location === null ||
+    !departures.some(({ milestone }) => milestone.occurred_at === occurred_at && locate(milestone.location).key === key)
+  );
 }
 
 /**
@@ -160,18 +229,21 @@ function deriveContainers(
   { record, removedContainers }: DerivationInputs,
   subjects: readonly StatusSubject[],
 ): readonly Container[] {
-  const present = new Map(record.containers.map((container) => [container.number, container]));
-  return subjects.flatMap((subject) => {
+  const present = new Map<string, Container>();
+  for (const container of record.containers) present.set(container.number, container);
+  const derived: Container[] = [];
+  for (const subject of subjects) {
     const { container_number: number } = subject;
-    if (number === null) return [];
+    if (number === null) continue;
     const old = present.get(number);
     const container = deriveContainer(
       number,
       old ?? removedContainers.get(number) ?? EMPTY_CLIENT_CONTAINER_FIELDS,
       subject,
     );
-    return [old !== undefined && isSameJson(old, container) ? old : container];
-  });
+    derived.push(old !== undefined && isSameJson(old, container) ? old : container);
+  }
+  return derived;
 }
 
 function deriveContainer(

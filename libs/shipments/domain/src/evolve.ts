@@ -1,5 +1,6 @@
-import { latestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
+import { chooseLatestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
 import { putDocuments } from './documents.ts';
+import { copyDroppedEstimates, dropEstimates } from './dropped-estimates.ts';
 import { type ExceptionChange, readNextCheckTime, type StoredDocument } from './events/event-data.ts';
 import { findDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
@@ -7,7 +8,7 @@ import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
 /** Returns the state after one more event. Pure. */
 export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
-  return apply(state === undefined ? undefined : copyToDraft(state), event);
+  return applyEvent(state === undefined ? undefined : copyToDraft(state), event);
 }
 
 /**
@@ -16,7 +17,7 @@ export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): 
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
   let draft = state === undefined ? undefined : copyToDraft(state);
-  for (const event of events) draft = apply(draft, event);
+  for (const event of events) draft = applyEvent(draft, event);
   return draft;
 }
 
@@ -24,29 +25,37 @@ function copyToDraft(state: ShipmentState): ShipmentDraft {
   return {
     ...state,
     timeline: state.timeline.slice(),
+    droppedEstimates: copyDroppedEstimates(state.droppedEstimates),
     exceptions: state.exceptions.slice(),
     documents: state.documents.slice(),
     commands: state.commands.slice(),
   };
 }
 
-function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
+function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
   const { type, data, revision, metadata } = event;
   const descriptor = findDescriptor(type);
   const draft = before ?? descriptor.begin?.(data, revision);
   if (draft === undefined) throw createMissingCreationError(event);
   draft.record = updateRecord(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
-  const changes = readMilestoneChanges(event);
-  if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
+  applyMilestoneChanges(draft, event);
   putDocuments(draft, ...readChangedDocuments(event));
   const exception = readExceptionChange(event);
   if (exception !== undefined) putException(draft.exceptions, exception);
-  descriptor.applyToState?.(draft, data, revision);
+  descriptor.applyToState?.(draft, data, { revision, at: metadata.recorded_at });
   // A late command can have the time of its first attempt, so a later `updated_at` is kept.
-  if (descriptor.isNews?.(data) === true) draft.lastNewsAt = latestTime(metadata.recorded_at, draft.lastNewsAt ?? '');
+  if (descriptor.isNews?.(data) === true)
+    draft.lastNewsAt = chooseLatestTime(metadata.recorded_at, draft.lastNewsAt ?? '');
   draft.nextCheckAt = readNextCheckTime(metadata);
   return draft;
+}
+
+function applyMilestoneChanges(draft: ShipmentDraft, event: ShipmentEvent): void {
+  const changes = readMilestoneChanges(event);
+  if (changes === undefined) return;
+  putMilestone(draft.timeline, changes, event.revision);
+  dropEstimates(draft, changes.dropped ?? []);
 }
 
 /** Returns the changes that an event makes to the timeline; undefined if there are none. */

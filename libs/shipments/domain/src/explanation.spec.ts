@@ -15,6 +15,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
+  createLegFields,
   day,
   decisionInputs,
   type Scenario,
@@ -40,11 +41,7 @@ describe('explains the effect and rule of each milestone', () => {
   const LEGS = [
     ['CNSHA', 'SGSIN'],
     ['SGSIN', 'USLAX'],
-  ].map(([origin_port = '', destination_port = '']) => ({
-    ...{ mode: null, carrier_scac: null, vessel: null, voyage: null, etd: null, eta: null },
-    origin_port,
-    destination_port,
-  }));
+  ].map(([origin_port = '', destination_port = '']) => createLegFields({ origin_port, destination_port }));
   type Case = readonly [rule: MilestoneRule, counts_as: ShipmentStatus | null, act: (scenario: Scenario) => string];
   it.each<Case>([
     ['status_of_code', 'arrived', (s) => s.post('vessel_arrived', day(9), { location }).milestone.id],
@@ -54,14 +51,81 @@ describe('explains the effect and rule of each milestone', () => {
       'departed_again',
       'in_transit',
       (s) => {
+        s.upsert({ destination_port: null });
         s.post('vessel_departed', day(8));
         return s.post('vessel_arrived', day(7)).milestone.id;
+      },
+    ],
+    ['not_at_destination', 'in_transit', (s) => s.post('rail_unloaded', day(9), { location: 'USCHI' }).milestone.id],
+    ['not_at_destination', 'at_origin', (s) => s.post('gated_out', day(9), { location: 'CNSHA' }).milestone.id],
+    [
+      'departed_again',
+      'in_transit',
+      (s) => {
+        s.post('vessel_departed', day(8));
+        return s.post('vessel_arrived', day(7)).milestone.id;
+      },
+    ],
+    [
+      'available_again',
+      null,
+      (s) => {
+        s.upsert({ mode: 'courier' });
+        s.post('available_for_pickup', day(8));
+        return s.post('out_for_delivery', day(7)).milestone.id;
+      },
+    ],
+    [
+      'already_discharged',
+      null,
+      (s) => {
+        s.post('discharged', day(8), { location });
+        return s.post('vessel_departed', day(9)).milestone.id;
+      },
+    ],
+    [
+      'late_repeat',
+      null,
+      (s) => {
+        s.post('vessel_departed', day(1), { location: 'CNSHA' });
+        s.post('vessel_arrived', day(8), { location: 'SGSIN' });
+        return s.post('vessel_departed', day(9), { location: 'CNSHA' }).milestone.id;
+      },
+    ],
+    [
+      'previous_trip',
+      null,
+      (s) => {
+        const { id } = s.post('vessel_arrived', day(1), { container_number: CONTAINER_A }).milestone;
+        s.post('empty_returned', day(2), { container_number: CONTAINER_A });
+        s.post('gated_in', day(8), { container_number: CONTAINER_A });
+        return id;
+      },
+    ],
+    [
+      'next_trip',
+      null,
+      (s) => {
+        s.upsert({ etd: day(1) });
+        s.post('vessel_arrived', day(1), { container_number: CONTAINER_A });
+        s.post('empty_returned', day(2), { container_number: CONTAINER_A });
+        return s.post('gated_in', day(8), { container_number: CONTAINER_A }).milestone.id;
+      },
+    ],
+    [
+      'container_not_used',
+      null,
+      (s) => {
+        const { id } = s.post('empty_picked_up', day(1), { container_number: CONTAINER_A }).milestone;
+        s.post('empty_returned', day(2), { container_number: CONTAINER_A });
+        return id;
       },
     ],
     [
       'rail_departed_again',
       'in_transit',
       (s) => {
+        s.upsert({ destination_port: null });
         s.post('rail_departed', day(8));
         return s.post('gated_out', day(7)).milestone.id;
       },
@@ -142,6 +206,25 @@ describe('explains the effect and rule of each milestone', () => {
       (s) => {
         const { id } = s.estimate('arrived_at_destination', day(20)).milestone;
         s.post('vessel_arrived', day(19));
+        return id;
+      },
+    ],
+    [
+      'newer_report',
+      null,
+      (s) => {
+        const report = { location, source: 'carrier' as const };
+        const { id } = s.post('vessel_arrived', day(8), { ...report, reported_at: day(8) }).milestone;
+        s.post('vessel_arrived', day(9), { ...report, reported_at: day(9) });
+        return id;
+      },
+    ],
+    [
+      'return_started',
+      'in_transit',
+      (s) => {
+        const { id } = s.post('available_for_pickup', day(9), { location }).milestone;
+        s.post('return_started', day(10), { location });
         return id;
       },
     ],
@@ -264,11 +347,11 @@ describe('explains the shipment', () => {
     const scenario = createVoyage();
     const nothing = { value: null, rule: 'unknown', milestone_id: null };
     expect(explained(scenario)).toMatchObject({ etd: nothing, eta: nothing, atd: nothing, ata: nothing });
-    scenario.upsert({ eta: day(20) });
+    scenario.at(day(10)).upsert({ eta: day(20) });
     expect(explained(scenario).eta).toEqual({ value: day(20), rule: 'set_by_client', milestone_id: null });
-    const estimate = scenario.estimate('vessel_arrived', day(22)).milestone;
+    const estimate = scenario.at(day(11)).estimate('vessel_arrived', day(22)).milestone;
     expect(explained(scenario).eta).toEqual({ value: day(22), rule: 'newest_estimate', milestone_id: estimate.id });
-    const there = scenario.post('vessel_arrived', day(21), { location: 'USLAX' }).milestone;
+    const there = scenario.at(day(21)).post('vessel_arrived', day(21), { location: 'USLAX' }).milestone;
     expect(explained(scenario).eta).toEqual({ value: day(22), rule: 'actual_time_known', milestone_id: there.id });
     expect(explained(scenario).ata).toEqual({ value: day(21), rule: 'at_port', milestone_id: there.id });
     const left = scenario.post('vessel_departed', day(2)).milestone;
@@ -480,11 +563,13 @@ const other: fc.Arbitrary<Step> = fc.oneof(
         load_type: fc.constantFrom('lcl' as const, null),
         destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
         legs: fc.constantFrom([], [null, day(9)]).map((etas) =>
-          etas.map((eta, index) => ({
-            ...{ mode: null, carrier_scac: null, vessel: null, voyage: null, etd: null, eta },
-            origin_port: ['CNSHA', 'SGSIN'][index] ?? null,
-            destination_port: ['SGSIN', 'USLAX'][index] ?? null,
-          })),
+          etas.map((eta, index) =>
+            createLegFields({
+              origin_port: ['CNSHA', 'SGSIN'][index] ?? null,
+              destination_port: ['SGSIN', 'USLAX'][index] ?? null,
+              eta,
+            }),
+          ),
         ),
       },
       { requiredKeys: [] },

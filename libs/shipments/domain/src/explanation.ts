@@ -7,24 +7,24 @@ import {
   type MilestoneEffect,
   type MilestoneRule,
   findMilestoneRules,
+  chooseLatestTime,
+  type ResolvedBy,
   type ShipmentExplanation,
   type ShipmentStatus,
   type Timestamp,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { DecideContext } from './commands/command.ts';
-import { type DecidedStatus, findTurningPoints } from './container-progress.ts';
+import type { DecidedStatus } from './container-progress.ts';
 import { deriveShipment, type DerivedShipment } from './derive.ts';
-import { collectFindings, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
+import { collectFindings, isSuppressed, toFindingKey, type RuleFinding } from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
-import {
-  type MilestoneMeaning,
-  applyDemotion,
-  findMeaning,
-  type TurningPoints,
-  findIgnoringRule,
-} from './milestone-meaning.ts';
-import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './schedule.ts';
+import { findNextTime } from './exceptions/rule.ts';
+import type { Journey } from './journey.ts';
+import { findMeaning, findIgnoringRule } from './milestone-meaning.ts';
+import { type MilestoneMeaning, applyDemotion, type TurningPoints } from './status-demotions.ts';
+import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
+import type { DecidedTime } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
 /**
@@ -37,9 +37,7 @@ export function explainShipment(
 ): ShipmentExplanation {
   const { record, timeline, lastNewsAt, documents } = state;
   const estimates = new EstimateRules();
-  const derived = deriveShipment({ ...state, revision: record.version }, places, (estimate, time, rule) =>
-    estimates.record(estimate, time, rule),
-  );
+  const derived = deriveShipment(state, places, (estimate, time, rule) => estimates.recordRule(estimate, time, rule));
   const { etd, eta, atd, ata } = derived.times;
   return {
     shipment_id: record.id,
@@ -53,9 +51,10 @@ export function explainShipment(
       const container = record.containers.find(({ number }) => number === container_number);
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
-    milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
+    milestones: new MilestoneExplainer(derived, estimates).explainMilestones(timeline),
     exceptions: explainExceptions(
       state,
+      derived.analysis.journey,
       collectFindings({ derived, timeline, lastNewsAt, documents, places }, settings),
     ),
   };
@@ -77,19 +76,22 @@ function explainTime(answered: Timestamp | null, { value, rule, milestone }: Dec
   return { value, rule, milestone_id: milestone?.milestone.id ?? null };
 }
 
-/** Collects the rule that applied to each estimate. An estimate can be considered for several times. */
+/**
+ * Collects the rule that applied to each estimate, by the id of the milestone. An estimate can be considered for several
+ * times, also with the value of an earlier report.
+ */
 class EstimateRules {
-  private readonly rules = new Map<TimelineEntry, { rule: MilestoneRule; readonly sets: string[] }>();
+  private readonly rules = new Map<string, { rule: MilestoneRule; readonly sets: string[] }>();
 
-  record(estimate: TimelineEntry, time: string, rule: MilestoneRule): void {
-    const known = this.rules.get(estimate) ?? { rule, sets: [] };
-    this.rules.set(estimate, known);
+  recordRule({ milestone: { id } }: TimelineEntry, time: string, rule: MilestoneRule): void {
+    const known = this.rules.get(id) ?? { rule, sets: [] };
+    this.rules.set(id, known);
     if (RULES_BY_PRECEDENCE.indexOf(rule) < RULES_BY_PRECEDENCE.indexOf(known.rule)) known.rule = rule;
     if (rule === 'newest_estimate') known.sets.push(time);
   }
 
-  of(estimate: TimelineEntry): { readonly rule: MilestoneRule; readonly sets: readonly string[] } | undefined {
-    return this.rules.get(estimate);
+  getRule(estimate: TimelineEntry): { readonly rule: MilestoneRule; readonly sets: readonly string[] } | undefined {
+    return this.rules.get(estimate.milestone.id);
   }
 }
 
@@ -114,27 +116,27 @@ class MilestoneExplainer {
   ) {
     this.present = new Set(derived.record.container_numbers);
     this.points = new Map(
-      derived.subjects.map(({ container_number, summaries }) => [container_number, findTurningPoints(summaries)]),
+      derived.subjects.map(({ container_number, progress }) => [container_number, progress.points]),
     );
   }
 
-  explain(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
+  explainMilestones(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
     const sets = this.collectSetFields();
     return timeline.map((entry) => {
       const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
       const described = { milestone_id: id, code, classifier, occurred_at, location, container_number };
       const [effect, containers] = this.explainEffects(entry);
-      const fields = [...(sets.get(entry) ?? []), ...(this.estimates.of(entry)?.sets ?? [])];
+      const fields = [...(sets.get(id) ?? []), ...(this.estimates.getRule(entry)?.sets ?? [])];
       return { ...described, ...effect, sets: [...new Set(fields)], containers };
     });
   }
 
-  /** Returns the fields of the shipment that each milestone sets, except the times of legs. */
-  private collectSetFields(): ReadonlyMap<TimelineEntry, readonly string[]> {
+  /** Returns the fields of the shipment that each milestone, by id, sets, except the times of legs. */
+  private collectSetFields(): ReadonlyMap<string, readonly string[]> {
     const { status, times } = this.derived;
-    const sets = new Map<TimelineEntry, string[]>();
+    const sets = new Map<string, string[]>();
     const add = (field: string, entry: TimelineEntry | null) => {
-      if (entry !== null) sets.set(entry, [...(sets.get(entry) ?? []), field]);
+      if (entry !== null) sets.set(entry.milestone.id, [...(sets.get(entry.milestone.id) ?? []), field]);
     };
     add('status', status.milestone);
     for (const field of ['etd', 'eta', 'atd', 'ata'] as const) {
@@ -147,7 +149,11 @@ class MilestoneExplainer {
   /** Returns the effect of a milestone on most containers, and its effects on the other containers. */
   private explainEffects(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
-    if (aside !== undefined) return [createEffect(aside), []];
+    // A replaced estimate counts again if the report that replaced it was stated after the arrival.
+    const counts = aside === 'newer_estimate' && this.estimates.getRule(entry)?.rule === 'newest_estimate';
+    if (aside !== undefined) return [createEffect(counts ? 'newest_estimate' : aside), []];
+    const ruleOfJourney = this.derived.analysis.journey.asides.get(entry);
+    if (ruleOfJourney !== undefined) return [createEffect(ruleOfJourney), []];
     if (entry.milestone.classifier === 'estimated') return [createEffect(this.findEstimateRule(entry)), []];
     const meaning = findMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
@@ -155,7 +161,7 @@ class MilestoneExplainer {
   }
 
   private findEstimateRule(entry: TimelineEntry): MilestoneRule {
-    const recorded = this.estimates.of(entry);
+    const recorded = this.estimates.getRule(entry);
     if (recorded !== undefined) return recorded.rule;
     const { route } = this.derived.analysis;
     const isOfTime = isEstimatedArrival(entry, route) || isEstimatedDeparture(entry, route);
@@ -171,14 +177,18 @@ class MilestoneExplainer {
   }
 
   private explainContainerEffects(
-    { milestone: { container_number, occurred_at } }: TimelineEntry,
+    entry: TimelineEntry,
     meaning: MilestoneMeaning,
   ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+    const { container_number } = entry.milestone;
+    const { route } = this.derived.analysis;
     const among = new Map<MilestoneMeaning, (string | null)[]>();
+    const { containerAsides } = this.derived.analysis.journey;
     for (const number of container_number === null ? this.points.keys() : [container_number]) {
       const points = this.points.get(number);
       if (points === undefined) continue;
-      const own = applyDemotion(meaning, occurred_at, points);
+      const aside = number === null ? undefined : containerAsides.get(number)?.get(entry);
+      const own = aside === undefined ? applyDemotion(meaning, entry, points, route) : getMeaningWithoutStatus(aside);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
       else numbers.push(number);
@@ -191,6 +201,14 @@ class MilestoneExplainer {
   }
 }
 
+const meaningsWithoutStatus = new Map<MilestoneRule, MilestoneMeaning>();
+/** Returns the same object for the same rule, so that containers with the same effect can be grouped. */
+function getMeaningWithoutStatus(rule: MilestoneRule): MilestoneMeaning {
+  const meaning = meaningsWithoutStatus.get(rule) ?? { status: null, rule };
+  meaningsWithoutStatus.set(rule, meaning);
+  return meaning;
+}
+
 function createEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
@@ -198,35 +216,38 @@ function createEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = nu
 /** Explains open, suppressed and expected exceptions. */
 function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
+  journey: Journey,
   findings: Map<string, RuleFinding>,
 ): readonly ExplainedException[] {
   const notResolved = new Set(
     exceptions
       .filter(({ status }) => status !== 'resolved')
-      .map(({ type, container_number }) => keyOf(type, container_number)),
+      .map(({ type, container_number }) => toFindingKey(type, container_number)),
   );
   const present = exceptions.flatMap((exception): ExplainedException[] => {
     const { id, type, container_number, status, rule, detail, milestone_id } = exception;
-    const key = keyOf(type, container_number);
+    const key = toFindingKey(type, container_number);
     const found = findings.get(key);
     if (status === 'resolved') {
       if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
       if (!isSuppressed(exception, found, record.updated_at)) return [];
       findings.delete(key);
-      return [{ ...explainExpectedException(found), exception_id: id, status: 'suppressed', opens_at: null }];
+      return [{ ...explainExpectedException(found, journey), exception_id: id, status: 'suppressed', opens_at: null }];
     }
     findings.delete(key);
     const described = { type, container_number, status, rule, because: detail, milestone_id };
     // If a person opened the exception, only a person resolves it.
-    const resolved_by = listResolutions(container_number, rule === null ? undefined : found);
+    const resolved_by = listResolutions(container_number, rule === null ? undefined : found, journey);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
   const expectedBeyondLimit = exceptions.length >= SHIPMENT_LIMITS.exceptions;
-  return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(explainExpectedException)];
+  return expectedBeyondLimit
+    ? present
+    : [...present, ...[...findings.values()].map((found) => explainExpectedException(found, journey))];
 }
 
 /** Returns the explanation of an exception that will open for a finding. */
-function explainExpectedException(found: RuleFinding): ExplainedException {
+function explainExpectedException(found: RuleFinding, journey: Journey): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;
   return {
@@ -238,14 +259,23 @@ function explainExpectedException(found: RuleFinding): ExplainedException {
     because: detail,
     milestone_id: milestone?.milestone.id ?? null,
     opens_at,
-    resolved_by: listResolutions(container_number, found),
+    resolved_by: listResolutions(container_number, found, journey),
   };
 }
 
 function listResolutions(
   container_number: string | null,
   found: RuleFinding | undefined,
+  { previousTripEnds }: Journey,
 ): ExplainedException['resolved_by'] {
-  const ofRule = found?.finding.resolvedBy() ?? [];
+  const ended = container_number === null ? undefined : previousTripEnds.get(container_number);
+  const ofRule = (found?.finding.resolvedBy() ?? []).map((resolution) =>
+    ended === undefined || resolution.by !== 'milestone' ? resolution : withEarliestDate(resolution, ended),
+  );
   return container_number === null ? ofRule : [...ofRule, RESOLVED_BY_REMOVING_CONTAINER];
+}
+
+/** Milestones up to the end of the previous trip of the container do not count. */
+function withEarliestDate(resolution: ResolvedBy, ended: Timestamp): ResolvedBy {
+  return { ...resolution, occurred_from: chooseLatestTime(findNextTime(ended), resolution.occurred_from ?? '') };
 }

@@ -1,7 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
-import { type EventMetadata, type ShipmentEvent, UnknownEventTypeError, evolveRecord, fold, upcast } from './index.ts';
-import { storedEvents } from './events/stored-events.ts';
+import {
+  type EventMetadata,
+  type ShipmentEvent,
+  UnknownEventTypeError,
+  evolveRecord,
+  fold,
+  upcastBody,
+} from './index.ts';
+import { storedEventDescriptors } from './events/stored-events.ts';
 import { storedEventTypes, createUpcaster } from './stored-event.ts';
 
 /** An event as stored. Never edit these files; add a new file for a new version. */
@@ -20,7 +27,7 @@ const files = readdirSync(FOLDER).filter((name) => name !== FOLDED);
 const events = files
   .flatMap((name) => read(name) as Stored[])
   .sort((a, b) => a.revision - b.revision)
-  .map(({ revision, type, data, metadata }): ShipmentEvent => ({ ...upcast(type, data), revision, metadata }));
+  .map(({ revision, type, data, metadata }): ShipmentEvent => ({ ...upcastBody(type, data), revision, metadata }));
 
 describe('golden files of stored events', () => {
   it('exist for every stored type', () => {
@@ -66,14 +73,14 @@ it('are all listed in the table of stored events in ARCHITECTURE.md', () => {
   const page = readFileSync(new URL('../../../../ARCHITECTURE.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| `[a-z_]+\.[a-z_]+\.v\d+`/.test(line));
   const named = rows.flatMap((row) => row.split('|')[1]?.match(/[a-z_]+\.[a-z_]+\.v\d+/g) ?? []);
-  expect(named.sort()).toEqual(storedEvents.map(({ type }) => type).sort());
+  expect(named.sort()).toEqual(storedEventDescriptors.map(({ type }) => type).sort());
 });
 
 describe('upcast', () => {
   it.each(['shipment.created.v0', 'shipment.created', 'constructor', ''])(
     'refuses data that no shipment stores: %j',
     (type) => {
-      expect(() => upcast(type, {})).toThrow(UnknownEventTypeError);
+      expect(() => upcastBody(type, {})).toThrow(UnknownEventTypeError);
     },
   );
 

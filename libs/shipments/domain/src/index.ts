@@ -9,7 +9,7 @@ export {
   toShipmentResource,
   findHistoryNote,
 } from './announcements.ts';
-export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
+export { type CheckedMilestone, type MilestoneInput, ZONE_OF_LOCATION, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type {
   AcknowledgeException,
@@ -64,6 +64,7 @@ export {
   getHandler,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
+export { type ContainerMatch, matchMilestone, selectMatchingShipments } from './container-match.ts';
 export type { Announcement } from './events/descriptor.ts';
 export {
   applyChangeToException,
@@ -81,11 +82,12 @@ export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { ClientContainerFields, RemovedContainers } from './changes.ts';
 export { explainShipment } from './explanation.ts';
+export { toRoundedHours } from './local-time.ts';
 export { findExpiry } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
-  type Schedule,
+  type ClientSchedule,
   type AppendedCommand,
   type ShipmentState,
   type TimelineEntry,
@@ -105,6 +107,6 @@ export {
   toShipmentEvent,
   UnknownEventTypeError,
   storedEventTypes,
-  upcast,
+  upcastBody,
 } from './stored-event.ts';
-export { type MilestoneChanges } from './timeline.ts';
+export { type MilestoneChanges, addReportTime } from './timeline.ts';

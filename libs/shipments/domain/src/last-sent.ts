@@ -1,18 +1,24 @@
-import type { MilestoneSource } from '@tracking/contracts';
+import type { Milestone, MilestoneSource } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
+import { findEndOfDay, findLocalDate } from './local-time.ts';
 import type { TimelineEntry } from './state.ts';
 
-type Field = keyof MilestoneInput;
+/** The fields of a milestone that describe what happened. `reported_at` only decides which report counts. */
+export type MilestoneContent = Omit<MilestoneInput, 'reported_at'>;
+type Field = keyof MilestoneContent;
+/** A milestone as it was last sent. */
+export type SentMilestone = MilestoneContent & Pick<Milestone, 'reported_at'>;
 
 export const NO_OVERRIDES: Overridden = Object.freeze({});
 
 /** Fields of the same statement, by field. If a feed changes one of them, the field itself counts as new too. */
 const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
-  occurred_at: ['classifier'],
+  occurred_at: ['classifier', 'occurred_at_precision'],
+  occurred_at_precision: ['classifier', 'occurred_at'],
   source: ['occurred_at', 'classifier'],
-  classifier: ['occurred_at'],
+  classifier: ['occurred_at', 'occurred_at_precision'],
   reason_code: [],
   location: [],
   timezone: ['location'],
@@ -21,6 +27,12 @@ const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   vessel: [],
   voyage: [],
   note: [],
+  latitude: ['location', 'longitude'],
+  longitude: ['location', 'latitude'],
+  terminal: ['location'],
+  imo: ['vessel'],
+  pieces: [],
+  temperature_celsius: [],
 };
 const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
 
@@ -28,16 +40,16 @@ const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
  * Returns true if the source is a feed. Feeds resend everything with each poll; statements of a person are always
  * intended.
  */
-export function isFeed(source: MilestoneSource): boolean {
+export function isFeedSource(source: MilestoneSource): boolean {
   return source !== 'manual';
 }
 
 /** Returns those fields of a milestone that its sender sets. */
-export function pickContent(milestone: MilestoneInput): MilestoneInput {
+export function pickContent(milestone: MilestoneContent): MilestoneContent {
   return pickFields(() => milestone);
 }
 
-export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
+export function isSameContent(a: MilestoneContent, b: MilestoneContent): boolean {
   return INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
@@ -45,31 +57,49 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
 export function restoreLastSentContent({
   milestone,
   overridden,
-}: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
-  return { ...pickContent(milestone), ...overridden };
+}: Pick<TimelineEntry, 'milestone' | 'overridden'>): SentMilestone {
+  return { ...pickContent(milestone), reported_at: milestone.reported_at, ...overridden };
 }
 
 /**
- * Returns the values of a feed that the new content overrides; empty if no feed sent the milestone.
+ * Returns the values of a feed that the new content overrides, with the time of its report; empty if no feed sent the
+ * milestone.
  * @param sent content that was last sent
  */
-export function findOverridden(content: MilestoneInput, sent: MilestoneInput): Overridden {
-  const differing = isFeed(sent.source) ? INPUT_FIELDS.filter((field) => content[field] !== sent[field]) : [];
-  return differing.length === 0 ? NO_OVERRIDES : Object.fromEntries(differing.map((field) => [field, sent[field]]));
+export function findOverridden(content: MilestoneContent, sent: SentMilestone): Overridden {
+  const differing = isFeedSource(sent.source) ? listDifferentFields(content, sent) : [];
+  if (differing.length === 0) return NO_OVERRIDES;
+  const { reported_at } = sent;
+  return { ...Object.fromEntries(differing.map((field) => [field, sent[field]])), reported_at };
+}
+
+function listDifferentFields(a: MilestoneContent, b: MilestoneContent): readonly Field[] {
+  return INPUT_FIELDS.filter((field) => a[field] !== b[field]);
+}
+
+/** Returns the names of the fields of a feed that values of a person override. */
+export function listOverriddenFields(overridden: Overridden): readonly string[] {
+  return Object.keys(overridden).filter((field) => field !== 'reported_at' && field !== 'occurred_at_precision');
 }
 
 /**
  * Returns a milestone's content after a feed sent the milestone again. Values that are new for the feed apply; all
  * other values stay, including corrections by a person.
  */
-export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
+export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent): MilestoneContent {
   const sent = restoreLastSentContent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  return pickFields((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
+  const isNew = (field: Field) => differs(field) || STATEMENT_FIELDS[field].some(differs);
+  const merged = pickFields((field) => (isNew(field) ? input : entry.milestone));
+  if (merged.occurred_at_precision !== 'day' || !isNew('occurred_at') || merged.timezone === input.timezone)
+    return merged;
+  // A new day of the feed is that day at the place that a person set.
+  const occurred_at = findEndOfDay(findLocalDate(input.occurred_at, input.timezone), merged.timezone);
+  return { ...merged, occurred_at };
 }
 
 /** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
-export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
+export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
   const happenedByHand =
     entry.milestone.classifier === 'actual' && restoreLastSentContent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
@@ -94,6 +124,6 @@ export function applyOverridden(
   return overridden !== undefined && isOverridden({ overridden }) ? overridden : NO_OVERRIDES;
 }
 
-function pickFields(choose: (field: Field) => MilestoneInput): MilestoneInput {
-  return Object.fromEntries(INPUT_FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneInput;
+function pickFields(choose: (field: Field) => MilestoneContent): MilestoneContent {
+  return Object.fromEntries(INPUT_FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneContent;
 }

@@ -4,73 +4,11 @@ import {
   type MilestoneRules,
   SHIPMENT_STATUSES,
   type ShipmentStatus,
-  type Timestamp,
   findMilestoneRules,
 } from '@tracking/contracts';
-import { toComparablePlace } from './references.ts';
 import { type Route, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-
-/**
- * The effect of an actual milestone on the status, before demotions by later milestones, with the rule that decides it.
- */
-export interface MilestoneMeaning {
-  /** The status that the milestone gives; null if it does not affect the status. */
-  readonly status: ShipmentStatus | null;
-  readonly rule: MilestoneRule;
-}
-
-/** Latest times at which milestones demote earlier milestones; `TIME_BEFORE_ALL` if there is none. */
-export interface TurningPoints {
-  readonly departed: Timestamp;
-  readonly railDeparted: Timestamp;
-  readonly unavailable: Timestamp;
-}
-
-/**
- * A rule that gives milestones of a status a different effect if they are dated before a turning point. With
- * `inclusive`, milestones at the exact time of the turning point are also affected.
- */
-export interface StatusDemotion extends MilestoneMeaning {
-  readonly until: keyof TurningPoints;
-  readonly inclusive: boolean;
-}
-
-/**
- * Demotions by status. If several apply, the first demotion whose turning point is later than the milestone is used.
- */
-export const DEMOTIONS = {
-  arrived: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
-  available_for_pickup: [
-    { until: 'unavailable', inclusive: true, status: null, rule: 'unavailable_again' },
-    { until: 'railDeparted', inclusive: false, status: 'in_transit', rule: 'rail_departed_again' },
-  ],
-  out_for_delivery: [{ until: 'railDeparted', inclusive: false, status: 'in_transit', rule: 'rail_departed_again' }],
-} as const satisfies Readonly<Partial<Record<ShipmentStatus, readonly StatusDemotion[]>>>;
-/** Statuses that later milestones can demote. */
-export type LosableStatus = keyof typeof DEMOTIONS;
-export const DEMOTABLE_STATUSES = Object.keys(DEMOTIONS) as readonly LosableStatus[];
-
-/** Returns true if a time is after the turning point of a demotion. */
-export function isAfterDemotion(
-  { until, inclusive }: StatusDemotion,
-  points: TurningPoints,
-  occurred_at: Timestamp,
-): boolean {
-  return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
-}
-
-/** Returns the effect of a milestone after demotions by other milestones of the container. */
-export function applyDemotion(
-  meaning: MilestoneMeaning,
-  occurred_at: Timestamp,
-  points: TurningPoints,
-): MilestoneMeaning {
-  const stretches: Readonly<Partial<Record<ShipmentStatus, readonly StatusDemotion[]>>> = DEMOTIONS;
-  const inOne =
-    meaning.status && stretches[meaning.status]?.find((each) => !isAfterDemotion(each, points, occurred_at));
-  return inOne || meaning;
-}
+import { LOSABLE_KINDS, type MilestoneMeaning } from './status-demotions.ts';
 
 /**
  * Returns the rule by which a milestone is ignored, regardless of other milestones; undefined if the milestone may
@@ -92,8 +30,41 @@ export function findMeaning(entry: TimelineEntry, rules: MilestoneRules, route: 
   // The milestone reports a vessel that sailed on without the goods, so it has no effect.
   if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
   const meaning = findMeaningOfCode(rules, route);
-  const isArrival = meaning.status === 'arrived' && rules.takes_back !== 'availability';
-  return isArrival && isPlaceOnTheWay(route, entry.milestone.location) ? ARRIVAL_ON_THE_WAY_MEANING : meaning;
+  const { status } = meaning;
+  if (status === 'arrived' || status === 'available_for_pickup' || status === 'out_for_delivery')
+    return findMeaningAtPlace(entry, rules, meaning, route);
+  return status === 'delivered' && rules.container_time === 'delivered_at' ? DELIVERED_MEANING : meaning;
+}
+
+/** Returns the effect of a milestone whose status depends on its place. */
+function findMeaningAtPlace(
+  entry: TimelineEntry,
+  rules: MilestoneRules,
+  meaning: MilestoneMeaning,
+  route: Route,
+): MilestoneMeaning {
+  const place = findPlaceKind(entry, route);
+  const isElsewhere = place === 'elsewhere' || place === 'at_origin';
+  if (!isElsewhere || meaning.status === 'out_for_delivery') return LOSABLE_MEANINGS.get(meaning)?.[place] ?? meaning;
+  if (place === 'at_origin') return AT_ORIGIN_MEANING;
+  return isArrivalCode(rules, route) && isPlaceOnTheWay(route, entry.milestone.location)
+    ? ARRIVAL_ON_THE_WAY_MEANING
+    : NOT_AT_DESTINATION_MEANING;
+}
+
+type PlaceKind = 'anywhere' | 'unlocated' | 'at_destination' | 'elsewhere' | 'at_origin';
+
+function findPlaceKind({ milestone }: TimelineEntry, { origin, destination, locate }: Route): PlaceKind {
+  if (destination === null) return 'anywhere';
+  const { key, isKnown } = locate(milestone.location);
+  if (!isKnown) return 'unlocated';
+  if (key === destination) return 'at_destination';
+  return key === origin ? 'at_origin' : 'elsewhere';
+}
+
+/** Returns true if the code is an arrival or unloading at the end of a journey. The place may show that it is not. */
+export function isArrivalCode(rules: MilestoneRules, route: Route): boolean {
+  return findMeaningOfCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
 }
 
 /** Returns the effect of a milestone code at an unknown place. */
@@ -102,10 +73,10 @@ export function findMeaningOfCode(
   route: Route,
 ): MilestoneMeaning {
   if (route.lcl && status_lcl !== undefined)
-    return status_lcl === null ? NO_STATUS_FOR_PART_LOAD_MEANING : PART_LOAD_MEANINGS[status_lcl];
+    return status_lcl === null ? NO_STATUS_FOR_PART_LOAD_MEANING : PART_LOAD_STATUS_MEANINGS[status_lcl];
   const ofMode = route.mode === null ? undefined : status_by_mode?.[route.mode];
-  if (ofMode !== undefined) return MODE_MEANINGS[ofMode];
-  return status === null ? NO_STATUS_MEANING : CODE_MEANINGS[status];
+  if (ofMode !== undefined) return MODE_STATUS_MEANINGS[ofMode];
+  return status === null ? NO_STATUS_MEANING : CODE_STATUS_MEANINGS[status];
 }
 
 /**
@@ -113,20 +84,21 @@ export function findMeaningOfCode(
  * of the goods.
  */
 export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
-  if (location === null || toComparablePlace(location) !== route.destination || route.destination === route.origin)
-    return false;
-  return findMilestoneRules(code).departure === 'vessel';
+  if (location === null || findMilestoneRules(code).departure !== 'vessel') return false;
+  return route.destination !== route.origin && route.locate(location).key === route.destination;
 }
 
-/** Returns true if the milestone is an arrival or unloading at a place from which the goods continue. */
-export function isStopOnTheWay(
-  { location }: Milestone,
-  rules: MilestoneRules,
-  { rule }: MilestoneMeaning,
-  route: Route,
-): boolean {
-  if (rules.transshipment_stop) return location === null || !route.ends.has(toComparablePlace(location));
-  return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isPlaceOnTheWay(route, location));
+/**
+ * Returns true if the milestone is an arrival or unloading at a transshipment place: a place where a leg ends and the
+ * goods continue. Without legs, only codes of transshipments show such a place.
+ */
+export function isStopOnTheWay({ location }: Milestone, rules: MilestoneRules, route: Route): boolean {
+  const { key, isKnown } = route.locate(location);
+  if (route.via.size === 0 || !isKnown) return rules.transshipment_stop === true && !route.ends.has(key);
+  return (
+    route.via.has(key) &&
+    (rules.transshipment_stop === true || rules.leg_arrival === true || isArrivalCode(rules, route))
+  );
 }
 
 /** Returns true if the milestone is a departure for shipments of the mode. */
@@ -135,18 +107,57 @@ export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']):
   return departure !== undefined;
 }
 
+/** Returns true if the milestone is a departure by vessel. */
+export function isSailing({ departure }: MilestoneRules): boolean {
+  return departure === 'vessel' || departure === 'transshipment';
+}
+
+/** Returns true if the code is an arrival or discharge, at the destination or on the way. */
+export function isArrivalOrStop(rules: MilestoneRules, route: Route): boolean {
+  return rules.transshipment_stop === true || rules.leg_arrival === true || isArrivalCode(rules, route);
+}
+
+/** Returns true if the code reports a movement of the loaded container. */
+export function isLoadedMovementCode(code: string, rules: MilestoneRules, route: Route): boolean {
+  if (rules.departure === 'pick_up') return isDeparture(rules, route.mode);
+  if (rules.departure !== undefined || rules.container_time === 'delivered_at') return true;
+  if (code === 'gated_in' || code === 'loaded_on_vessel' || code === 'rail_unloaded') return true;
+  return rules.status === 'out_for_delivery' || isArrivalOrStop(rules, route);
+}
+
 // Meanings are created once, because every write computes the meaning of all milestones of a timeline.
 const VESSEL_SAILING_ON_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
+const AT_ORIGIN_MEANING: MilestoneMeaning = { status: 'at_origin', rule: 'not_at_destination' };
+const NOT_AT_DESTINATION_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'not_at_destination' };
+const DELIVERED_MEANING: MilestoneMeaning = { status: 'delivered', rule: 'status_of_code', losable: 'delivered' };
 const ARRIVAL_ON_THE_WAY_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
 const NO_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'leaves_status' };
 const NO_STATUS_FOR_PART_LOAD_MEANING: MilestoneMeaning = { status: null, rule: 'part_load' };
-const CODE_MEANINGS = meaningsByStatus('status_of_code');
-const MODE_MEANINGS = meaningsByStatus('status_of_mode');
-const PART_LOAD_MEANINGS = meaningsByStatus('part_load');
+// Meanings of milestones that set a status, by this status: the general status of the code, its status in the transport
+// mode of the shipment, and its status for a part load.
+const CODE_STATUS_MEANINGS = createMeaningsByStatus('status_of_code');
+const MODE_STATUS_MEANINGS = createMeaningsByStatus('status_of_mode');
+const PART_LOAD_STATUS_MEANINGS = createMeaningsByStatus('part_load');
 
-function meaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, MilestoneMeaning>> {
+function createMeaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, MilestoneMeaning>> {
   return Object.fromEntries(SHIPMENT_STATUSES.map((status) => [status, { status, rule }])) as Record<
     ShipmentStatus,
     MilestoneMeaning
   >;
+}
+
+/** Meanings of codes by the place of the milestone, for statuses that depend on the place. */
+const LOSABLE_MEANINGS: ReadonlyMap<MilestoneMeaning, Readonly<Partial<Record<PlaceKind, MilestoneMeaning>>>> = new Map(
+  [CODE_STATUS_MEANINGS, MODE_STATUS_MEANINGS, PART_LOAD_STATUS_MEANINGS].flatMap(
+    ({ arrived, available_for_pickup, out_for_delivery }) => [
+      [arrived, createLosableMeanings(arrived, 'arrived')] as const,
+      [available_for_pickup, createLosableMeanings(available_for_pickup, 'available')] as const,
+      [out_for_delivery, createLosableMeanings(out_for_delivery, 'out')] as const,
+    ],
+  ),
+);
+
+function createLosableMeanings(meaning: MilestoneMeaning, step: string) {
+  const kinds = LOSABLE_KINDS.filter((kind) => kind.startsWith(`${step}_`));
+  return Object.fromEntries(kinds.map((losable) => [losable.slice(step.length + 1), { ...meaning, losable }]));
 }

@@ -5,13 +5,17 @@ import {
   type Timestamp,
   findMilestoneCode,
 } from '@tracking/contracts';
-import { type LosableStatus, type MilestoneMeaning, isDeparture, isStopOnTheWay } from './milestone-meaning.ts';
-import { type Route, isLandingPort } from './route.ts';
+import { type MilestoneGroups, type SortedEntries, mergeInOrder } from './milestone-groups.ts';
+import type { MilestoneKind } from './milestone-kind.ts';
+import { isSailing } from './milestone-meaning.ts';
+import type { LosableKind } from './status-demotions.ts';
+import type { Route } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
-/** A value before every timestamp. Timestamps sort as strings. */
+/** Values before and after every timestamp. Timestamps sort as strings. */
 export const TIME_BEFORE_ALL: Timestamp = '';
+export const TIME_AFTER_ALL: Timestamp = '~';
 
 export const STATUS_RANKS = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
   Record<ShipmentStatus, number>
@@ -23,33 +27,50 @@ const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 /**
  * Returns true if a milestone with the code shows that the goods have left a place on the way where they had arrived.
  */
-export function isOnwardMovement(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
-  return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture(rules, mode));
+export function isOnwardMovement(sequence: number, rules: MilestoneRules, isDeparture: boolean): boolean {
+  return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture);
 }
 
+const NO_ENTRIES: SortedEntries = [];
+
 /**
- * Summarizes the milestones of one container, or the milestones without a container, in timeline order. The two
- * summaries together give the progress of a container without reading the milestones again. This keeps shipments with
- * 200 containers and thousands of milestones fast.
+ * Summarizes the milestones of one container, or the milestones without a container. The two summaries together give
+ * the progress of a container without reading the milestones again. This keeps shipments with 200 containers and
+ * thousands of milestones fast.
  */
 export class MilestoneSummary {
   /** Earliest milestone for each status that no other milestone can demote, by rank of the status. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
-  /** Milestones that later milestones can demote, by status and sorted by time. */
-  readonly losable: Readonly<Record<LosableStatus, TimelineEntry[]>> = {
-    arrived: [],
-    available_for_pickup: [],
-    out_for_delivery: [],
-  };
-  readonly discharged: TimelineEntry[] = [];
+  /** Milestones that other milestones can demote, by kind and sorted by time; absent if there is none. */
+  readonly losable: Partial<Record<LosableKind, SortedEntries>> = {};
+  /**
+   * Departures, arrivals, loadings and discharges that are located elsewhere than at the destination. Each list is in
+   * timeline order.
+   */
+  readonly elsewhere: SortedEntries[] = [];
+  /**
+   * Latest departure from each place: from unknown places, and without a destination from all places. The keys are those
+   * of the places; undefined if there is none.
+   */
+  departedFrom: Map<string, Timestamp> | undefined;
+  /** Latest departure from a missing or unknown place. */
+  placelessDeparted = TIME_BEFORE_ALL;
+  /** Earliest milestone that shows the goods at the destination, at its place. */
+  atDestination: TimelineEntry | undefined;
+  /** True if a vessel discharged the goods. */
+  isDischarged = false;
+  /** First and latest start of a return. */
+  returnStarted = TIME_AFTER_ALL;
+  returning = TIME_BEFORE_ALL;
+  discharged = NO_ENTRIES;
   /**
    * Discharges at ports on the way: ports from which the goods continue by land, and ports for which that is not known.
    */
-  readonly landed: TimelineEntry[] = [];
-  readonly passed: TimelineEntry[] = [];
-  readonly gatedOut: TimelineEntry[] = [];
+  landed = NO_ENTRIES;
+  passed = NO_ENTRIES;
+  gatedOut = NO_ENTRIES;
   /** Arrivals at places on the way, from which the goods continue. */
-  readonly stops: TimelineEntry[] = [];
+  stops = NO_ENTRIES;
   /** Latest time of each kind of milestone. */
   departed = TIME_BEFORE_ALL;
   railDeparted = TIME_BEFORE_ALL;
@@ -58,86 +79,158 @@ export class MilestoneSummary {
   /** Latest time of loading, departure or a later step. */
   onward = TIME_BEFORE_ALL;
   exportCleared = TIME_BEFORE_ALL;
+  terminalReleased = TIME_BEFORE_ALL;
+  freightReleased = TIME_BEFORE_ALL;
+  /**
+   * Latest time at which a container that left a terminal moved on: loaded, departed, or arrived at a place of the
+   * shipment.
+   */
+  movedOn = TIME_BEFORE_ALL;
   /** Latest time of an import clearance, or of a step that requires the clearance. */
   importCleared = TIME_BEFORE_ALL;
   /** Last milestone that opens an exception, by type of the exception. */
   readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
+  /** Latest time at which the loaded container moved. */
+  loadedMovement = TIME_BEFORE_ALL;
   last: TimelineEntry | undefined;
   /** Earliest milestone of each kind. */
   firstDeparted: TimelineEntry | undefined;
   /** Earliest milestone that shows that the goods have departed. */
   underWay: TimelineEntry | undefined;
   delivered: TimelineEntry | undefined;
+  /** Earliest milestone that gives the status `delivered` or a later one. */
+  deliveredOrLater: TimelineEntry | undefined;
   emptyReturned: TimelineEntry | undefined;
+  /** Milestones that start free time, by place; the key of missing and unknown places is empty. */
+  readonly freeTimeStarts: { readonly place: string; readonly entries: SortedEntries }[] = [];
+  /** Latest milestone that ends free time, by place. */
+  readonly freeTimeEnds = new Map<string, TimelineEntry>();
   ended: TimelineEntry | undefined;
 
-  /**
-   * Adds the next milestone of the timeline.
-   * @param entry actual milestone that is not ignored; not earlier on the timeline than the previous one
-   * @param rules rules of its code
-   * @param meaning its effect without other milestones
-   */
-  add(entry: TimelineEntry, rules: MilestoneRules, meaning: MilestoneMeaning, route: Route): void {
-    this.last = entry;
+  /** @param groups actual milestones that are not ignored */
+  constructor(groups: MilestoneGroups, destination: Route['destination']) {
+    for (const [kind, entries] of groups) this.addGroup(kind, entries, destination);
+  }
+
+  private addGroup(kind: MilestoneKind, entries: SortedEntries, destination: Route['destination']): void {
+    const [first, last] = [entries[0], entries.at(-1)];
+    if (first === undefined || last === undefined) return;
+    this.last = chooseLaterEntry(this.last, last);
+    const { rules, meaning } = kind;
     if (meaning.rule === 'sailing_on') return;
-    const { occurred_at } = entry.milestone;
-    // An arrival before a departure was not the shipment's arrival. A pick-up does not count as such a departure.
-    if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
-    if (rules.departure === 'rail') this.railDeparted = occurred_at;
-    if (rules.departure === 'vessel' || rules.departure === 'transshipment') this.sailed = occurred_at;
-    if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
-    if (rules.movement === 'journey') this.movement = entry;
-    if (isStopOnTheWay(entry.milestone, rules, meaning, route)) this.stops.push(entry);
-    else if (isOnwardMovement(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
-    this.addStep(entry, rules, meaning, route);
-    this.addStatus(entry, meaning.status);
+    const latest = last.milestone.occurred_at;
+    this.addDeparture(kind, first, latest, destination);
+    if (rules.movement === 'journey') this.movement = chooseLaterEntry(this.movement, last);
+    if (kind.isLoadedMovement) this.loadedMovement = chooseLaterTime(this.loadedMovement, latest);
+    if (rules.handling === 'discharged') this.isDischarged = true;
+    if (destination !== null) this.addPlace(kind, entries, destination);
+    if (kind.isStop) this.stops = mergeInOrder(this.stops, entries);
+    else if (isOnwardMovement(first.milestone.sequence, rules, kind.isDeparture))
+      this.onward = chooseLaterTime(this.onward, latest);
+    this.addEffects(kind, first, last);
+    this.addTimesOfContainer(kind, entries, first);
+    if (kind.freeTime !== undefined) this.addFreeTime(kind, entries, last);
+    this.addStatus(kind, entries, first, latest);
   }
 
-  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: MilestoneMeaning, route: Route): void {
-    const { occurred_at } = entry.milestone;
-    const { opens_exception, clears, takes_back, container_time, ends } = rules;
-    if (opens_exception !== null) this.opening[opens_exception] = entry;
-    if (clears === 'export') this.exportCleared = occurred_at;
-    if (clears === 'import') this.importCleared = occurred_at;
-    if (takes_back === 'availability') this.unavailable = occurred_at;
-    if (ends) this.ended ??= entry;
-    if (container_time === 'discharged_at') this.addDischarge(entry, meaning, route);
-    else if (container_time !== undefined) this.addTime(container_time, entry);
-  }
-
-  private addDischarge(entry: TimelineEntry, { rule }: MilestoneMeaning, route: Route): void {
-    if (rule !== 'arrival_on_the_way') this.discharged.push(entry);
-    else if (isLandingPort(route, entry.milestone.location)) this.landed.push(entry);
-    else this.passed.push(entry);
-  }
-
-  private addTime(
-    time: Exclude<MilestoneRules['container_time'], 'discharged_at' | undefined>,
-    entry: TimelineEntry,
+  private addDeparture(
+    { rules, isDeparture, located }: MilestoneKind,
+    first: TimelineEntry,
+    latest: Timestamp,
+    destination: Route['destination'],
   ): void {
-    switch (time) {
-      case 'gated_out_at':
-        this.gatedOut.push(entry);
-        break;
-      case 'delivered_at':
-        this.delivered ??= entry;
-        break;
-      case 'empty_returned_at':
-        this.emptyReturned ??= entry;
-        break;
+    if (isDeparture) this.firstDeparted = chooseEarlierEntry(this.firstDeparted, first);
+    // An arrival before a departure was not the shipment's arrival. A pick-up does not count as such a departure.
+    const { departure } = rules;
+    if (departure === undefined || departure === 'pick_up') return;
+    this.departed = chooseLaterTime(this.departed, latest);
+    if (destination === null) this.addDepartedPlace(located.key, latest);
+    if (departure === 'rail') this.railDeparted = chooseLaterTime(this.railDeparted, latest);
+    if (isSailing(rules)) this.sailed = chooseLaterTime(this.sailed, latest);
+  }
+
+  private addDepartedPlace(place: string, latest: Timestamp): void {
+    this.departedFrom ??= new Map();
+    this.departedFrom.set(place, chooseLaterTime(this.departedFrom.get(place) ?? TIME_BEFORE_ALL, latest));
+  }
+
+  /** Notes where the goods were, which decides the effect of milestones at missing and unknown places. */
+  private addPlace(kind: MilestoneKind, entries: SortedEntries, destination: string): void {
+    const { located, isMovementOfGoods } = kind;
+    if (located.key === destination) {
+      const showsArrival = kind.isArrival || kind.meaning.status === 'available_for_pickup';
+      if (showsArrival) this.atDestination = chooseEarlierEntry(this.atDestination, entries[0]);
+    } else if (located.isKnown) {
+      if (isMovementOfGoods) this.elsewhere.push(entries);
+    } else if (kind.isDeparture) {
+      const latest = entries.at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL;
+      this.placelessDeparted = chooseLaterTime(this.placelessDeparted, latest);
+      this.addDepartedPlace(located.key, latest);
     }
   }
 
-  private addStatus(entry: TimelineEntry, status: ShipmentStatus | null): void {
-    if (status === null || status === 'cancelled') return;
-    if (STATUS_RANKS[status] >= STATUS_RANKS.in_transit) this.underWay ??= entry;
-    // Feeds skip steps, so goods that are available for pickup must have been cleared.
-    if (STATUS_RANKS[status] >= STATUS_RANKS.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
-    const losable = (this.losable as Readonly<Partial<Record<ShipmentStatus, TimelineEntry[]>>>)[status];
-    if (losable === undefined) this.fixed[STATUS_RANKS[status]] ??= entry;
-    else losable.push(entry);
+  /** Notes the effects on exceptions, and the effects of earlier milestones that the group revokes. */
+  private addEffects({ rules, isMoveOn }: MilestoneKind, first: TimelineEntry, last: TimelineEntry): void {
+    const latest = last.milestone.occurred_at;
+    const { opens_exception, clears, takes_back, ends } = rules;
+    if (isMoveOn) this.movedOn = chooseLaterTime(this.movedOn, latest);
+    if (clears !== undefined) {
+      const time = RELEASE_TIMES[clears];
+      this[time] = chooseLaterTime(this[time], latest);
+    }
+    if (opens_exception !== null) this.opening[opens_exception] = chooseLaterEntry(this.opening[opens_exception], last);
+    if (takes_back === 'availability') this.unavailable = chooseLaterTime(this.unavailable, latest);
+    if (takes_back === 'delivery_run') {
+      this.returning = chooseLaterTime(this.returning, latest);
+      const { occurred_at } = first.milestone;
+      if (occurred_at < this.returnStarted) this.returnStarted = occurred_at;
+    }
+    if (ends) this.ended = chooseEarlierEntry(this.ended, first);
   }
+
+  private addFreeTime({ freeTime, located }: MilestoneKind, entries: SortedEntries, last: TimelineEntry): void {
+    const place = located.isKnown ? located.key : '';
+    if (freeTime === 'starts') this.freeTimeStarts.push({ place, entries });
+    else this.freeTimeEnds.set(place, chooseLaterEntry(this.freeTimeEnds.get(place), last) ?? last);
+  }
+
+  private addTimesOfContainer({ rules, discharge }: MilestoneKind, entries: SortedEntries, first: TimelineEntry): void {
+    if (discharge !== undefined) this[discharge] = mergeInOrder(this[discharge], entries);
+    else if (rules.container_time === 'gated_out_at') this.gatedOut = mergeInOrder(this.gatedOut, entries);
+    else if (rules.container_time === 'delivered_at') this.delivered = chooseEarlierEntry(this.delivered, first);
+    else if (rules.container_time === 'empty_returned_at')
+      this.emptyReturned = chooseEarlierEntry(this.emptyReturned, first);
+  }
+
+  private addStatus(
+    { meaning: { status, losable } }: MilestoneKind,
+    entries: SortedEntries,
+    first: TimelineEntry,
+    latest: Timestamp,
+  ): void {
+    if (status === null || status === 'cancelled') return;
+    const rank = STATUS_RANKS[status];
+    if (rank >= STATUS_RANKS.in_transit) this.underWay = chooseEarlierEntry(this.underWay, first);
+    if (rank >= STATUS_RANKS.delivered) this.deliveredOrLater = chooseEarlierEntry(this.deliveredOrLater, first);
+    // Feeds skip steps, so goods that are available for pickup must have been cleared.
+    if (rank >= STATUS_RANKS.available_for_pickup && losable !== 'out_at_origin')
+      this.importCleared = chooseLaterTime(this.importCleared, latest);
+    if (losable === undefined) this.fixed[rank] = chooseEarlierEntry(this.fixed[rank], first);
+    else this.losable[losable] = mergeInOrder(this.losable[losable] ?? NO_ENTRIES, entries);
+  }
+}
+
+/** Times of the summary that releases set. */
+const RELEASE_TIMES = {
+  export: 'exportCleared',
+  import: 'importCleared',
+  terminal: 'terminalReleased',
+  freight: 'freightReleased',
+} as const satisfies Readonly<Record<NonNullable<MilestoneRules['clears']>, keyof MilestoneSummary>>;
+
+export function chooseLaterTime(a: Timestamp, b: Timestamp): Timestamp {
+  return b > a ? b : a;
 }
 
 /** Returns the first entry at or after a time, from a list sorted by time. */
@@ -159,5 +252,6 @@ export function chooseLaterEntry(
   a: TimelineEntry | undefined,
   b: TimelineEntry | undefined,
 ): TimelineEntry | undefined {
-  return a !== undefined && a === chooseEarlierEntry(a, b) ? (b ?? a) : (a ?? b);
+  if (a === undefined || b === undefined) return a ?? b;
+  return compareMilestones(a.milestone, b.milestone) > 0 ? a : b;
 }

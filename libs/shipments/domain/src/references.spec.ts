@@ -1,4 +1,4 @@
-import { places } from '../test/scenario.ts';
+import { scenarioPlaces } from '../test/scenario.ts';
 import {
   findCountry,
   hasValidCheckDigit,
@@ -123,9 +123,9 @@ describe('ports', () => {
   });
 
   it('reports a code of an unknown country, but never an airport', () => {
-    expect(isUnknownPort('XXABC', places)).toBe(true);
-    expect(isUnknownPort('USLAX', places)).toBe(false);
-    expect(isUnknownPort('XXX', places)).toBe(false);
+    expect(isUnknownPort('XXABC', scenarioPlaces)).toBe(true);
+    expect(isUnknownPort('USLAX', scenarioPlaces)).toBe(false);
+    expect(isUnknownPort('XXX', scenarioPlaces)).toBe(false);
   });
 });
 
@@ -137,7 +137,7 @@ describe('locations', () => {
     ['USZZZ', 'USZZZ'],
     ['US ZZZ', 'USZZZ'],
   ])('normalises a UN/LOCODE: %j', (text, code) => {
-    expect(normaliseLocation(text, places, [])).toBe(code);
+    expect(normaliseLocation(text, scenarioPlaces, [])).toBe(code);
   });
 
   it.each([
@@ -148,21 +148,21 @@ describe('locations', () => {
     ['fra', 'fra'],
     ['ITALY', 'ITALY'],
   ])('keeps free text: %j', (text, plain) => {
-    expect(normaliseLocation(text, places, [])).toBe(plain);
+    expect(normaliseLocation(text, scenarioPlaces, [])).toBe(plain);
   });
 
   it('normalises the shipment’s own ports in any spelling', () => {
-    expect(normaliseLocation('fra', places, ['FRA', null])).toBe('FRA');
-    expect(normaliseLocation('us zzz', places, ['USZZZ'])).toBe('USZZZ');
+    expect(normaliseLocation('fra', scenarioPlaces, ['FRA', null])).toBe('FRA');
+    expect(normaliseLocation('us zzz', scenarioPlaces, ['USZZZ'])).toBe('USZZZ');
   });
 
   it('have a country if they are a UN/LOCODE or a known airport', () => {
-    expect(findCountry('CNSHA', places)).toBe('CN');
-    expect(findCountry('USZZZ', places)).toBe('US');
-    expect(findCountry('FRA', places)).toBe('DE');
-    expect(findCountry('XXABC', places)).toBeUndefined();
-    expect(findCountry('ABC', places)).toBeUndefined();
-    expect(findCountry('Genoa', places)).toBeUndefined();
-    expect(findCountry('ITALY', places)).toBeUndefined();
+    expect(findCountry('CNSHA', scenarioPlaces)).toBe('CN');
+    expect(findCountry('USZZZ', scenarioPlaces)).toBe('US');
+    expect(findCountry('FRA', scenarioPlaces)).toBe('DE');
+    expect(findCountry('XXABC', scenarioPlaces)).toBeUndefined();
+    expect(findCountry('ABC', scenarioPlaces)).toBeUndefined();
+    expect(findCountry('Genoa', scenarioPlaces)).toBeUndefined();
+    expect(findCountry('ITALY', scenarioPlaces)).toBeUndefined();
   });
 });

@@ -1,10 +1,11 @@
-import type { Mode, Places } from '@tracking/contracts';
+import { type Mode, normalisePlaceName, type Places } from '@tracking/contracts';
 
 /** Mode for checking a code: null if the shipment has no mode, undefined if the mode is not known to the caller. */
 export type KnownMode = Mode | null | undefined;
 
 const CONTAINER_NUMBER_PATTERN = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
 const UNIT_LOAD_DEVICE_PATTERN = /^[A-Z][A-Z0-9]{2}\d{4,5}[A-Z0-9]{2}$/;
+const IMO_NUMBER_PATTERN = /^\d{7}$/;
 const SCAC_PATTERN = /^[A-Z]{2,4}$/;
 /** IATA airline designator: two letters, or a letter and a digit. */
 const AIRLINE_CODE_PATTERN = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
@@ -41,9 +42,26 @@ export function hasValidCheckDigit(number: string): boolean | null {
     const code = number.charCodeAt(place);
     const letter = code - 65 + 10;
     const value = code < 58 ? code - 48 : letter + Math.floor((letter - 1) / 10);
-    sum += value * 2 ** place;
+    // A shift instead of a power, because powers are slow and each derivation checks all containers.
+    sum += value << place;
   }
   return (sum % 11) % 10 === number.charCodeAt(10) - 48;
+}
+
+/** Normalizes an IMO number of a ship: trims it and removes the prefix `IMO`. */
+export function normaliseImoNumber(text: string): string {
+  return text.trim().replace(/^imo[\s:#-]*/i, '');
+}
+
+/**
+ * Returns true if a normalized IMO number is valid: seven digits, the last of which is the check digit. The first digit
+ * has the weight 7, the sixth the weight 2.
+ */
+export function isImoNumber(number: string): boolean {
+  if (!IMO_NUMBER_PATTERN.test(number)) return false;
+  let sum = 0;
+  for (let place = 0; place < 6; place++) sum += Number(number[place]) * (7 - place);
+  return sum % 10 === Number(number[6]);
 }
 
 /** Returns true if a normalized code is a SCAC or, for air and courier, an airline designator. */
@@ -65,7 +83,7 @@ export function isPortCode(code: string, mode: KnownMode): boolean {
  * complete.
  */
 export function isUnknownPort(code: string, places: Places): boolean {
-  return UN_LOCODE_PATTERN.test(code) && places.isUnknown(code);
+  return UN_LOCODE_PATTERN.test(code) && places.isUnknownCode(code);
 }
 
 /**
@@ -88,15 +106,16 @@ export function findCountry(location: string, places: Places): string | undefine
 }
 
 /**
- * Returns a location in the form for comparison, in which all spellings of a code are equal. A location may have been
- * free text when the milestone arrived, before the shipment got the port.
+ * Returns a location in the form for comparison, in which all spellings of a code are equal, and so are texts that
+ * differ only in case, accents and punctuation. A location may have been free text when the milestone arrived, before
+ * the shipment got the port.
  */
 export function toComparablePlace(location: string | null): string | null {
   if (location === null || UN_LOCODE_PATTERN.test(location)) return location;
   const code = normaliseCode(location);
-  return UN_LOCODE_PATTERN.test(code) || IATA_AIRPORT_PATTERN.test(code) ? code : location;
+  return UN_LOCODE_PATTERN.test(code) || IATA_AIRPORT_PATTERN.test(code) ? code : normalisePlaceName(location);
 }
 
 function isLocode(code: string, places: Places): boolean {
-  return UN_LOCODE_PATTERN.test(code) && !places.isUnknown(code) && !places.isName(code);
+  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownCode(code) && !places.isName(code);
 }

@@ -1,6 +1,7 @@
-import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
+import type { Leg, LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
-import { findCountry, toComparablePlace } from './references.ts';
+import { findTimeZone } from './local-time.ts';
+import { type Located, type LocationCount, Locator } from './locations.ts';
 
 /** Route and mode of a shipment. The meaning of its milestones depends on them. */
 export interface Route {
@@ -11,14 +12,16 @@ export interface Route {
   readonly origin: string | null;
   readonly destination: string | null;
   readonly destinationCountry: string | undefined;
-  /** Ports where the shipment's departure or arrival can be: its own port, and the port of its first or last leg. */
+  /** Ports where the shipment's departure can be: its origin, and the origin of its first leg. */
   readonly starts: ReadonlySet<string | null>;
+  /** Ports where the shipment's arrival can be: its destination. */
   readonly ends: ReadonlySet<string | null>;
-  /** Destinations of all legs except the last. */
+  /** Destinations of legs from which the goods continue. */
   readonly via: ReadonlySet<string | null>;
-  /** Ports of the shipment and of all legs. */
-  readonly ports: ReadonlySet<string | null>;
-  readonly places: Places;
+  /** Finds the place of a milestone. The keys of places of the shipment are their codes. */
+  readonly locate: (location: string | null) => Located;
+  /** Returns the IANA time zone of a port; null if it is not known. */
+  readonly findZone: (port: string | null) => string | null;
 }
 
 interface RoutedFields {
@@ -37,28 +40,82 @@ export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): Giv
   };
 }
 
+/** The parts of a route that only depend on the ports and modes, so that many shipments share them. */
+type Lane = Omit<Route, 'legs'>;
+
+/** The lanes that are kept for one table of places. */
+interface KeptLanes {
+  readonly lanes: Map<string, Lane>;
+  readonly locations: LocationCount;
+}
+
+/** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
+const MAX_KEPT_LANES = 1_000;
+const MAX_KEPT_LOCATIONS = 50_000;
+const lanesByPlaces = new WeakMap<Places, KeptLanes>();
+
 /**
  * Builds the route of a shipment.
  * @param legs legs as the client set them
  */
 export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
+  const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } = findLane(
+    shipment,
+    legs,
+    places,
+  );
+  const all = legs.length > 0 ? legs : createLegOfWholeJourney(shipment);
+  return { mode, lcl, legs: all, origin, destination, destinationCountry, starts, ends, via, locate, findZone };
+}
+
+/** Returns a lane that is kept, or creates it. */
+function findLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
+  const { mode, load_type, origin_port, destination_port } = shipment;
+  let key = `${mode}\n${load_type}\n${origin_port}\n${destination_port}`;
+  for (const leg of legs) key += `\n${leg.mode}\n${leg.origin_port}\n${leg.destination_port}`;
+  const { lanes, locations } = findKeptLanes(places);
+  const kept = lanes.get(key);
+  if (kept !== undefined) return kept;
+  const lane = createLane(shipment, legs, places, locations);
+  lanes.set(key, lane);
+  return lane;
+}
+
+/** Returns the kept lanes; none if they have become too many. */
+function findKeptLanes(places: Places): KeptLanes {
+  let kept = lanesByPlaces.get(places);
+  if (kept === undefined || kept.lanes.size >= MAX_KEPT_LANES || kept.locations.count > MAX_KEPT_LOCATIONS) {
+    kept = { lanes: new Map(), locations: { count: 0 } };
+    lanesByPlaces.set(places, kept);
+  }
+  return kept;
+}
+
+function createLane(
+  shipment: RoutedFields,
+  legs: readonly LegFields[],
+  places: Places,
+  locations: LocationCount,
+): Lane {
   const { origin_port: origin, destination_port: destination } = resolvePorts(shipment, legs);
-  const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
-  const via = new Set(legs.slice(0, -1).map((leg) => leg.destination_port));
+  const via = new Set(legs.map((leg) => leg.destination_port));
   via.delete(null);
-  const ports = new Set([origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])]);
+  via.delete(destination);
+  const all = [origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
+  const ports = [...new Set(all.filter((port) => port !== null))];
+  const locator = new Locator(ports, destination, places, locations);
+  const locate = (location: string | null) => locator.locate(location);
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',
-    legs: legs.length > 0 ? legs : createLegOfWholeJourney(shipment),
     origin,
     destination,
-    destinationCountry: destination === null ? undefined : findCountry(destination, places),
+    destinationCountry: destination === null ? undefined : locate(destination).country,
     starts: new Set([origin, legs[0]?.origin_port ?? null]),
-    ends,
+    ends: new Set([destination]),
     via,
-    ports,
-    places,
+    locate,
+    findZone: (port) => findTimeZone(port, places),
   };
 }
 
@@ -68,24 +125,45 @@ function createLegOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
 }
 
-/**
- * Returns true if a milestone's location is a known place, not absent or free text. A port of the route is known even
- * if no table contains it.
- */
-export function isKnownPlace({ ports, places }: Route, location: string | null): location is string {
-  return location !== null && (ports.has(toComparablePlace(location)) || findCountry(location, places) !== undefined);
+/** Returns a leg with times. It names each field, because copies of objects are slow. */
+export function createLeg(leg: LegFields, times: Omit<Leg, LegField> & ScheduledTimes): Leg {
+  const { mode, carrier_scac, vessel, voyage, origin_port, destination_port } = leg;
+  const { etd, etd_precision, eta, eta_precision, atd, ata } = times;
+  return {
+    mode,
+    carrier_scac,
+    vessel,
+    voyage,
+    origin_port,
+    destination_port,
+    etd,
+    etd_precision,
+    eta,
+    eta_precision,
+    atd,
+    ata,
+  };
 }
+type LegField = keyof LegFields;
+type ScheduledTimes = Pick<Leg, 'etd' | 'eta'>;
 
 /**
- * Returns true if an arrival at the location cannot be the shipment's arrival, because the location is a stop on the
- * way or in another country.
+ * Returns true if an arrival at the location is at a stop on the way, or in another country than the destination. The
+ * goods continue from there.
  */
 export function isPlaceOnTheWay(route: Route, location: string | null): boolean {
-  const place = toComparablePlace(location);
-  if (location === null || route.ends.has(place)) return false;
-  if (route.via.has(place)) return true;
-  const country = route.destinationCountry === undefined ? undefined : findCountry(location, route.places);
-  return country !== undefined && country !== route.destinationCountry;
+  const { key, country } = route.locate(location);
+  if (route.ends.has(key)) return false;
+  if (route.via.has(key)) return true;
+  return route.destinationCountry !== undefined && country !== undefined && country !== route.destinationCountry;
+}
+
+/** Returns true if the legs say that the goods continue by vessel from the location, so that it is not handed out there. */
+export function isTransshipmentPort({ legs, locate }: Route, location: string | null): boolean {
+  const place = locate(location).key;
+  const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
+  const mode = ended < 0 ? undefined : legs[ended + 1]?.mode;
+  return mode === 'ocean' || mode === 'barge';
 }
 
 /** Returns true if goods of the mode may travel by vessel. */
@@ -94,8 +172,8 @@ export function mayTravelByVessel(mode: Mode | null): boolean {
 }
 
 /** Returns true if the location is a port on the way from which the goods continue by land or air. */
-export function isLandingPort({ legs, mode }: Route, location: string | null): boolean {
-  const place = toComparablePlace(location);
+export function isLandingPort({ legs, mode, locate }: Route, location: string | null): boolean {
+  const place = locate(location).key;
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];
   return next !== undefined && !mayTravelByVessel(next.mode ?? mode);

@@ -4,34 +4,24 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type Scenario,
+  createLegFields,
   findEventData,
   day,
   shipment,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../test/scenario.ts';
 import { evolve } from './index.ts';
 
-const leg = (fields: Partial<LegFields>): LegFields => ({
-  mode: null,
-  carrier_scac: null,
-  vessel: null,
-  voyage: null,
-  origin_port: null,
-  destination_port: null,
-  etd: null,
-  eta: null,
-  ...fields,
-});
 const box = (container_number: string) => ({ container_number });
 /** Ports: Shanghai, Singapore, Los Angeles, Chicago; the last leg goes by rail. */
 const inland = (fields: Partial<ShipmentFields> = {}) =>
   createVoyage({
     destination_port: 'USCHI',
     legs: [
-      leg({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-      leg({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
-      leg({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
+      createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+      createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+      createLegFields({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
     ],
     ...fields,
   });
@@ -171,7 +161,7 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
-    const legs = [leg({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
+    const legs = [createLegFields({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
     const scenario = shipment({ mode: 'multimodal', legs });
     scenario.post('picked_up', day(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, day(3)]);
@@ -180,8 +170,8 @@ describe('legs have their own atd and ata', () => {
   it('including a pick-up of a leg by road', () => {
     const scenario = createVoyage({
       legs: [
-        leg({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
-        leg({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegFields({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
+        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     });
     scenario.post('picked_up', day(1), { location: 'CNNGB' });
@@ -195,10 +185,10 @@ describe('legs have their own atd and ata', () => {
       shipment({
         mode: 'road',
         legs: [
-          leg({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(1), eta: day(2) }),
-          leg({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(3), eta: day(4) }),
-          leg({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(5), eta: day(6) }),
-          leg({ origin_port: 'CNNGB', destination_port: 'USLAX', etd: day(7), eta: day(8) }),
+          createLegFields({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(1), eta: day(2) }),
+          createLegFields({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(3), eta: day(4) }),
+          createLegFields({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(5), eta: day(6) }),
+          createLegFields({ origin_port: 'CNNGB', destination_port: 'USLAX', etd: day(7), eta: day(8) }),
         ],
       });
     const moves: readonly [code: string, number, location: string][] = [
@@ -241,7 +231,7 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
-    const scenario = createVoyage({ legs: [leg({ vessel: 'EVER GIVEN' })] });
+    const scenario = createVoyage({ legs: [createLegFields({ vessel: 'EVER GIVEN' })] });
     scenario.post('vessel_departed', day(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({ atd: day(3), legs: [{ atd: day(3) }] });
   });
@@ -261,10 +251,14 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record).toMatchObject({ eta: day(21), original_eta: day(21), legs: [{ eta: day(21) }] });
   });
 
-  it('when located at the last leg’s destination', () => {
-    const scenario = createVoyage({ legs: [leg({ origin_port: 'CNSHA', destination_port: 'USNYC' })] });
+  it('when located at the last leg’s destination, unless the shipment has another destination', () => {
+    const legs = [createLegFields({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
+    const scenario = createVoyage({ destination_port: null, legs });
     scenario.estimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(21) }] });
+    const other = createVoyage({ legs });
+    other.estimate('vessel_arrived', day(21), { location: 'USNYC' });
+    expect(other.record).toMatchObject({ eta: null, legs: [{ eta: day(21) }] });
   });
 
   it('located elsewhere sets that leg’s', () => {
@@ -405,8 +399,8 @@ describe('a port of a leg that no table knows', () => {
     shipment({
       mode: 'air',
       legs: [
-        leg({ origin_port: 'SIN', destination_port: 'LON', etd: day(1), eta: day(2) }),
-        leg({ origin_port: 'LON', destination_port: 'JFK', etd: day(3), eta: day(4) }),
+        createLegFields({ origin_port: 'SIN', destination_port: 'LON', etd: day(1), eta: day(2) }),
+        createLegFields({ origin_port: 'LON', destination_port: 'JFK', etd: day(3), eta: day(4) }),
       ],
     });
 
@@ -443,13 +437,14 @@ describe('nothing changes eta after ata', () => {
     expect(scenario.record).toMatchObject({ eta: day(20), ata: day(21), legs: [{ eta: day(20) }] });
   });
 
-  it('nor a change of containers', () => {
+  it('but the removal of the container that set it', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
-    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
+    scenario.estimate('vessel_arrived', day(20), { ...box(CONTAINER_A), reported_at: day(10) });
+    scenario.estimate('vessel_arrived', day(24), { ...box(CONTAINER_B), reported_at: day(10) });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(day(24));
+    scenario.upsert({ container_numbers: [CONTAINER_A] });
+    expect(scenario.record.eta).toBe(day(20));
   });
 
   it('until the arrival is retracted', () => {
@@ -462,7 +457,7 @@ describe('nothing changes eta after ata', () => {
 
   it('of a leg, after that leg’s', () => {
     const scenario = inland();
-    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
+    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX', reported_at: day(10) });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.estimate('vessel_arrived', day(23), { location: 'USLAX' });
     expect(scenario.record.legs[1]).toMatchObject({ eta: day(20), ata: day(21) });
@@ -471,7 +466,7 @@ describe('nothing changes eta after ata', () => {
   it('nor an upsert, which is still remembered', () => {
     const scenario = createVoyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(types(scenario.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
+    expect(listEventTypes(scenario.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.record.eta).toBe(day(20));
     expect(scenario.upsert({ eta: day(22) }).outcome).toBe('unchanged');
     scenario.post('vessel_departed', day(21), { external_id: 'EV-1' });
@@ -486,9 +481,9 @@ describe('nothing changes eta after ata', () => {
   });
 
   it('nor legs', () => {
-    const scenario = createVoyage({ legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    const scenario = createVoyage({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })] });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
+    scenario.upsert({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
   });
 
@@ -503,7 +498,7 @@ describe('nothing changes eta after ata', () => {
 });
 
 describe('upserts, legs and estimates are statements of eta: the newest valid one wins', () => {
-  const ends = (eta: string) => [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
+  const ends = (eta: string) => [createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
   const upsert = { eta: day(20) };
   const legs = { legs: ends(day(21)) };
 
@@ -525,7 +520,11 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
     ['as estimates moved it', [upsert, legs, day(22), { eta: null }], day(22)],
     ['a resend of what was sent last states nothing', [upsert, day(22), upsert], day(22)],
     ['nor does one of legs', [legs, day(22), legs], day(22)],
-    ['legs without an eta say nothing of it', [day(22), { legs: [leg({ destination_port: 'USLAX' })] }], day(22)],
+    [
+      'legs without an eta say nothing of it',
+      [day(22), { legs: [createLegFields({ destination_port: 'USLAX' })] }],
+      day(22),
+    ],
     ['legs taken away take theirs along', [legs, { legs: [] }], null],
   ])('%s', (_, steps, eta) => {
     const scenario = createVoyage();
@@ -606,8 +605,8 @@ describe('legs set by the client', () => {
     scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({
       legs: [
-        leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(19) }),
-        leg({ destination_port: 'USCHI' }),
+        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(19) }),
+        createLegFields({ destination_port: 'USCHI' }),
       ],
     });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(19), null]);
@@ -619,7 +618,10 @@ describe('legs set by the client', () => {
     const scenario = inland();
     scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
     scenario.upsert({
-      legs: [leg({ origin_port: 'CNSHA', destination_port: 'USLAX' }), leg({ destination_port: 'USCHI' })],
+      legs: [
+        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegFields({ destination_port: 'USCHI' }),
+      ],
     });
     expect(scenario.record.legs[0]?.atd).toBe(day(1));
   });
@@ -631,8 +633,8 @@ describe('legs set by the client', () => {
   });
 
   const ends = (fields: Partial<LegFields> = {}) => [
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5), ...fields }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5), ...fields }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) }),
   ];
 
   it('give the shipment the ports and times that it does not have itself', () => {
@@ -666,7 +668,9 @@ describe('legs set by the client', () => {
 
   it('change these, but not those that were given', () => {
     const scenario = shipment({ legs: ends(), origin_port: 'CNSHA' });
-    scenario.upsert({ legs: [leg({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })] });
+    scenario.upsert({
+      legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })],
+    });
     expect(scenario.record).toMatchObject({
       origin_port: 'CNSHA',
       destination_port: 'USNYC',
@@ -681,8 +685,8 @@ describe('legs set by the client', () => {
   it('given later with the values of the legs are stored but not announced', () => {
     const scenario = shipment({ legs: ends() });
     const decision = scenario.upsert({ destination_port: 'USLAX', origin_port: 'CNSHA' });
-    expect(types(decision)).toEqual(['shipment.ports_given.v1']);
-    scenario.upsert({ legs: [leg({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
+    expect(listEventTypes(decision)).toEqual(['shipment.ports_given.v1']);
+    scenario.upsert({ legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
     scenario.upsert({ origin_port: null });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: 'USLAX' });
@@ -713,7 +717,7 @@ describe('legs set by the client', () => {
 
   it('warn if the shipment arrives before it departs', () => {
     const scenario = shipment();
-    const crossed = [leg({ etd: day(9) }), leg({ eta: day(8) })];
+    const crossed = [createLegFields({ etd: day(9) }), createLegFields({ eta: day(8) })];
     expect(scenario.upsert({ legs: crossed }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
   });
 
@@ -730,15 +734,15 @@ describe('legs set by the client', () => {
     expect(scenario.record.origin_port).toBeNull();
     scenario.upsert({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
-    scenario.upsert({ legs: [leg({ origin_port: 'CNNGB' })] });
+    scenario.upsert({ legs: [createLegFields({ origin_port: 'CNNGB' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
   it('give the shipment its ports if it has none', () => {
     const scenario = shipment({
       legs: [
-        leg({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-        leg({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+        createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+        createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
       ],
     });
     scenario.post('vessel_arrived', day(5), { location: 'SGSIN' });

@@ -3,25 +3,38 @@ import {
   type LegFields,
   type MilestoneRule,
   findMilestoneRules,
-  type ShipmentRecord,
+  type TimeOrDay,
   type TimeRule,
   type Timestamp,
 } from '@tracking/contracts';
+import {
+  EstimateHistory,
+  EstimatesOfKind,
+  isAtPortOrUnknown,
+  isEstimatedArrival,
+  isEstimatedDeparture,
+  isReportedAfter,
+  preferDestination,
+  readEstimatedTime,
+  type RuleListener,
+} from './estimates.ts';
 import type { LegTimesWritten } from './events/event-data.ts';
-import { isDeparture, isVesselSailingOn } from './milestone-meaning.ts';
-import { toComparablePlace } from './references.ts';
-import { isKnownPlace, type Route } from './route.ts';
-import type { ClientValue, Schedule, TimelineEntry } from './state.ts';
+import { getPrecision, placeTime, type StatedTime, toScheduledTimes, toStatedTime } from './local-time.ts';
+import { isDeparture } from './milestone-meaning.ts';
+import { compareReports } from './reports.ts';
+import { createLeg, type Route } from './route.ts';
+import { type ClientSchedule, type ClientValue, findTimeGiven, getOccurredAt, type TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
 const REVISIONS_BEFORE_ALL: LegTimesWritten = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and the milestone that set it. */
-export interface DecidedTime {
-  readonly value: Timestamp | null;
+export interface DecidedTime extends StatedTime {
   readonly rule: TimeRule;
   readonly milestone: TimelineEntry | null;
+  /** The estimate that set an expected time, even if an actual time is known; null if the client set it. */
+  readonly estimate: TimelineEntry | null;
 }
 
 export interface DecidedTimes {
@@ -34,209 +47,193 @@ export interface DecidedTimes {
 
 /** Receives, for an estimate, the rule that applied to it and the name of the time, such as `etd` or `legs[0].eta`. */
 export type EstimateListener = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
-type RuleListener = (estimate: TimelineEntry, rule: MilestoneRule) => void;
 
 /** Inputs of the decision about the times of a shipment. */
 interface ScheduleBasis {
-  readonly schedule: Schedule;
-  /** The shipment before the command. Its legs are in schedule order, and frozen expected times are kept. */
-  readonly before: ShipmentRecord;
-  /** Revision of the first event of the command. The command itself may set the ETD even after the departure. */
-  readonly revision: number;
-  /** True if the command may set the ETA even after the arrival. */
-  readonly movesEtaAfterArrival?: boolean | undefined;
+  readonly schedule: ClientSchedule;
+  readonly containers: readonly string[];
+  /** Returns true if an arrival of the analysis is the arrival at the destination. */
+  readonly countsAsArrival: (entry: TimelineEntry) => boolean;
 }
 
 /**
  * Decides the estimated and actual times of the shipment and its legs. Values of clients and estimates are statements;
- * the newest valid statement wins. If the client sets no time for the shipment, the time of its first or last leg
- * counts.
+ * of those given before the actual time, the one reported last wins. If the client sets no time for the shipment, the
+ * time of its first or last leg counts.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function decideTimes(
   analysis: TimelineAnalysis,
-  { schedule, before, revision, movesEtaAfterArrival }: ScheduleBasis,
+  { schedule, containers, countsAsArrival }: ScheduleBasis,
   onEstimate?: EstimateListener,
 ): DecidedTimes {
   const { route } = analysis;
-  const containers = before.container_numbers;
   const listenerFor = (time: string): RuleListener | undefined =>
     onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
   const atd = findDeparture(analysis);
-  const ata = findArrival(analysis);
-  const departures = analysis.estimates.filter((entry) => isEstimatedDeparture(entry, route));
-  const arrivals = preferDestination(
-    analysis.estimates.filter((entry) => isEstimatedArrival(entry, route)),
-    (entry) => isAtPortOrUnknown(entry, route, route.ends),
-    listenerFor('eta'),
+  const arrived = analysis.arrivals.filter(countsAsArrival);
+  const ata = chooseActualTime(arrived.find(createVisitFilterForPort(route.destination, route)), arrived[0]);
+  const isForShipment = (entry: TimelineEntry) => isAtPortOrUnknown(entry, route, route.ends);
+  const history = new EstimateHistory(analysis);
+  const departures = new EstimatesOfKind(
+    (entry) => isEstimatedDeparture(entry, route),
+    (estimates) => estimates,
   );
+  const arrivals = new EstimatesOfKind(
+    (entry) => isEstimatedArrival(entry, route),
+    (estimates) => preferDestination(estimates, isForShipment, listenerFor('eta')),
+  );
+  const choose = (
+    kind: EstimatesOfKind,
+    matches: (entry: TimelineEntry) => boolean,
+    { value, written }: ClientValue<TimeOrDay | null>,
+    { time, actual, port }: { readonly time: string; readonly actual: Timestamp | null; readonly port: string | null },
+  ): DecidedTime => {
+    const listener = listenerFor(time);
+    if (listener !== undefined) {
+      const isTooLate = (entry: TimelineEntry) =>
+        isReportedAfter(entry, actual) && kind.includes(entry) && matches(entry);
+      for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
+    }
+    const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
+    const given = { value, written, at: findTimeGiven(schedule, written) };
+    return placeTime(chooseNewestTime(counting, given, containers, listener), port, route);
+  };
   const { value: sent, written: legsWritten } = schedule.legs;
-  const visited = matchLegs(analysis, sent, { atd: atd.value, ata: ata.value });
+  const visited = matchLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
-    const present = before.legs[index] ?? leg;
     const written = legsWritten[index] ?? REVISIONS_BEFORE_ALL;
-    const leaving = departures.filter(
-      (entry) => isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts)),
+    const isLeaving = (entry: TimelineEntry) =>
+      isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts));
+    const isReaching = (entry: TimelineEntry) => isDestination(entry) || (isLast && isForShipment(entry));
+    const etd = choose(
+      departures,
+      isLeaving,
+      { value: leg.etd, written: written.etd },
+      { time: `legs[${index}].etd`, actual: actual.atd, port: leg.origin_port },
     );
-    const reaching = arrivals.filter(
-      (entry) => isDestination(entry) || (isLast && isAtPortOrUnknown(entry, route, route.ends)),
+    const eta = choose(
+      arrivals,
+      isReaching,
+      { value: leg.eta, written: written.eta },
+      { time: `legs[${index}].eta`, actual: actual.ata, port: leg.destination_port },
     );
-    const onEtdEstimate = onEstimate && listenerFor(`legs[${index}].etd`);
-    const onEtaEstimate = onEstimate && listenerFor(`legs[${index}].eta`);
-    const etd =
-      actual.atd !== null && written.etd !== revision
-        ? findFrozenTime(present.etd, leaving, onEtdEstimate)
-        : chooseNewestTime(leaving, { value: leg.etd, written: written.etd }, containers, onEtdEstimate);
-    const eta =
-      actual.ata !== null && written.eta !== revision
-        ? findFrozenTime(present.eta, reaching, onEtaEstimate)
-        : chooseNewestTime(reaching, { value: leg.eta, written: written.eta }, containers, onEtaEstimate);
-    return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
+    return { etd, eta, leg: createLeg(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
   });
-  const departure = findClientStatement(schedule.etd, sent[0], legsWritten[0], 'etd');
-  const arrival = findClientStatement(schedule.eta, sent.at(-1), legsWritten.at(-1), 'eta');
-  const leaving = departures.filter((entry) => isAtPortOrUnknown(entry, route, route.starts));
-  const reaching = arrivals.filter((entry) => isAtPortOrUnknown(entry, route, route.ends));
-  const etd =
-    atd.value !== null && departure.written !== revision
-      ? findFrozenTime(before.etd, leaving, listenerFor('etd'), atd.milestone)
-      : departure.isOfLeg
-        ? toTimeOfLeg(weighed[0]?.etd)
-        : chooseNewestTime(leaving, schedule.etd, containers, listenerFor('etd'));
+  const isLeaving = (entry: TimelineEntry) => isAtPortOrUnknown(entry, route, route.starts);
+  const etd = isTimeOfLeg(schedule.etd, sent[0], 'etd')
+    ? placeTime(toTimeOfLeg(weighed[0]?.etd), route.origin, route)
+    : choose(departures, isLeaving, schedule.etd, { time: 'etd', actual: atd.value, port: route.origin });
   const eta =
-    ata.value !== null && !(movesEtaAfterArrival && arrival.written === revision)
-      ? findFrozenTime(before.eta, reaching, listenerFor('eta'), ata.milestone)
-      : arrival.isOfLeg
-        ? toTimeOfLeg(weighed.at(-1)?.eta)
-        : chooseNewestTime(reaching, schedule.eta, containers, listenerFor('eta'));
-  const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
-  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
-  return { etd, eta, atd, ata, legs };
+    ata.value === null && isTimeOfLeg(schedule.eta, sent.at(-1), 'eta')
+      ? placeTime(toTimeOfLeg(weighed.at(-1)?.eta), route.destination, route)
+      : choose(arrivals, isForShipment, ata.value === null ? schedule.eta : schedule.etaAtArrival, {
+          time: 'eta',
+          actual: ata.value,
+          port: route.destination,
+        });
+  const times = {
+    etd: etd.value,
+    etd_precision: getPrecision(etd),
+    eta: eta.value,
+    eta_precision: getPrecision(eta),
+    atd: atd.value,
+    ata: ata.value,
+  };
+  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createLeg(leg, times));
+  return { etd: freezeTime(etd, atd), eta: freezeTime(eta, ata), atd, ata, legs };
 }
 
-/** Returns the revision of the client's statement about a time, and whether the time is taken from a leg. */
-function findClientStatement(
-  own: ClientValue<Timestamp | null>,
-  leg: LegFields | undefined,
-  legWritten: LegTimesWritten | undefined,
-  time: 'etd' | 'eta',
-): { readonly isOfLeg: boolean; readonly written: number } {
-  const isOfLeg = own.value === null && leg !== undefined && leg[time] !== null;
-  return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
+/** Returns true if the client set the time only for the leg. */
+function isTimeOfLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta'): boolean {
+  return own.value === null && leg !== undefined && leg[time] !== null;
 }
 
-/** Returns the expected time that an actual time has frozen, so that estimates no longer change it. */
-function findFrozenTime(
-  value: Timestamp | null,
-  estimates: readonly TimelineEntry[],
-  onEstimate: RuleListener | undefined,
-  milestone: TimelineEntry | null = null,
-): DecidedTime {
-  if (onEstimate !== undefined) for (const entry of estimates) onEstimate(entry, 'actual_time_known');
-  return { value, rule: 'actual_time_known', milestone };
+/** Returns the expected time with the actual time as its reason, if that is known. */
+function freezeTime(expected: DecidedTime, actual: DecidedTime): DecidedTime {
+  if (actual.value === null) return expected;
+  return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
 
 function toTimeOfLeg(time: DecidedTime | undefined): DecidedTime {
-  return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
+  const estimate = time?.estimate ?? null;
+  return { value: time?.value ?? null, day: time?.day ?? null, rule: 'of_leg', milestone: estimate, estimate };
 }
 
 /** Finds the earliest departure at the origin; if there is none, the earliest departure. */
 function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
-  return chooseActualTime(departures.find(createVisitFilterForPort(route.origin)), departures[0]);
-}
-
-/** Finds the earliest arrival at the destination; if there is none, the earliest arrival after the last departure. */
-function findArrival({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
-  const departed = timeOf(departures.at(-1)) ?? '';
-  const atPort = arrivals.find(createVisitFilterForPort(route.destination));
-  return chooseActualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
+  return chooseActualTime(departures.find(createVisitFilterForPort(route.origin, route)), departures[0]);
 }
 
 function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
   const entry = atPort ?? other;
   if (entry === undefined) return UNKNOWN_TIME;
-  return { value: timeOf(entry), rule: atPort === undefined ? 'earliest' : 'at_port', milestone: entry };
+  return {
+    value: getOccurredAt(entry),
+    day: null,
+    rule: atPort === undefined ? 'earliest' : 'at_port',
+    milestone: entry,
+    estimate: null,
+  };
 }
 
-const UNKNOWN_TIME: DecidedTime = { value: null, rule: 'unknown', milestone: null };
+const UNKNOWN_TIME: DecidedTime = { value: null, day: null, rule: 'unknown', milestone: null, estimate: null };
 
-export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
-  const { estimates_arrival } = findMilestoneRules(milestone.code);
-  if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
-  const place = toComparablePlace(milestone.location);
-  const leg = route.legs.find((each) => each.destination_port === place) ?? route.legs.at(-1);
-  return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
+/** A time that the client gave. */
+interface GivenTime extends ClientValue<TimeOrDay | null> {
+  /** Time when the client gave it; empty if the client created the shipment with it. */
+  readonly at: Timestamp;
 }
 
-export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolean {
-  if (isVesselSailingOn(entry, route)) return false;
-  const { milestone } = entry;
-  const place = toComparablePlace(milestone.location);
-  const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
-  const rules = findMilestoneRules(milestone.code);
-  return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
-}
-
-/** Returns true if the milestone is at one of the ports, or has no known place. */
-function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
-  return ports.has(toComparablePlace(milestone.location)) || !isKnownPlace(route, milestone.location);
-}
-
-/** Drops all other arrival estimates if an estimate for the arrival at the destination exists. */
-function preferDestination(
-  estimates: readonly TimelineEntry[],
-  isForShipment: (entry: TimelineEntry) => boolean,
-  onEstimate: RuleListener | undefined,
-): readonly TimelineEntry[] {
-  const isDestination = (entry: TimelineEntry) => findMilestoneRules(entry.milestone.code).at_destination === true;
-  if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
-  return estimates.filter((entry) => {
-    const counts = isDestination(entry) || !isForShipment(entry);
-    if (!counts) onEstimate?.(entry, 'destination_estimated');
-    return counts;
-  });
+/** Returns true if the estimate was reported after the client gave its value. */
+function isNewerThan({ milestone, written }: TimelineEntry, given: GivenTime): boolean {
+  return milestone.reported_at === given.at ? written > given.written : milestone.reported_at > given.at;
 }
 
 /**
  * Chooses the time from estimates that are newer than the client's value. For each container, takes the newest estimate
- * that names the container or none; the latest of these wins. Without such estimates, returns the client's value.
+ * that names the container or none; the latest of these wins. Without such estimates, returns the client's value. Days
+ * are not yet placed at the port.
  */
 function chooseNewestTime(
   estimates: readonly TimelineEntry[],
-  set: ClientValue<Timestamp | null>,
+  given: GivenTime,
   containers: readonly string[],
   onEstimate: RuleListener | undefined,
 ): DecidedTime {
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
   for (const entry of estimates) {
-    if (entry.written <= set.written) continue;
+    if (!isNewerThan(entry, given)) continue;
     const number = entry.milestone.container_number;
     if (number === null) unnamed = chooseNewer(unnamed, entry);
     else named.set(number, chooseNewer(named.get(number), entry));
   }
   const weighed =
     named.size === 0 ? [unnamed] : containers.map((number) => chooseNewerEntry(unnamed, named.get(number)));
-  const chosen = weighed.reduce(chooseLaterTime, undefined);
+  const chosen = weighed.reduce(chooseLaterEstimate, undefined);
   if (onEstimate !== undefined) {
-    for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, set.written, { weighed, chosen }));
+    for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, given, { weighed, chosen }));
   }
-  if (chosen !== undefined) return { value: timeOf(chosen), rule: 'newest_estimate', milestone: chosen };
-  return set.value === null ? UNKNOWN_TIME : { value: set.value, rule: 'set_by_client', milestone: null };
+  if (chosen !== undefined)
+    return { ...readEstimatedTime(chosen.milestone), rule: 'newest_estimate', milestone: chosen, estimate: chosen };
+  if (given.value === null) return UNKNOWN_TIME;
+  // The caller computes the end of the day, because it depends on the port.
+  return { ...toStatedTime(given.value, null), rule: 'set_by_client', milestone: null, estimate: null };
 }
 
 function findEstimateRule(
   entry: TimelineEntry,
-  setAt: number,
+  given: GivenTime,
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
 ): MilestoneRule {
   if (entry === chosen) return 'newest_estimate';
-  if (entry.written <= setAt) return 'set_by_client';
+  if (!isNewerThan(entry, given)) return 'set_by_client';
   return weighed.includes(entry) ? 'later_estimate' : 'newer_estimate';
 }
 
-function chooseLaterTime(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+function chooseLaterEstimate(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return b.milestone.occurred_at > a.milestone.occurred_at ? b : a;
 }
@@ -246,7 +243,7 @@ function chooseNewerEntry(a: TimelineEntry | undefined, b: TimelineEntry | undef
 }
 
 function chooseNewer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
-  return a !== undefined && a.written > b.written ? a : b;
+  return a !== undefined && compareReports(a.milestone, b.milestone) > 0 ? a : b;
 }
 
 type IsVisit = (entry: TimelineEntry) => boolean;
@@ -260,23 +257,25 @@ interface VisitedLeg {
   readonly actual: Actual;
 }
 
-function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
-  return entry?.milestone.occurred_at ?? null;
-}
-
-function createVisitFilterForPort(port: string | null): IsVisit {
-  return ({ milestone }) => port !== null && toComparablePlace(milestone.location) === port;
+function createVisitFilterForPort(port: string | null, route: Route): IsVisit {
+  return ({ milestone }) => port !== null && route.locate(milestone.location).key === port;
 }
 
 /** Matches milestones to legs. @param shipment actual times of the shipment */
-function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
+function matchLegs(
+  analysis: TimelineAnalysis,
+  legs: readonly LegFields[],
+  shipment: Actual,
+  arrived: readonly TimelineEntry[],
+): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
-    const isOrigin = createVisitFilter(legs, index, 'origin_port', before);
-    const isDestination = createVisitFilter(legs, index, 'destination_port', before);
+    const createFilter = (port: 'origin_port' | 'destination_port') =>
+      createVisitFilter(legs, index, createVisitFilterForPort(leg[port], analysis.route), { port, before });
+    const [isOrigin, isDestination] = [createFilter('origin_port'), createFilter('destination_port')];
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
-    const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
+    const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
     // A single leg is the whole journey, but if its mode differs, its departure may be another milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
@@ -291,11 +290,10 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
 function createVisitFilter(
   legs: readonly LegFields[],
   index: number,
-  port: 'origin_port' | 'destination_port',
-  before: Actual | undefined,
+  isThere: IsVisit,
+  { port, before }: { readonly port: 'origin_port' | 'destination_port'; readonly before: Actual | undefined },
 ): IsVisit {
   const own = legs[index]?.[port] ?? null;
-  const isThere = createVisitFilterForPort(own);
   if (!legs.slice(0, index).some((leg) => leg[port] === own)) return isThere;
   const since = before?.ata ?? before?.atd ?? null;
   return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
@@ -306,22 +304,18 @@ function createVisitFilter(
  * departure and the last arrival.
  */
 function findActualTimesOfLeg(
-  { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
+  { legDepartures, legArrivals, departures, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
-  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
+  ends: { readonly isFirst: boolean; readonly isLast: boolean; readonly arrived: readonly TimelineEntry[] },
 ): Actual {
   const mode = leg.mode ?? route.mode;
-  const isPlaceless = ({ milestone }: TimelineEntry) => !isKnownPlace(route, milestone.location);
+  const isPlaceless = ({ milestone }: TimelineEntry) => !route.locate(milestone.location).isKnown;
   const departed = legDepartures.find(
     (entry) => isOrigin(entry) && isDeparture(findMilestoneRules(entry.milestone.code), mode),
   );
   const arrived = legArrivals.find(isDestination);
-  const lastDeparture = timeOf(departures.at(-1)) ?? '';
-  const isAfterDepartures = ({ milestone }: TimelineEntry) => milestone.occurred_at >= lastDeparture;
   return {
-    atd: timeOf(departed ?? (isFirst ? departures.find(isPlaceless) : undefined)),
-    ata: timeOf(
-      arrived ?? (isLast ? arrivals.find((entry) => isPlaceless(entry) && isAfterDepartures(entry)) : undefined),
-    ),
+    atd: getOccurredAt(departed ?? (ends.isFirst ? departures.find(isPlaceless) : undefined)),
+    ata: getOccurredAt(arrived ?? (ends.isLast ? ends.arrived.find(isPlaceless) : undefined)),
   };
 }

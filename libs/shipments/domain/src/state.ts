@@ -5,11 +5,13 @@ import {
   type Milestone,
   type ShipmentException,
   type ShipmentRecord,
+  type TimeOrDay,
   type Timestamp,
 } from '@tracking/contracts';
 import type {
   GivenPorts,
   LastSentValues,
+  EstimateReport,
   LegTimesWritten,
   Overridden,
   ScheduleFields,
@@ -33,9 +35,37 @@ export interface TimelineEntry {
    * are recognized.
    */
   readonly overridden: Overridden;
+  /**
+   * Former reports of an estimate that its sender has changed under the same `external_id`, in the order in which they
+   * were stated: the earliest and the latest ones. The original ETA, and the ETA after the arrival, depend on them.
+   */
+  readonly formerReports: readonly EstimateReport[];
 }
 
-/** The client's last value, with the revision of its event. Only later estimates override the value. */
+/** Returns the time of a milestone; null if there is no milestone. */
+export function getOccurredAt(entry: TimelineEntry | undefined): Timestamp | null {
+  return entry?.milestone.occurred_at ?? null;
+}
+
+/**
+ * Times of superseded estimates that are no longer on the timeline, of one series: with the same code, container, place
+ * and source. Actual times decide which of them count, and repetitions of them are recognized.
+ */
+export interface DroppedReports {
+  /** One of the estimates, without its id. The others differ in their times, and in fields without effect. */
+  readonly sample: Milestone;
+  /**
+   * Three numbers for each report, in the order in which the reports were stated: `reported_at` and `occurred_at` in
+   * milliseconds, and the revision of the event that stated it.
+   */
+  readonly times: readonly number[];
+  /** Latest `reported_at` of the reports whose times are no longer known, in milliseconds; `-Infinity` if all are known. */
+  readonly forgottenUntil: number;
+  /** Revision of the latest event that stated one of the reports. */
+  readonly lastWritten: number;
+}
+
+/** The client's value, with the revision of its event. Only estimates that are reported later override the value. */
 export interface ClientValue<T> {
   readonly value: T;
   readonly written: number;
@@ -48,15 +78,63 @@ interface ClientLegs {
 }
 
 /** The client's values for fields that estimates also set. */
-export interface Schedule {
-  readonly etd: ClientValue<Timestamp | null>;
-  readonly eta: ClientValue<Timestamp | null>;
+export interface ClientSchedule {
+  readonly etd: ClientValue<TimeOrDay | null>;
+  readonly eta: ClientValue<TimeOrDay | null>;
   readonly legs: ClientLegs;
+  /** The client's ETA that counts after the arrival. Upserts after the arrival do not change it. */
+  readonly etaAtArrival: ClientValue<TimeOrDay | null>;
+  /** The first ETA that the client gave since it last set `original_eta`, for the shipment or its last leg; else null. */
+  readonly firstEta: ClientValue<TimeOrDay> | null;
+  /** Times of the events that set the values, by revision. Values of the first upsert precede all estimates. */
+  readonly givenAt: ReadonlyMap<number, Timestamp>;
 }
 
+/** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
+export function findTimeGiven({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
+  return givenAt.get(written) ?? '';
+}
+
+/** Returns true if the client gave a value after a time; for an empty time always. */
+export function isGivenAfter(schedule: Pick<ClientSchedule, 'givenAt'>, written: number, time: Timestamp): boolean {
+  return time === '' || findTimeGiven(schedule, written) > time;
+}
+
+/** The original ETA that the client set. */
+export interface GivenOriginalEta {
+  /** The value; null if the original ETA is the earliest ETA that was reported. */
+  readonly value: TimeOrDay | null;
+  /** Time when the client set or reset it; empty if it never did. Earlier reports no longer count. */
+  readonly since: Timestamp;
+}
+export const NO_ORIGINAL_ETA: GivenOriginalEta = { value: null, since: '' };
+
 /** Creates the schedule from the first upsert. */
-export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): Schedule {
-  return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
+export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
+  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
+  const etaAtArrival = findClientEta(given);
+  return { ...given, etaAtArrival, firstEta: toFirstEta(etaAtArrival), givenAt: new Map() };
+}
+
+/** Returns the ETA that the client gave for the shipment; if it gave none, that of the last leg. */
+function findClientEta({ eta, legs }: Pick<ClientSchedule, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
+  const ofLeg = legs.value.at(-1)?.eta ?? null;
+  if (eta.value !== null || ofLeg === null) return eta;
+  return { value: ofLeg, written: legs.written.at(-1)?.eta ?? eta.written };
+}
+
+function toFirstEta({ value, written }: ClientValue<TimeOrDay | null>): ClientValue<TimeOrDay> | null {
+  return value === null ? null : { value, written };
+}
+
+/** An event with which a client sets fields of the schedule. */
+interface ScheduleStatement {
+  readonly revision: number;
+  readonly at: Timestamp;
+  /** True if the event is an upsert after the arrival, which does not change the ETA of the shipment. */
+  readonly keepsEta: boolean;
+  /** Time when the client last set or reset `original_eta`; empty if it never did. Its first ETA is given later. */
+  readonly originalEtaSince: Timestamp;
 }
 
 /**
@@ -64,17 +142,36 @@ export function createSchedule({ etd, eta, legs }: LastSentValues, written: numb
  * @param legsWritten revisions by leg; if absent, this event sets all times of the legs
  */
 export function setSchedule(
-  schedule: Schedule,
+  schedule: ClientSchedule,
   fields: ScheduleFields,
-  written: number,
+  { revision: written, at, keepsEta, originalEtaSince }: ScheduleStatement,
   legsWritten?: readonly LegTimesWritten[],
-): Schedule {
+): ClientSchedule {
   const { etd, eta, legs } = fields;
-  return {
+  if (etd === undefined && eta === undefined && legs === undefined) return schedule;
+  const given = {
     etd: etd === undefined ? schedule.etd : { value: etd, written },
     eta: eta === undefined ? schedule.eta : { value: eta, written },
     legs: legs === undefined ? schedule.legs : setLegs(legs, written, legsWritten),
   };
+  const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
+  const etaAtArrival = movesEta ? findClientEta(given) : schedule.etaAtArrival;
+  const { firstEta: former } = schedule;
+  const isFormer = former !== null && isGivenAfter(schedule, former.written, originalEtaSince);
+  const firstEta = isFormer ? former : toFirstEta(etaAtArrival);
+  const after = { ...given, etaAtArrival, firstEta };
+  const givenAt = new Map([...schedule.givenAt, [written, at]]);
+  return { ...after, givenAt: keepUsedTimes(givenAt, after) };
+}
+
+/** Drops the times of events whose values are all replaced. */
+function keepUsedTimes(
+  givenAt: ReadonlyMap<number, Timestamp>,
+  { etd, eta, legs, etaAtArrival, firstEta }: Omit<ClientSchedule, 'givenAt'>,
+): ReadonlyMap<number, Timestamp> {
+  const used = new Set([etd.written, eta.written, etaAtArrival.written, firstEta?.written]);
+  for (const leg of legs.written) used.add(leg.etd).add(leg.eta);
+  return new Map([...givenAt].filter(([revision]) => used.has(revision)));
 }
 
 function setLegs(
@@ -107,10 +204,11 @@ export interface ShipmentState {
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly record: ShipmentRecord;
-  readonly schedule: Schedule;
+  readonly schedule: ClientSchedule;
   readonly sent: LastSentValues;
   /** Ports that the client set for the shipment; null if they equal the ports of the record. */
   readonly ports: GivenPorts | null;
+  readonly originalEta: GivenOriginalEta;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
@@ -118,6 +216,8 @@ export interface ShipmentState {
    * Milestones sorted by occurred_at, catalog sequence, recorded_at and id, including retracted and superseded ones.
    */
   readonly timeline: readonly TimelineEntry[];
+  /** Reports of superseded estimates that are no longer on the timeline, by series. */
+  readonly droppedEstimates: ReadonlyMap<string, DroppedReports>;
   /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
   /** All documents, including deleted ones, in the order in which they were added. */
@@ -137,9 +237,16 @@ export interface ShipmentState {
   readonly commands: readonly AppendedCommand[];
 }
 
+type DroppedReportsDraft = { -readonly [Key in Exclude<keyof DroppedReports, 'times'>]: DroppedReports[Key] } & {
+  times: number[];
+};
+
 /** Draft of a state. It has its own copies of the lists, which folding modifies. */
-export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
+export type ShipmentDraft = {
+  -readonly [Key in Exclude<keyof ShipmentState, 'droppedEstimates'>]: ShipmentState[Key];
+} & {
   timeline: TimelineEntry[];
+  droppedEstimates: Map<string, DroppedReportsDraft>;
   exceptions: ShipmentException[];
   documents: DocumentState[];
   commands: AppendedCommand[];

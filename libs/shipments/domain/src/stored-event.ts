@@ -1,10 +1,16 @@
-import type { JsonObject } from '@tracking/contracts';
+import {
+  addMissingDetails,
+  addMissingPrecisions,
+  type JsonObject,
+  type Milestone,
+  type ShipmentRecord,
+} from '@tracking/contracts';
 import type { FormerVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
-import { type ShipmentEvent, type ShipmentEventBody, storedEvents } from './events/stored-events.ts';
+import { type ShipmentEvent, type ShipmentEventBody, storedEventDescriptors } from './events/stored-events.ts';
 
 /** Prefix of shipment ids. The id and the stream name of a shipment contain the same token. */
-const ID_PREFIX = 'shp_';
+const SHIPMENT_ID_PREFIX = 'shp_';
 /**
  * Prefix of the stream names of shipments. The character after it is uniformly distributed, so that streams can be
  * partitioned by it.
@@ -12,7 +18,7 @@ const ID_PREFIX = 'shp_';
 export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 
 /** Pattern of 128 bits in base32. The last of the 26 characters holds three bits, so it has eight possible values. */
-const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
+const SHIPMENT_ID_PATTERN = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
 /** Patterns of ids of exceptions and documents: the shipment's token, then 80 more bits. */
 const PART_ID_PATTERNS = {
@@ -28,12 +34,12 @@ export function parseShipmentIdOfPart(part: keyof typeof PART_ID_PATTERNS, id: u
 
 /** Returns the id of a shipment. @param token 26 characters of base32 */
 export function toShipmentId(token: string): string {
-  return ID_PREFIX + token;
+  return SHIPMENT_ID_PREFIX + token;
 }
 
 /** Returns the id if it is well-formed, otherwise undefined. Only a well-formed id may become part of a stream name. */
 export function parseShipmentId(id: unknown): string | undefined {
-  return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
+  return typeof id === 'string' && SHIPMENT_ID_PATTERN.test(id) ? id : undefined;
 }
 
 /**
@@ -41,7 +47,7 @@ export function parseShipmentId(id: unknown): string | undefined {
  * token.
  */
 export function toShipmentToken(shipmentId: string): string {
-  return shipmentId.slice(ID_PREFIX.length);
+  return shipmentId.slice(SHIPMENT_ID_PREFIX.length);
 }
 
 /** Converts `shp_<token>` to `shipment-<token>`. Returns other text unchanged; no stream has such a name. */
@@ -51,7 +57,7 @@ export function toStreamName(shipmentId: string): string {
 
 /** Converts `shipment-<token>` to `shp_<token>`. */
 export function parseStreamName(stream: string): string {
-  return stream.replace(/^shipment-/, ID_PREFIX);
+  return stream.replace(/^shipment-/, SHIPMENT_ID_PREFIX);
 }
 
 /** Returns true if the stream belongs to a shipment. */
@@ -77,7 +83,7 @@ interface StoredShipmentEvent {
  */
 export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
   // Only `toShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
-  return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
+  return { ...upcastBody(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
 /** Error for a stored event of an unknown type: a newer version wrote it, or it does not belong to a shipment. */
@@ -114,16 +120,59 @@ export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: stri
   };
 }
 
-const upcastStored = createUpcaster(storedEvents);
+const upcastStored = createUpcaster(storedEventDescriptors);
 
 /** Converts the body of a stored event to its newest version. @throws UnknownEventTypeError */
-export function upcast(type: string, data: JsonObject): ShipmentEventBody {
+export function upcastBody(type: string, data: JsonObject): ShipmentEventBody {
   // The cast is safe, because the type determines the form of the data.
-  return upcastStored(type, data) as unknown as ShipmentEventBody;
+  return completeMilestones(completeShipment(upcastStored(type, data) as unknown as ShipmentEventBody));
+}
+
+/** Adds the precisions to the shipment or legs of an event that was stored before days were known. */
+function completeShipment(event: ShipmentEventBody): ShipmentEventBody {
+  if (event.type === 'shipment.created.v1') {
+    const { shipment } = event.data;
+    if ((shipment as Partial<ShipmentRecord>).eta_precision !== undefined) return event;
+    const legs = addMissingPrecisions(shipment.legs);
+    return { ...event, data: { ...event.data, shipment: { ...shipment, ...TIME_PRECISION, legs } } };
+  }
+  if (event.type !== 'shipment.changed.v1') return event;
+  const { changes } = event.data;
+  if (changes.legs === undefined) return event;
+  const { from, to } = changes.legs;
+  const legs = { from: addMissingPrecisions(from), to: addMissingPrecisions(to) };
+  if (legs.from === from && legs.to === to) return event;
+  return { ...event, data: { ...event.data, changes: { ...changes, legs } } };
+}
+
+const TIME_PRECISION = { etd_precision: 'time', eta_precision: 'time', original_eta_precision: 'time' } as const;
+
+/** Adds the fields to the milestones of an event that did not exist when the event was stored. */
+function completeMilestones(event: ShipmentEventBody): ShipmentEventBody {
+  if (event.type === 'milestone.recorded.v1' || event.type === 'milestone.retracted.v1')
+    return completeFields(event, ['milestone']);
+  if (event.type === 'milestone.corrected.v1') return completeFields(event, ['milestone', 'previous']);
+  if (event.type !== 'shipment.changed.v1') return event;
+  const { changes } = event.data;
+  if (changes.milestone === undefined) return event;
+  const { from, to } = changes.milestone;
+  const milestone = { from: addMissingDetails(from), to: to && addMissingDetails(to) };
+  if (milestone.from === from && milestone.to === to) return event;
+  return { ...event, data: { ...event.data, changes: { ...changes, milestone } } };
+}
+
+function completeFields<Field extends string, Event extends { readonly data: Readonly<Record<Field, Milestone>> }>(
+  event: Event,
+  fields: readonly Field[],
+): Event {
+  const isComplete = fields.every((field) => addMissingDetails(event.data[field]) === event.data[field]);
+  if (isComplete) return event;
+  const completed = Object.fromEntries(fields.map((field) => [field, addMissingDetails(event.data[field])]));
+  return { ...event, data: { ...event.data, ...completed } };
 }
 
 /** Types of all events that were ever stored, in all versions. */
-export const storedEventTypes: readonly string[] = storedEvents.flatMap(({ type, formerVersions = [] }) => [
+export const storedEventTypes: readonly string[] = storedEventDescriptors.flatMap(({ type, formerVersions = [] }) => [
   ...formerVersions.map((former) => former.type),
   type,
 ]);

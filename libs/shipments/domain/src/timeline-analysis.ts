@@ -1,8 +1,12 @@
-import { type MilestoneRules, type Timestamp, findMilestoneRules } from '@tracking/contracts';
-import { type MilestoneMeaning, isDeparture, findMeaning, findIgnoringRule } from './milestone-meaning.ts';
+import type { Timestamp } from '@tracking/contracts';
+import { buildJourney, type Journey } from './journey.ts';
+import { type ActualMilestones, MilestoneGroups, type SortedEntries } from './milestone-groups.ts';
+import { MilestoneClassifier, type MilestoneKind } from './milestone-kind.ts';
+import { findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
-import type { TimelineEntry } from './state.ts';
-import { TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
+import type { DroppedReports, ShipmentState, TimelineEntry } from './state.ts';
+import { chooseLaterEntry, TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
+import type { JourneyTimes } from './trips.ts';
 
 /**
  * Analysis of a timeline in one pass. All derived fields of a shipment are computed from the analysis. Its lists are in
@@ -14,10 +18,17 @@ export interface TimelineAnalysis {
   readonly unnamed: MilestoneSummary;
   /** Summaries of actual milestones by container. They include only containers of the shipment. */
   readonly named: ReadonlyMap<string, MilestoneSummary>;
-  /** Actual departures and arrivals of the shipment at any place. */
+  /** Summaries that replace `unnamed` for containers for which some of its milestones do not count. */
+  readonly unnamedFor: ReadonlyMap<string, MilestoneSummary>;
+  /** Time before which a finished trip of a container does not belong to the shipment. */
+  readonly departsFrom: Timestamp;
+  /** Actual milestones that do not report what happened to the goods. */
+  readonly journey: Journey;
+  /** Actual departures of the shipment at any place. */
   readonly departures: readonly TimelineEntry[];
+  /** Actual arrivals at the destination, and at missing or unknown places. */
   readonly arrivals: readonly TimelineEntry[];
-  /** Actual arrivals of legs: arrivals of the shipment, and arrivals on the way. */
+  /** Actual arrivals of legs: arrivals at all places. */
   readonly legArrivals: readonly TimelineEntry[];
   /** Actual departures of legs: departures of the shipment, and pick-ups, which are departures by road only. */
   readonly legDepartures: readonly TimelineEntry[];
@@ -25,79 +36,129 @@ export interface TimelineAnalysis {
   readonly cancellations: readonly TimelineEntry[];
   /** Estimates that are not superseded. */
   readonly estimates: readonly TimelineEntry[];
+  /** Estimates that a later report replaced. They count if that report was stated after the actual time. */
+  readonly replacedEstimates: readonly TimelineEntry[];
+  /** Reports of estimates that are no longer on the timeline, without those of containers that were removed. */
+  readonly droppedReports: readonly DroppedReports[];
   readonly last: TimelineEntry | undefined;
 }
 
-/**
- * Analyses a timeline.
- * @param timeline entries in timeline order
- */
+/** Analyses a timeline, whose entries are in timeline order. */
 export function analyseTimeline(
-  timeline: readonly TimelineEntry[],
+  { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   route: Route,
   containers: readonly string[],
+  times: JourneyTimes,
 ): TimelineAnalysis {
   const present = new Set(containers);
-  const analysis = new TimelineAnalyser(route);
+  const classifier = new MilestoneClassifier(route);
+  const sorter = new MilestoneSorter();
   for (const entry of timeline) {
-    if (findIgnoringRule(entry.milestone, present) !== undefined) continue;
-    if (entry.milestone.classifier === 'actual') analysis.addActual(entry);
-    else analysis.estimates.push(entry);
+    const rule = findIgnoringRule(entry.milestone, present);
+    if (rule === 'newer_estimate') sorter.replacedEstimates.push(entry);
+    if (rule !== undefined) continue;
+    if (entry.milestone.classifier === 'actual') sorter.addActual(entry, classifier.classifyMilestone(entry));
+    else sorter.estimates.push(entry);
   }
-  return analysis;
+  const journey = buildJourney(sorter, route, containers, times);
+  return summariseJourney(
+    sorter,
+    journey,
+    { route, droppedReports: listDroppedReports(droppedEstimates, present) },
+    times,
+  );
 }
 
-/** The analysis while it passes over the timeline. */
-class TimelineAnalyser implements TimelineAnalysis {
-  readonly unnamed = new MilestoneSummary();
-  readonly named = new Map<string, MilestoneSummary>();
+const NO_REPORTS: readonly DroppedReports[] = [];
+
+function listDroppedReports(
+  dropped: ShipmentState['droppedEstimates'],
+  containers: ReadonlySet<string>,
+): readonly DroppedReports[] {
+  if (dropped.size === 0) return NO_REPORTS;
+  return [...dropped.values()].filter(({ sample }) => findIgnoringRule(sample, containers) === 'newer_estimate');
+}
+
+/** Sorts the milestones of a timeline into the lists that the rules need. */
+class MilestoneSorter implements ActualMilestones {
+  readonly unnamed = new MilestoneGroups();
+  readonly named = new Map<string, MilestoneGroups>();
+  readonly estimates: TimelineEntry[] = [];
+  readonly replacedEstimates: TimelineEntry[] = [];
   readonly departures: TimelineEntry[] = [];
   readonly arrivals: TimelineEntry[] = [];
   readonly legArrivals: TimelineEntry[] = [];
   readonly legDepartures: TimelineEntry[] = [];
-  readonly estimates: TimelineEntry[] = [];
-  last: TimelineEntry | undefined;
-  private readonly cancelled: TimelineEntry[] = [];
-  private confirmed: Timestamp = TIME_BEFORE_ALL;
+  readonly bookingsCancelled: TimelineEntry[] = [];
+  readonly bookingsConfirmed: TimelineEntry[] = [];
 
-  constructor(readonly route: Route) {}
-
-  get cancellations(): readonly TimelineEntry[] {
-    return this.cancelled.filter(({ milestone }) => milestone.occurred_at >= this.confirmed);
+  addActual(entry: TimelineEntry, kind: MilestoneKind): void {
+    this.findGroups(entry.milestone.container_number).addMilestone(entry, kind);
+    if (kind.isLegDeparture) {
+      this.legDepartures.push(entry);
+      if (kind.isDeparture) this.departures.push(entry);
+    }
+    const { status } = kind.meaning;
+    if (kind.isLegArrival) {
+      this.legArrivals.push(entry);
+      if (kind.isArrival && status === 'arrived') this.arrivals.push(entry);
+    }
+    if (status === 'cancelled') this.bookingsCancelled.push(entry);
+    if (kind.rules.takes_back === 'cancellation') this.bookingsConfirmed.push(entry);
   }
 
-  addActual(entry: TimelineEntry): void {
-    const { code, container_number, occurred_at } = entry.milestone;
-    const rules = findMilestoneRules(code);
-    const meaning = findMeaning(entry, rules, this.route);
-    this.last = entry;
-    this.getSummary(container_number).add(entry, rules, meaning, this.route);
-    if (meaning.status === 'cancelled') this.cancelled.push(entry);
-    if (rules.takes_back === 'cancellation') this.confirmed = occurred_at;
-    if (rules.departure !== undefined && meaning.rule !== 'sailing_on') this.addDeparture(entry, rules);
-    this.addArrival(entry, rules, meaning);
-  }
-
-  private getSummary(container: string | null): MilestoneSummary {
+  private findGroups(container: string | null): MilestoneGroups {
     if (container === null) return this.unnamed;
-    const summary = this.named.get(container) ?? new MilestoneSummary();
-    this.named.set(container, summary);
-    return summary;
+    let groups = this.named.get(container);
+    if (groups === undefined) {
+      groups = new MilestoneGroups();
+      this.named.set(container, groups);
+    }
+    return groups;
   }
+}
 
-  private addDeparture(entry: TimelineEntry, rules: MilestoneRules): void {
-    this.legDepartures.push(entry);
-    if (isDeparture(rules, this.route.mode)) this.departures.push(entry);
-  }
+/** Summary of no milestones, which shipments share whose milestones all name a container. Must not be modified. */
+const EMPTY_SUMMARY = new MilestoneSummary(new MilestoneGroups(), null);
 
-  private addArrival(
-    entry: TimelineEntry,
-    { leg_arrival, takes_back }: MilestoneRules,
-    meaning: MilestoneMeaning,
-  ): void {
-    const isOnTheWay = meaning.rule === 'arrival_on_the_way';
-    const isArrival = meaning.status === 'arrived' && takes_back !== 'availability';
-    if (isArrival || isOnTheWay || leg_arrival) this.legArrivals.push(entry);
-    if (isArrival) this.arrivals.push(entry);
+function summariseJourney(
+  sorted: MilestoneSorter,
+  journey: Journey,
+  { route, droppedReports }: Pick<TimelineAnalysis, 'route' | 'droppedReports'>,
+  { etd, created_at }: JourneyTimes,
+): TimelineAnalysis {
+  const { asides } = journey;
+  const listCounting = (entries: SortedEntries) =>
+    asides.size === 0 ? entries : entries.filter((entry) => !asides.has(entry));
+  const confirmed = listCounting(sorted.bookingsConfirmed).at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL;
+  const cancelled = listCounting(sorted.bookingsCancelled);
+  const unnamed = journey.unnamed.isEmpty ? EMPTY_SUMMARY : new MilestoneSummary(journey.unnamed, route.destination);
+  const named = new Map<string, MilestoneSummary>();
+  let { last } = unnamed;
+  for (const [container, groups] of journey.named) {
+    if (groups.isEmpty) continue;
+    const summary = new MilestoneSummary(groups, route.destination);
+    named.set(container, summary);
+    last = chooseLaterEntry(last, summary.last);
   }
+  const unnamedFor = new Map<string, MilestoneSummary>();
+  for (const [container, groups] of journey.unnamedFor)
+    unnamedFor.set(container, new MilestoneSummary(groups, route.destination));
+  return {
+    route,
+    unnamed,
+    named,
+    unnamedFor,
+    departsFrom: etd ?? created_at,
+    journey,
+    departures: listCounting(sorted.departures),
+    arrivals: listCounting(sorted.arrivals),
+    legArrivals: listCounting(sorted.legArrivals),
+    legDepartures: listCounting(sorted.legDepartures),
+    cancellations: cancelled.filter(({ milestone }) => milestone.occurred_at >= confirmed),
+    estimates: sorted.estimates,
+    replacedEstimates: sorted.replacedEstimates,
+    droppedReports,
+    last,
+  };
 }

@@ -1,43 +1,86 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
-import type { Overridden } from './events/event-data.ts';
-import { isFeed, isOverridden, restoreLastSentContent, applyOverridden } from './last-sent.ts';
-import { toComparablePlace } from './references.ts';
-import { type TimelineEntry, compareMilestones } from './state.ts';
+import { isDroppedReport } from './dropped-estimates.ts';
+import type { EstimateReport, Overridden } from './events/event-data.ts';
+import { isFeedSource, isOverridden, restoreLastSentContent, applyOverridden } from './last-sent.ts';
+import { compareReportTimes, isSameStatement, listEstimates } from './reports.ts';
+import { type ShipmentState, type TimelineEntry, compareMilestones } from './state.ts';
 
 /** Changes that an event makes to the timeline. */
 export interface MilestoneChanges {
-  /** The new or changed milestone. */
-  readonly milestone: Milestone;
+  /** The new or changed milestone; null if the event only replaces or restores milestones. */
+  readonly milestone: Milestone | null;
   readonly isNew: boolean;
-  /** Ids of estimates whose `superseded_at` is set to `at`. */
+  /** Ids of milestones whose `superseded_at` is set to `at`. */
   readonly superseded: readonly string[];
-  /** Ids of estimates whose `superseded_at` is set to null. */
+  /** Ids of milestones whose `superseded_at` is set to null. */
   readonly restored: readonly string[];
+  /** Ids of superseded estimates that are removed; absent if there are none. */
+  readonly dropped?: readonly string[] | undefined;
   readonly at: Timestamp;
   /** Values that a feed last sent and that values of a person override; absent if the event does not change them. */
-  readonly overridden?: Overridden;
+  readonly overridden?: Overridden | undefined;
+  /**
+   * Report of the estimate that no longer counts, null if there is none; absent in events of releases that did not
+   * compare reports, where each change of an estimate replaces a report.
+   */
+  readonly formerReport?: EstimateReport | null | undefined;
 }
 
-/** Inserts a milestone or moves a changed one, and marks the estimates that it replaces. Modifies the list. */
+/** Inserts a milestone or moves a changed one, and marks the milestones that it replaces. Modifies the list. */
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
-  const { milestone, superseded, restored, at, overridden } = changes;
-  const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
+  const { superseded, restored, at, overridden } = changes;
+  if (changes.milestone === null) {
+    setSupersededAt(timeline, superseded, at);
+    setSupersededAt(timeline, restored, null);
+    return;
+  }
+  const { id } = changes.milestone;
+  const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === id);
   const previous = timeline[place];
   if (place >= 0) timeline.splice(place, 1);
   setSupersededAt(timeline, superseded, at);
   setSupersededAt(timeline, restored, null);
+  const milestone = addReportTime(changes.milestone, previous?.milestone, at);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
-  const isStatedBefore =
-    previous !== undefined &&
-    isSameStatement(previous.milestone, milestone) &&
-    !isCurrentAgain(previous.milestone, milestone);
   insertEntry(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
-    written: isStatedBefore ? previous.written : revision,
-    overridden: applyOverridden(previous, overridden),
+    written: previous !== undefined && isStatedBefore(previous.milestone, milestone) ? previous.written : revision,
+    overridden: addOverriddenReportTime(applyOverridden(previous, overridden), previous),
+    formerReports:
+      previous === undefined ? NO_FORMER_REPORTS : addFormerReport(previous, milestone, changes.formerReport),
   });
+}
+
+/**
+ * Returns the milestone with the time of its report. Milestones of releases that did not store this time were reported
+ * when they were recorded, or when their last statement was recorded.
+ * @param previous the milestone before the event; undefined if it is new
+ * @param at time of the event
+ */
+export function addReportTime(milestone: Milestone, previous: Milestone | undefined, at: Timestamp): Milestone {
+  if ((milestone as Partial<Milestone>).reported_at !== undefined) return milestone;
+  const isSame = previous !== undefined && isStatedBefore(previous, milestone);
+  return { ...milestone, reported_at: isSame ? previous.reported_at : at };
+}
+
+/**
+ * Returns the overridden values of a feed with the time of their report. In events of releases that did not store this
+ * time, they were reported when the milestone had last been stated before the person overrode them.
+ */
+function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry | undefined): Overridden {
+  if (previous === undefined || !isOverridden({ overridden }) || overridden.reported_at !== undefined)
+    return overridden;
+  return { ...overridden, reported_at: previous.overridden.reported_at ?? previous.milestone.reported_at };
+}
+
+/**
+ * Returns true if a change of a milestone keeps its classifier, time, place and source, so that the time at which these
+ * values were first reported stays valid.
+ */
+function isStatedBefore(previous: Milestone, milestone: Milestone): boolean {
+  return isSameStatement(previous, milestone) && !isCurrentAgain(previous, milestone);
 }
 
 /** Returns true if a superseded estimate becomes the current one. */
@@ -45,11 +88,42 @@ function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): bool
   return previous.superseded_at !== null && superseded_at === null;
 }
 
+const NO_FORMER_REPORTS: readonly EstimateReport[] = [];
+/** Maximum number of former reports of an estimate that are kept in addition to the earliest one. */
+const MAX_FORMER_REPORTS = 50;
+
+function addFormerReport(
+  { milestone: previous, formerReports }: TimelineEntry,
+  milestone: Milestone,
+  stored: EstimateReport | null | undefined,
+): readonly EstimateReport[] {
+  const isReplaced = previous.classifier === 'estimated' && !isSameStatement(previous, milestone);
+  const report = stored === undefined && isReplaced ? toEstimateReport(previous) : stored;
+  return report == null ? formerReports : insertFormerReport(formerReports, report);
+}
+
+/** Returns the former reports of an estimate with one more, without those that are no longer kept. */
+export function insertFormerReport(
+  formerReports: readonly EstimateReport[],
+  report: EstimateReport,
+): readonly EstimateReport[] {
+  const [earliest, ...others] = [...formerReports, report].sort(compareReportTimes);
+  return earliest === undefined ? formerReports : [earliest, ...others.slice(-MAX_FORMER_REPORTS)];
+}
+
+/** Returns the fields of an estimate that are kept if its sender changes it. */
+export function toEstimateReport(milestone: EstimateReport): EstimateReport {
+  const { code, occurred_at, occurred_at_precision, reported_at, location, timezone = null } = milestone;
+  const report = { code, occurred_at, reported_at, location };
+  return occurred_at_precision === 'day' ? { ...report, occurred_at_precision, timezone } : report;
+}
+
 function setSupersededAt(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
-  for (const id of ids) {
-    const place = timeline.findIndex((entry) => entry.milestone.id === id);
-    const entry = timeline[place];
-    if (entry !== undefined) timeline[place] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
+  if (ids.length === 0) return;
+  const changed = new Set(ids);
+  for (const [place, entry] of timeline.entries()) {
+    if (changed.has(entry.milestone.id))
+      timeline[place] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
   }
 }
 
@@ -85,52 +159,71 @@ export interface RepeatedMilestone {
   /**
    * Kind of the repetition. `external_id`: the posted milestone may correct the recorded one. `content`: there is
    * nothing to correct. `overridden`: a feed repeats its last values, which a person has corrected or retracted since.
+   * `dropped`: the posted estimate repeats one that is no longer on the timeline. The entry is the current estimate.
    */
-  readonly by: 'external_id' | 'content' | 'overridden';
+  readonly by: 'external_id' | 'content' | 'overridden' | 'dropped';
 }
 
 /**
- * Finds the recorded milestone that a posted one repeats: the milestone with the same `external_id`, otherwise a
- * milestone with the same code, time, container, location and source, unless both have an `external_id`. An actual
- * milestone does not repeat an estimate of the same time, and a person's milestone does not repeat a retracted one. A
- * feed also repeats what it last sent. That match comes first if only people sent the milestone with the `external_id`,
- * because they may have replaced the feed's milestone with it.
+ * Finds the recorded milestone that a posted one repeats: the milestone with the same `external_id` and container,
+ * otherwise a milestone with the same code, time, container, location and source, unless both have an `external_id`. An
+ * actual milestone does not repeat an estimate of the same time, and a person's milestone does not repeat a retracted
+ * one. A feed also repeats what it last sent. That match comes first if only people sent the milestone with the
+ * `external_id`, because they may have replaced the feed's milestone with it.
  */
 export function findDuplicate(
-  timeline: readonly TimelineEntry[],
+  { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
   const byId = findByExternalId(timeline, input);
   if (byId !== undefined) {
-    const isOfPeople = !isFeed(restoreLastSentContent(byId).source);
+    const isOfPeople = !isFeedSource(restoreLastSentContent(byId).source);
     return (isOfPeople ? findOverridden(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
   }
   const byContent = findByContent(timeline, input);
-  return byContent === undefined ? findOverridden(timeline, input) : { entry: byContent, by: 'content' };
+  if (byContent !== undefined) return { entry: byContent, by: 'content' };
+  return findOverridden(timeline, input) ?? findDropped(timeline, droppedEstimates, input);
+}
+
+/** A person's estimate without `reported_at` does not repeat a dropped one, because people state what is true now. */
+function findDropped(
+  timeline: readonly TimelineEntry[],
+  droppedEstimates: ShipmentState['droppedEstimates'],
+  input: MilestoneInput,
+): RepeatedMilestone | undefined {
+  if (droppedEstimates.size === 0 || (!isFeedSource(input.source) && input.reported_at === null)) return undefined;
+  if (!isDroppedReport(droppedEstimates, input)) return undefined;
+  const entry = listEstimates(timeline, input).find(({ milestone }) => milestone.superseded_at === null);
+  return entry && { entry, by: 'dropped' };
 }
 
 function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInput): RepeatedMilestone | undefined {
-  if (!isFeed(input.source)) return undefined;
+  if (!isFeedSource(input.source)) return undefined;
   const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
   return entry && { entry, by: 'overridden' };
 }
 
 /**
- * Finds a milestone by `external_id`. A milestone that has the id now takes precedence over a milestone that a feed
- * sent with it.
+ * Finds a milestone by `external_id` and container: the same id for several containers names several milestones. A
+ * milestone that has the id now takes precedence over a milestone that a feed sent with it.
  */
-function findByExternalId(
-  timeline: readonly TimelineEntry[],
-  { external_id, source }: MilestoneInput,
-): TimelineEntry | undefined {
-  if (external_id === null) return undefined;
+function findByExternalId(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
+  if (input.external_id === null) return undefined;
   let formerly: TimelineEntry | undefined;
   for (const entry of timeline) {
     if (entry.milestone.retracted_at !== null) continue;
-    if (entry.milestone.external_id === external_id) return entry;
-    if (formerly === undefined && entry.overridden.external_id === external_id) formerly = entry;
+    if (hasSameExternalId(entry.milestone, input)) return entry;
+    if (formerly === undefined && isOverridden(entry) && hasSameExternalId(restoreLastSentContent(entry), input))
+      formerly = entry;
   }
-  return isFeed(source) ? formerly : undefined;
+  return isFeedSource(input.source) ? formerly : undefined;
+}
+
+type ExternalId = Pick<MilestoneInput, 'external_id' | 'container_number'>;
+
+/** Returns true if both milestones have the same `external_id` and container. */
+export function hasSameExternalId(a: ExternalId, b: ExternalId): boolean {
+  return a.external_id === b.external_id && a.container_number === b.container_number;
 }
 
 /** Finds a milestone by its content. A current milestone takes precedence over a superseded one. */
@@ -150,74 +243,21 @@ function isContentRepeatedBy(milestone: Milestone, input: MilestoneInput): boole
   return (
     milestone.retracted_at === null &&
     (milestone.external_id === null || input.external_id === null) &&
-    isSameStatement(milestone, input)
+    isSameStatement(milestone, input) &&
+    !isOtherReport(milestone, input)
   );
 }
 
-/** Returns true if a feed repeats what it last sent for a milestone that a person has retracted or corrected since. */
+/** Returns true if an estimate was stated again at another time. Such an estimate can replace estimates in between. */
+function isOtherReport(milestone: Milestone, { classifier, reported_at }: MilestoneInput): boolean {
+  return classifier === 'estimated' && reported_at !== null && reported_at !== milestone.reported_at;
+}
+
+/**
+ * Returns true if a feed repeats what it last sent for a milestone that a person has retracted or corrected since. The
+ * `external_id` does not matter, because some feeds number their milestones again with each poll.
+ */
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
-  if (retracted_at === null && !isOverridden(entry)) return false;
-  const sent = restoreLastSentContent(entry);
-  const hasOtherId = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
-  return !hasOtherId && isSameStatement(sent, input);
-}
-
-/**
- * Returns ids of the current estimates that a new estimate replaces: those with its code, container, location and
- * source.
- */
-export function findSupersededIds(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
-  if (!isCurrentEstimate(milestone)) return [];
-  return timeline
-    .map((entry) => entry.milestone)
-    .filter((other) => other.id !== milestone.id && isCurrentEstimate(other) && isSameSeries(other, milestone))
-    .map(({ id }) => id);
-}
-
-/**
- * Returns the id of the estimate that becomes current again because its replacement is retracted or no longer belongs
- * to the series.
- */
-export function findRestoredId(
-  timeline: readonly TimelineEntry[],
-  previous: Milestone,
-  milestone: Milestone,
-): readonly string[] {
-  const stays = isEstimateOfSeries(milestone, previous);
-  if (stays || previous.classifier !== 'estimated' || previous.superseded_at !== null) return [];
-  let newest: TimelineEntry | undefined;
-  for (const entry of timeline) {
-    if (entry.milestone.id === previous.id || !isEstimateOfSeries(entry.milestone, previous)) continue;
-    if (newest === undefined || entry.written > newest.written) newest = entry;
-  }
-  return newest === undefined ? [] : [newest.milestone.id];
-}
-
-function isEstimateOfSeries(milestone: Milestone, series: Series): boolean {
-  return milestone.classifier === 'estimated' && milestone.retracted_at === null && isSameSeries(milestone, series);
-}
-
-/** Returns true if the milestone is a current estimate. */
-function isCurrentEstimate({ classifier, superseded_at, retracted_at }: Milestone): boolean {
-  return classifier === 'estimated' && superseded_at === null && retracted_at === null;
-}
-
-type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;
-type Statement = Series & Pick<Milestone, 'classifier' | 'occurred_at'>;
-
-/**
- * Returns true if both milestones state the same event at the same time. Other fields, such as the note, do not matter.
- */
-export function isSameStatement(a: Statement, b: Statement): boolean {
-  return a.classifier === b.classifier && a.occurred_at === b.occurred_at && isSameSeries(a, b);
-}
-
-function isSameSeries(a: Series, b: Series): boolean {
-  return (
-    a.code === b.code &&
-    a.container_number === b.container_number &&
-    a.source === b.source &&
-    toComparablePlace(a.location) === toComparablePlace(b.location)
-  );
+  return (retracted_at !== null || isOverridden(entry)) && isSameStatement(restoreLastSentContent(entry), input);
 }

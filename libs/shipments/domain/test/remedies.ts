@@ -1,14 +1,15 @@
 import {
   type DocumentRecord,
   type ExplainedException,
-  MODES,
+  TRANSPORT_MODES,
   type Milestone,
   type ResolvedBy,
   type ShipmentException,
   type Timestamp,
+  chooseLatestTime,
 } from '@tracking/contracts';
 import { type ShipmentPatch, type ShipmentState, explainShipment } from '../src/index.ts';
-import { Scenario, places } from './scenario.ts';
+import { Scenario, scenarioPlaces } from './scenario.ts';
 import { DAY_MS, addMs } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
@@ -28,7 +29,10 @@ export function copyScenario(scenario: Scenario): Scenario {
 
 /** Returns the explanations of the open exceptions. */
 export function explainOpenExceptions(scenario: Scenario): readonly ExplainedException[] {
-  const { exceptions } = explainShipment(requireState(scenario), { places, settings: scenario.settings });
+  const { exceptions } = explainShipment(requireState(scenario), {
+    places: scenarioPlaces,
+    settings: scenario.settings,
+  });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
 }
 
@@ -51,9 +55,9 @@ export function findOutcome(
   return [itself?.status, itself?.resolution?.code, another && 'and another'].filter(Boolean).join(' ');
 }
 
-/** Returns a time that is not before any known data of the shipment. */
-function findEarliestTime({ record }: Scenario, from: Timestamp | null = null): Timestamp {
-  return from !== null && from > record.updated_at ? from : record.updated_at;
+/** Returns a time that is not before the last command, whose clock may have jumped back, or any data of the shipment. */
+function findEarliestTime({ record, time }: Scenario, from: Timestamp | null = null): Timestamp {
+  return chooseLatestTime(time, record.updated_at, from ?? '');
 }
 
 /**
@@ -70,8 +74,8 @@ export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => v
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
-      // A cancellation that had no effect cancels the shipment once the delivery is retracted.
-      if (by === 'correction' && outcome.includes('resolved shipment_cancelled')) continue;
+      // A cancellation that had no effect cancels the shipment once the milestones or the trip that revoked it do not count.
+      if (outcome.includes('resolved shipment_cancelled') && hasMilestone(scenario, 'booking_cancelled')) continue;
       expect(outcome).toEqual([told.type, `${by}: ${what}`, 'resolved auto_cleared']);
       if (undo === undefined) continue;
       const undone = then(`not ${what}`, (one) => undo(one, act(one)));
@@ -85,6 +89,17 @@ function listRemedies(scenario: Scenario, told: ExplainedException): readonly Re
   return told.resolved_by.flatMap((each) =>
     createAttempts(scenario, told, each).map((way) => ({ ...way, by: each.by })),
   );
+}
+
+/** Tests whether the shipment is cancelled by a milestone of the container, so only while it has the container. */
+function isCancelledBy({ record, state }: Scenario, number: string | null): boolean {
+  const { status, status_milestone_id } = record;
+  const cause = state?.timeline.find(({ milestone }) => milestone.id === status_milestone_id)?.milestone;
+  return status === 'cancelled' && cause !== undefined && cause.container_number === number;
+}
+
+function hasMilestone({ state }: Scenario, code: string): boolean {
+  return state?.timeline.some(({ milestone }) => milestone.code === code) ?? false;
 }
 
 type Attempt = Omit<Remedy, 'by'>;
@@ -106,8 +121,8 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
       const putBack = (one: Scenario) => one.upsert({ container_numbers });
-      // Rules do not open an exception again that a person opened.
-      const undo = told.rule === null ? undefined : putBack;
+      // Rules do not open an exception again that a person opened, nor one of a cancellation that starts again.
+      const undo = told.rule === null || isCancelledBy(scenario, told.container_number) ? undefined : putBack;
       return [{ what: 'taken off', act: (one) => one.upsert({ container_numbers: others }), undo }];
     }
     case 'document_uploaded':
@@ -123,14 +138,23 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
   }
 }
 
-/** Attempts for a code: a milestone at the earliest sufficient time, and one now. */
+/**
+ * Attempts for a code: a milestone at the earliest sufficient time, and one now. If other milestones have the earliest
+ * time, the attempt is 1 ms later, because a milestone of the same instant may come before them in the journey.
+ */
 function milestonesOf(
   scenario: Scenario,
-  { container_number }: ExplainedException,
+  { container_number, milestone_id }: ExplainedException,
   { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
   const now = findEarliestTime(scenario, occurred_from);
-  const times = [...new Set([occurred_from ?? LONG_PAST_TIME, now])];
+  const isShared = requireState(scenario).timeline.some(
+    ({ milestone: { id, occurred_at } }) => id !== milestone_id && occurred_at === occurred_from,
+  );
+  const earliest = isShared ? addMs(occurred_from ?? now, 1) : occurred_from;
+  // A later report that the cargo is unavailable again takes an early one back.
+  const isTakenBack = code === 'available_for_pickup' && hasMilestone(scenario, 'unavailable_for_pickup');
+  const times = isTakenBack ? [now] : [...new Set([earliest ?? LONG_PAST_TIME, now])];
   return times.map((time) => ({
     what: `${code} at ${time}`,
     act: (one) => one.at(now).post(code, time, { container_number, external_id: 'REMEDY' }).milestone,
@@ -142,7 +166,7 @@ const LONG_PAST_TIME: Timestamp = '2020-01-01T00:00:00.000Z';
 
 /**
  * Attempts that correct the named milestone and, if others cause the same exception, each of those named next, until
- * none is left. Each of them alone causes the exception.
+ * none is left.
  */
 function createCorrectionAttempts(told: ExplainedException, which: number): readonly Attempt[] {
   const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
@@ -158,15 +182,15 @@ function createCorrectionAttempts(told: ExplainedException, which: number): read
     }
     return corrected;
   };
-  const first = (one: Scenario, made: unknown) =>
-    one.correct({ id: (made as readonly string[])[0] ?? '' }, { classifier: 'actual' });
+  const revert = (one: Scenario, made: unknown) =>
+    (made as readonly string[]).forEach((id) => one.correct({ id }, { classifier: 'actual' }));
   return [
     { what: 'retraction', act: each((one, id) => one.retract({ id })) },
     {
       what: 'correction',
       act: each((one, id) => one.correct({ id }, { classifier: 'planned' })),
       // Exceptions that also depend on the time since the milestone.
-      ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: first }),
+      ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: revert }),
     },
   ];
 }
@@ -201,7 +225,7 @@ function createChangeAttempts(
   }
   const { eta, etd, original_eta, mode } = record;
   const { required_documents } = scenario.settings;
-  const without = MODES.find((each) => required_documents[each].length === 0) ?? null;
+  const without = TRANSPORT_MODES.find((each) => required_documents[each].length === 0) ?? null;
   if (field === 'mode') return [patchAttempt({ mode: without }, { mode })];
   if (field === 'original_eta') return [patchAttempt({ original_eta: eta }, { original_eta })];
   if (field === 'eta') return [patchAttempt({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];

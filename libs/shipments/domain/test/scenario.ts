@@ -2,6 +2,7 @@ import type {
   Container,
   DocumentRecord,
   ExceptionType,
+  LegFields,
   Milestone,
   Place,
   Places,
@@ -11,7 +12,7 @@ import type {
   ShipmentRecord,
   Timestamp,
 } from '@tracking/contracts';
-import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DomainError, EMPTY_MILESTONE_DETAILS } from '@tracking/contracts';
 import type {
   AcknowledgeException,
   CancelShipment,
@@ -57,6 +58,21 @@ export const CONTAINER_B = 'CSQU3054383';
 export const CONTAINER_C = 'TGHU9876542';
 export const CONTAINER_WITH_WRONG_DIGIT = 'MSCU1234567';
 
+/** Returns a leg of which only the given fields are set. */
+export function createLegFields(fields: Partial<LegFields>): LegFields {
+  return {
+    mode: null,
+    carrier_scac: null,
+    vessel: null,
+    voyage: null,
+    origin_port: null,
+    destination_port: null,
+    etd: null,
+    eta: null,
+    ...fields,
+  };
+}
+
 const KNOWN_PLACES: Readonly<Record<string, Partial<Place>>> = {
   CNSHA: { timezone: 'Asia/Shanghai' },
   CNNGB: {},
@@ -69,9 +85,9 @@ const KNOWN_PLACES: Readonly<Record<string, Partial<Place>>> = {
   LAX: { country: 'US' },
   ICN: { country: 'KR' },
 };
-const COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
+const SAMPLE_COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
 
-export const places: Places = {
+export const scenarioPlaces: Places = {
   find(code) {
     const knownPlace = KNOWN_PLACES[code];
     if (knownPlace === undefined) return undefined;
@@ -85,8 +101,10 @@ export const places: Places = {
       ...knownPlace,
     };
   },
-  isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
+  isUnknownCode: (code) => !SAMPLE_COUNTRIES.has(code.slice(0, 2)),
   isName: (code) => code === 'ITALY',
+  findByName: () => undefined,
+  listAliases: () => [],
 };
 
 export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';
@@ -104,8 +122,12 @@ export class Scenario {
   readonly events: ShipmentEvent[] = [];
   /** Rule settings, from the next command on. */
   settings: RuleSettings = DEFAULT_RULE_SETTINGS;
+  /** Known places, from the next command on. */
+  places: Places = scenarioPlaces;
   private commands = 0;
   private now: Timestamp | undefined;
+  /** Time of the last command. */
+  time: Timestamp = '';
 
   /** Sets the time of the following commands. Without it, each comes a minute after the previous one. */
   at(time: Timestamp): this {
@@ -136,7 +158,7 @@ export class Scenario {
     const context = this.context();
     const milestone = milestoneInput({ code, occurred_at: when ?? context.at, ...rest });
     const decision = this.run({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
-    return { ...decision, milestone: this.milestone(decision.milestoneId) };
+    return { ...decision, milestone: decision.droppedMilestone ?? this.getMilestone(decision.milestoneId) };
   }
 
   estimate(
@@ -153,16 +175,16 @@ export class Scenario {
     patch: MilestonePatch,
   ): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'CorrectMilestone', shipment_id: SHIPMENT_ID, milestone_id: id, patch } as const;
-    return { ...this.run({ ...this.context(), ...command }), milestone: this.milestone(id) };
+    return { ...this.run({ ...this.context(), ...command }), milestone: this.getMilestone(id) };
   }
 
   retract({ id }: Pick<Milestone, 'id'>): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'RetractMilestone', shipment_id: SHIPMENT_ID, milestone_id: id } as const;
-    return { ...this.run({ ...this.context(), ...command }), milestone: this.milestone(id) };
+    return { ...this.run({ ...this.context(), ...command }), milestone: this.getMilestone(id) };
   }
 
-  /** Returns the current milestone. */
-  milestone(id: string): Milestone {
+  /** Returns the current state of the milestone with the id. @throws Error if the scenario has no such milestone */
+  getMilestone(id: string): Milestone {
     const found = this.state === undefined ? undefined : findMilestone(this.state, id);
     if (found === undefined) throw new Error(`the scenario has no milestone ${id}`);
     return found;
@@ -272,7 +294,11 @@ export class Scenario {
   run(command: DocumentCommand): Decision<DocumentResult>;
   run(command: ShipmentCommand): Decision;
   run(command: ShipmentCommand): Decision {
-    const decision = decide(command, this.state, { ...createDecideContext(command.id), settings: this.settings });
+    const decision = decide(command, this.state, {
+      ...createDecideContext(command.id),
+      settings: this.settings,
+      places: this.places,
+    });
     for (const event of addMetadata(command, decision.events, this.events.length, decision.nextCheckAt)) {
       this.events.push(event);
       this.state = evolve(this.state, event);
@@ -282,9 +308,10 @@ export class Scenario {
 
   context(): Omit<UpsertShipment, 'type' | 'shipment_id' | 'fields'> {
     const number = ++this.commands;
+    this.time = this.now ?? new Date(START_MS + number * 60_000).toISOString();
     return {
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-      at: this.now ?? new Date(START_MS + number * 60_000).toISOString(),
+      at: this.time,
       workspace_id: 'wsp_1',
       environment: 'test',
       actor: { type: 'user', id: 'usr_1' },
@@ -307,7 +334,7 @@ export class Scenario {
 
   /** Returns `type container status [resolution]` of every exception, in the order in which they opened. */
   get exceptions(): string[] {
-    return (this.state?.exceptions ?? []).map(describe);
+    return (this.state?.exceptions ?? []).map(describeException);
   }
 
   get open(): string[] {
@@ -315,7 +342,7 @@ export class Scenario {
   }
 }
 
-function describe({ type, container_number, status, resolution }: ShipmentException): string {
+function describeException({ type, container_number, status, resolution }: ShipmentException): string {
   return [type, container_number, status, resolution?.code].filter((part) => part != null).join(' ');
 }
 
@@ -345,6 +372,8 @@ export function milestoneInput(
     vessel: null,
     voyage: null,
     note: null,
+    ...EMPTY_MILESTONE_DETAILS,
+    reported_at: null,
     ...fields,
   };
 }
@@ -371,7 +400,7 @@ export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedOb
 }
 
 /** Inputs of decisions other than the shipment. */
-export const decisionInputs = { places, settings: DEFAULT_RULE_SETTINGS };
+export const decisionInputs = { places: scenarioPlaces, settings: DEFAULT_RULE_SETTINGS };
 
 export function createDecideContext(commandId: string): DecideContext {
   return { ...decisionInputs, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
@@ -398,7 +427,7 @@ export function addMetadata(
   }));
 }
 
-export const types = (decision: Decision): string[] => decision.events.map(({ type }) => type);
+export const listEventTypes = (decision: Decision): string[] => decision.events.map(({ type }) => type);
 
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 

@@ -9,10 +9,10 @@ import {
   type ShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import { Scenario } from './scenario.ts';
+import { createLegFields, Scenario } from './scenario.ts';
 
-export const HOUR = 3_600_000;
-export const DAY_MS = 24 * HOUR;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 export const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
 export function addMs(time: Timestamp, ms: number): Timestamp {
@@ -53,7 +53,7 @@ export function withRequiredDocuments(ocean: readonly DocumentType[], settings: 
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles with only the rule of the type enabled. */
-export function beginShipment(
+export function createScenarioWithRule(
   type: AutomaticExceptionType,
   fields: Partial<ShipmentFields> = {},
   created: Timestamp = CREATED_AT,
@@ -64,6 +64,6 @@ export function beginShipment(
   return scenario;
 }
 
-export function leg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
-  return { mode: null, carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port, etd, eta: null };
+export function createLeg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
+  return createLegFields({ origin_port, destination_port, etd });
 }

@@ -13,7 +13,7 @@ export interface CancelShipment extends CommandContext {
 }
 
 /** Also cancels a shipment that a milestone has cancelled, so that it stays cancelled if the milestone is retracted. */
-export const cancelShipment: CancellationHandler<CancelShipment> = {
+export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
   decide({ at }, state, context) {
     const { status, version } = state.record;
     if (status !== 'cancelled' && STATUS_RANKS[status] >= STATUS_RANKS.delivered) {
@@ -37,7 +37,7 @@ export interface ReopenShipment extends CommandContext {
   readonly shipment_id: string;
 }
 
-export const reopenShipment: CancellationHandler<ReopenShipment> = {
+export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
   decide({ at }, state, context) {
     if (isCancelledByMilestone(state.record)) {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;

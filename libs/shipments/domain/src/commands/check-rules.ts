@@ -1,12 +1,11 @@
 import type { Timestamp } from '@tracking/contracts';
-import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcileExceptions } from '../exceptions/reconcile.ts';
+import { addConsequences } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
- * Updates a shipment's exceptions to the present time and the workspace's settings. If nothing changes, the command
- * stores nothing, so it may be repeated at any time.
+ * Updates a shipment's exceptions to the present time and the workspace's settings, and its derived fields to the rules
+ * of this release. If nothing changes, the command stores nothing, so it may be repeated at any time.
  */
 export interface CheckRules extends CommandContext {
   readonly type: 'CheckRules';
@@ -25,14 +24,12 @@ export interface CheckRulesAnswer extends CheckResult {
   readonly next_check_at: Timestamp | null;
 }
 
-export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
+export const checkRulesHandler: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
   decide({ at }, state, context) {
-    const { record, timeline, nextCheckAt: before } = state;
-    const derived = deriveShipment({ ...state, revision: record.version }, context.places);
-    const { events, nextCheckAt } = reconcileExceptions(state, { derived, timeline, events: [] }, { ...context, at });
+    const { events, nextCheckAt } = addConsequences(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
     // stored time.
-    const isOnlyLater = events.length === 0 && nextCheckAt !== before;
+    const isOnlyLater = events.length === 0 && nextCheckAt !== state.nextCheckAt;
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };
   },

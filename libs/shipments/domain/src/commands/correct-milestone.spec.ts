@@ -6,7 +6,7 @@ import {
   findEventData,
   day,
   catchRefusal,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
@@ -14,7 +14,7 @@ import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts
 const announced = ({ events }: Decision) =>
   events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent)?.type);
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
-const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
+const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.getMilestone(id).superseded_at !== null;
 
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
@@ -47,6 +47,7 @@ describe('a correction by hand', () => {
       container_number: CONTAINER_B,
       note: null,
       reason_code: 'carrier_data_incorrect',
+      reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
     expect(scenario.container(CONTAINER_A).status).toBe('pending');
@@ -250,7 +251,7 @@ describe('a feed after a correction by a person', () => {
     const { scenario, milestone } = disputed();
     const agreed = scenario.post('vessel_arrived', day(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
-    expect(types(agreed)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypes(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
     expect(scenario.post('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
     // The feed had not sent this before.
@@ -325,10 +326,17 @@ describe('a feed after a correction by a person', () => {
     expect(again).toMatchObject({ outcome: 'corrected', warnings: [], milestone: { occurred_at: day(20) } });
   });
 
+  it('changes nothing when it repeats its values under a new external_id', () => {
+    const { scenario, milestone } = disputed();
+    const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: 'EV-2' });
+    expect(again).toMatchObject({ ...resent, milestone });
+    expect(scenario.record.ata).toBe(day(21));
+  });
+
   it('adds another milestone independently', () => {
     const { scenario } = disputed();
     const other = { ...arrival, external_id: 'EV-2' } as const;
-    expect(scenario.post('vessel_arrived', day(20), other).outcome).toBe('recorded');
+    expect(scenario.post('vessel_arrived', day(22), other).outcome).toBe('recorded');
     expect(scenario.post('discharged', day(20), { source: 'carrier', location: 'USLAX' }).outcome).toBe('recorded');
   });
 });

@@ -1,7 +1,16 @@
-import { DomainError, type Places } from '@tracking/contracts';
+import { DomainError, chooseLatestTime, type Milestone, type Places, type Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { pickContent, isSameContent, restoreLastSentContent, findOverridden } from '../last-sent.ts';
+import {
+  type MilestoneContent,
+  pickContent,
+  isSameContent,
+  restoreLastSentContent,
+  findOverridden,
+} from '../last-sent.ts';
+import { findLocalDate, isDay } from '../local-time.ts';
+import { isSameStatement } from '../reports.ts';
 import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
+import { hasSameExternalId } from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -10,10 +19,10 @@ import {
   throwIfErrors,
   warnOfCancelledShipment,
 } from './command.ts';
+import { decideMilestone } from './milestone-decision.ts';
 import {
   answerMilestone,
   replaceContent,
-  decideMilestone,
   type MilestoneAnswer,
   listPorts,
   checkContainer,
@@ -38,12 +47,12 @@ interface CorrectMilestoneResult {
 }
 export interface CorrectMilestoneAnswer extends Pick<CorrectMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
-export const correctMilestone: CommandHandler<
+export const correctMilestoneHandler: CommandHandler<
   CorrectMilestone,
   CorrectMilestoneResult,
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
-  decide,
+  decide: decideCorrection,
   resultOf(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.corrected.v1') return { outcome: 'corrected', milestoneId: data.milestone.id };
@@ -53,7 +62,7 @@ export const correctMilestone: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
-function decide(
+function decideCorrection(
   command: CorrectMilestone,
   state: ShipmentState,
   context: DecideContext,
@@ -69,13 +78,15 @@ function decide(
   requireUniqueExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : warnOfUnusualMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  if (isSameContent(previous, content)) {
+  const reported_at = findReportTime(command, content, entry);
+  if (isSameContent(previous, content) && reported_at === previous.reported_at) {
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
   const overridden = findOverridden(content, restoreLastSentContent(entry));
-  const outcome = { previous, milestone: replaceContent(previous, content), overridden };
-  const decided = decideMilestone(at, state, outcome, context);
+  const milestone = replaceContent(previous, content, reported_at);
+  const outcome = { previous, milestone, overridden, formerReport: null };
+  const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
 
@@ -89,32 +100,61 @@ function applyPatch(
   { milestone: previous }: TimelineEntry,
   { record }: ShipmentState,
   places: Places,
-): MilestoneInput {
+): MilestoneContent {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
-  const merged = { ...pickContent(previous), ...patch, ...timezone };
-  const { milestone: checked, errors } = checkMilestone(merged, places, at, listPorts(record));
-  throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(checked, record))]);
+  const merged = { ...pickContent(previous), reported_at: null, ...keepDay(previous), ...patch, ...timezone };
+  const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
+  const { reported_at: _, ...checked } = milestone;
+  throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
   return {
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
     ...(patch.container_number === undefined && { container_number: previous.container_number }),
-    ...(patch.location === undefined && patch.timezone === undefined && { timezone: previous.timezone }),
+    ...(patch.location === undefined && patch.timezone === undefined && keepZone(previous, patch)),
   };
 }
 
-/** Checks that no other milestone of the shipment has the `external_id`. Retracted milestones do not count. */
-function requireUniqueExternalId({ external_id }: MilestoneInput, entry: TimelineEntry, { timeline }: ShipmentState) {
-  if (external_id === null || external_id === entry.milestone.external_id) return;
+/** Returns the date of a milestone that is a day. It stays the same day, even if its place or time zone changes. */
+function keepDay({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
+  return occurred_at_precision === 'day' ? { occurred_at: findLocalDate(occurred_at, timezone) } : {};
+}
+
+/** Returns the fields that a correction keeps if it changes neither the place nor the time zone. */
+function keepZone({ timezone, occurred_at }: Milestone, patch: MilestonePatch): Partial<MilestoneContent> {
+  if (patch.occurred_at === undefined) return { timezone, occurred_at };
+  return isDay(patch.occurred_at) ? {} : { timezone };
+}
+
+/**
+ * Returns the time of the report after a correction: the time in the patch, or the time of a correction that states the
+ * event again. A correction back to the values of a feed restores the time of the feed's report.
+ */
+function findReportTime({ patch, at }: CorrectMilestone, content: MilestoneContent, entry: TimelineEntry): Timestamp {
+  if (patch.reported_at !== undefined) return patch.reported_at ?? at;
+  const { milestone: previous } = entry;
+  if (isSameStatement(previous, content)) return previous.reported_at;
+  const sent = restoreLastSentContent(entry);
+  return isSameContent(sent, content) ? sent.reported_at : chooseLatestTime(at, previous.reported_at);
+}
+
+/** Checks that no other milestone of the container has the `external_id`. Retracted milestones do not count. */
+function requireUniqueExternalId(
+  content: MilestoneContent,
+  { milestone: previous }: TimelineEntry,
+  { timeline }: ShipmentState,
+) {
+  if (content.external_id === null || hasSameExternalId(content, previous)) return;
   const other = timeline.find(
-    ({ milestone }) => milestone.external_id === external_id && milestone.retracted_at === null,
+    ({ milestone }) =>
+      milestone.id !== previous.id && hasSameExternalId(milestone, content) && milestone.retracted_at === null,
   );
   if (other === undefined) return;
   throw new DomainError(
     'milestone_exists',
-    `Milestone ${other.milestone.id} of the shipment already has this external_id.`,
+    `Milestone ${other.milestone.id} of the shipment already has this external_id for this container.`,
   );
 }
 
@@ -132,7 +172,7 @@ interface RetractMilestoneResult {
 }
 export interface RetractMilestoneAnswer extends Pick<RetractMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
-export const retractMilestone: CommandHandler<
+export const retractMilestoneHandler: CommandHandler<
   RetractMilestone,
   RetractMilestoneResult,
   Omit<RetractMilestoneAnswer, 'warnings'>
@@ -145,11 +185,9 @@ export const retractMilestone: CommandHandler<
       return { ...common, outcome: 'unchanged', events: [], warnings };
     }
     const milestone = { ...previous, retracted_at: at, revision: previous.revision + 1 };
-    return {
-      ...common,
-      outcome: 'retracted',
-      ...decideMilestone(at, state, { previous, milestone, overridden }, context),
-    };
+    const outcome = { previous, milestone, overridden, formerReport: null };
+    const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
+    return { ...common, outcome: 'retracted', ...decided };
   },
   resultOf(events) {
     for (const { type, data } of events) {

@@ -7,10 +7,10 @@ import {
   documentInput,
   receivedObject,
   catchRefusal,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
-import { beginShipment as beginWith } from '../../test/time-driven.ts';
+import { createScenarioWithRule as beginWith } from '../../test/time-driven.ts';
 import { findAnnouncement, toShipmentResource, findHistoryNote } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
@@ -54,7 +54,7 @@ describe('a document', () => {
     const scenario = begin();
     const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
     const added = scenario.add({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
-    expect([added.outcome, types(added), added.warnings]).toEqual(['added', ['document.uploaded.v1'], []]);
+    expect([added.outcome, listEventTypes(added), added.warnings]).toEqual(['added', ['document.uploaded.v1'], []]);
     const document: DocumentRecord = {
       id: added.documentId,
       shipment_id: SHIPMENT_ID,
@@ -83,7 +83,7 @@ describe('a document', () => {
     const scenario = begin();
     const told = { content_type: 'text/csv', size_bytes: 12, checksum_sha256: 'ef'.repeat(32) } as const;
     const requested = scenario.requestUpload(told);
-    expect([requested.outcome, types(requested)]).toEqual(['requested', ['document.requested.v1']]);
+    expect([requested.outcome, listEventTypes(requested)]).toEqual(['requested', ['document.requested.v1']]);
     expect(requested.document).toMatchObject({ ...told, status: 'pending_upload', uploaded_at: null, uploaded_by: ME });
     expect([requested.object_id, scenario.record.documents_count]).toEqual([null, 0]);
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
@@ -93,7 +93,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     const received = scenario.receive(document, { id: 'first', size_bytes: 3 });
-    expect([received.outcome, types(received), received.object_id]).toEqual([
+    expect([received.outcome, listEventTypes(received), received.object_id]).toEqual([
       'received',
       ['document.received.v1'],
       null,
@@ -101,7 +101,7 @@ describe('a document', () => {
     scenario.receive(document, { id: 'second', content_type: 'image/tiff' });
     expect(scenario.record.documents_count).toBe(0);
     const completed = scenario.at(inMs(60_000)).complete(document);
-    expect([completed.outcome, types(completed), completed.object_id]).toEqual([
+    expect([completed.outcome, listEventTypes(completed), completed.object_id]).toEqual([
       'completed',
       ['document.uploaded.v1'],
       'second',
@@ -135,7 +135,7 @@ describe('a document', () => {
     scenario.at(inMs(5));
     const reviewed = status === 'approved' ? scenario.approve(document) : scenario.reject(document, 'Wrong consignee.');
     expect(reviewed.outcome).toBe(status);
-    expect(types(reviewed)[0]).toBe(`document.${status}.v1`);
+    expect(listEventTypes(reviewed)[0]).toBe(`document.${status}.v1`);
     const after = { ...document, status, reviewed_by: ME, reviewed_at: inMs(5), rejection_reason };
     expect(reviewed.document).toEqual(after);
     expect(reviewed.events[0]?.data).toEqual({
@@ -157,7 +157,11 @@ describe('a document', () => {
     const document = AS[as]!(scenario);
     const { documents_count } = scenario.record;
     const deleted = scenario.delete(document);
-    expect([deleted.outcome, types(deleted)[0], deleted.object_id]).toEqual(['deleted', 'document.deleted.v1', bytes]);
+    expect([deleted.outcome, listEventTypes(deleted)[0], deleted.object_id]).toEqual([
+      'deleted',
+      'document.deleted.v1',
+      bytes,
+    ]);
     expect(deleted.document).toEqual({ ...document, status: 'deleted' });
     expect(scenario.record.documents_count).toBe(documents_count + counted);
     expect(scenario.state?.nextCheckAt).toBeNull();
@@ -416,26 +420,28 @@ describe('a document that is pending', () => {
   it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(types(scenario.at(inMs(pendingMs - 1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(inMs(pendingMs - 1)).check())).toEqual([]);
     const checked = scenario.at(inMs(pendingMs)).check();
-    expect(types(checked)).toEqual(['document.expired.v1']);
+    expect(listEventTypes(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
     expect(findEventData(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(types(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual([]);
   });
 
   it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
-    expect(types(scenario.at(inMs(pendingMs)).upsert({ house_bill: 'HB-1' }))).toContain('document.expired.v1');
+    expect(listEventTypes(scenario.at(inMs(pendingMs)).upsert({ house_bill: 'HB-1' }))).toContain(
+      'document.expired.v1',
+    );
     const cancelled = begin();
     cancelled.requestUpload();
     cancelled.cancel();
     expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
-    expect(types(cancelled.at(inMs(pendingMs)).check())).toEqual(['document.expired.v1']);
+    expect(listEventTypes(cancelled.at(inMs(pendingMs)).check())).toEqual(['document.expired.v1']);
   });
 
   it('expires with its received bytes, which are to be destroyed', () => {

@@ -17,7 +17,7 @@ import {
   exceptionInput,
   decisionInputs,
   catchRefusal,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
 import { explainShipment } from '../explanation.ts';
@@ -59,7 +59,7 @@ describe('opening by hand', () => {
       reason_code: 'shore_other',
       assignee: 'Kim',
     });
-    expect([opened.outcome, types(opened)]).toEqual(['opened', ['exception.opened.v1']]);
+    expect([opened.outcome, listEventTypes(opened)]).toEqual(['opened', ['exception.opened.v1']]);
     const exception = {
       id: opened.exceptionId,
       shipment_id: SHIPMENT_ID,
@@ -116,7 +116,7 @@ describe('opening by hand', () => {
   it('lets the rule open the exception if the rule is due', () => {
     const scenario = heldUnseen();
     const opened = scenario.openByHand('customs_hold', { title: 'Mine' });
-    expect([opened.outcome, types(opened)]).toEqual(['existing', ['exception.opened.v1']]);
+    expect([opened.outcome, listEventTypes(opened)]).toEqual(['existing', ['exception.opened.v1']]);
     expect(opened.exception).toMatchObject({ rule: 'customs_hold', title: 'Customs hold', detected_by: 'system' });
     expect(scenario.exceptions).toEqual(['customs_hold open']);
   });
@@ -124,7 +124,7 @@ describe('opening by hand', () => {
   it('opens exceptions of other due rules with it, each with its own id', () => {
     const scenario = heldUnseen();
     const opened = scenario.openByHand('shortage');
-    expect(types(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
+    expect(listEventTypes(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
     expect(opened.exception.type).toBe('shortage');
     expect(scenario.exceptions).toEqual(['shortage open', 'customs_hold open']);
     expect(new Set(scenario.state?.exceptions.map(({ id }) => id)).size).toBe(2);
@@ -211,7 +211,7 @@ describe('acknowledging', () => {
     scenario.post('customs_hold', day(20));
     const previous = scenario.state!.exceptions[0]!;
     const done = scenario.acknowledge(previous, { assignee: 'Kim', note: 'Broker called.' });
-    expect([done.outcome, types(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
+    expect([done.outcome, listEventTypes(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
     expect(findEventData(done, 'exception.updated.v1')).toEqual({ exception, previous, note: 'Broker called.' });
@@ -229,9 +229,15 @@ describe('acknowledging', () => {
     const scenario = createVoyage();
     const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
     const handed = scenario.acknowledge(first, { assignee: 'Sam' });
-    expect([types(handed), handed.exception]).toEqual([['exception.updated.v1'], { ...first, assignee: 'Sam' }]);
+    expect([listEventTypes(handed), handed.exception]).toEqual([
+      ['exception.updated.v1'],
+      { ...first, assignee: 'Sam' },
+    ]);
     const dropped = scenario.acknowledge(first, { assignee: null });
-    expect([types(dropped), dropped.exception]).toEqual([['exception.updated.v1'], { ...first, assignee: null }]);
+    expect([listEventTypes(dropped), dropped.exception]).toEqual([
+      ['exception.updated.v1'],
+      { ...first, assignee: null },
+    ]);
   });
 
   it('again with the same values stores nothing; with only a note it is announced', () => {
@@ -286,7 +292,7 @@ describe('acknowledging', () => {
     scenario.post('customs_hold', day(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledge(scenario.state!.exceptions[0]!, { note: 'Seen.' });
-    expect(types(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
+    expect(listEventTypes(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
     expect(done.exception).toMatchObject({ status: 'resolved', acknowledged_at: expect.any(String) });
   });
 });
@@ -296,7 +302,7 @@ describe('resolving by hand', () => {
     const scenario = createVoyage();
     const previous = scenario.openByHand('shortage').exception;
     const done = scenario.resolve(previous, { code: 'waived', note: 'Counted again.' });
-    expect([done.outcome, types(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
+    expect([done.outcome, listEventTypes(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
     expect(findEventData(done, 'exception.resolved.v2')).toEqual({
@@ -325,7 +331,7 @@ describe('resolving by hand', () => {
     const scenario = createVoyage();
     scenario.post('customs_hold', day(20));
     const done = scenario.resolve(scenario.state!.exceptions[0]!);
-    expect(types(done)).toEqual(['exception.resolved.v2']);
+    expect(listEventTypes(done)).toEqual(['exception.resolved.v2']);
     scenario.post('customs_inspection', day(21));
     expect(scenario.open).toEqual([]);
     scenario.post('import_customs_cleared', day(22));
@@ -347,8 +353,8 @@ describe('resolving by hand', () => {
     scenario.resolve(scenario.state!.exceptions[0]!);
     const again = scenario.openByHand('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
-    expect(types(scenario.resolve(again.exception))).toEqual(['exception.resolved.v2']);
-    expect(types(scenario.post('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.resolve(again.exception))).toEqual(['exception.resolved.v2']);
+    expect(listEventTypes(scenario.post('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
     expect(scenario.open).toEqual([]);
     scenario.post('import_customs_cleared', day(22));
     scenario.post('customs_hold', day(23));
@@ -357,8 +363,8 @@ describe('resolving by hand', () => {
 
   it('without a rule ends no condition', () => {
     const scenario = createVoyage();
-    expect(types(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
-    expect(types(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
+    expect(listEventTypes(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
   });
 
   it('opens exceptions of other due rules', () => {
@@ -366,7 +372,7 @@ describe('resolving by hand', () => {
     scenario.settings = SILENT;
     const { exception } = scenario.openByHand('other');
     scenario.settings = DEFAULT_RULE_SETTINGS;
-    expect(types(scenario.resolve(exception))).toEqual(['exception.resolved.v2', 'exception.opened.v1']);
+    expect(listEventTypes(scenario.resolve(exception))).toEqual(['exception.resolved.v2', 'exception.opened.v1']);
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'customs_hold open']);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
@@ -394,7 +400,7 @@ describe('exceptions that open with time', () => {
     const scenario = expected().at(day(20, 23));
     const opened = scenario.openByHand('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
-    expect(types(scenario.at(GRAVER).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(GRAVER).check())).toEqual([]);
     scenario.post('vessel_arrived');
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
@@ -426,7 +432,7 @@ describe('exceptions that open with time', () => {
     const scenario = expected().at(DUE);
     scenario.check();
     expect(scenario.resolve(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
-    expect(types(scenario.at(GRAVER).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(GRAVER).check())).toEqual([]);
   });
 
   it('get a higher severity with an acknowledgement, and keep the assignee', () => {
@@ -434,13 +440,13 @@ describe('exceptions that open with time', () => {
     scenario.check();
     const [opened] = scenario.state!.exceptions;
     const before = scenario.acknowledge(opened!, { assignee: 'Kim' });
-    expect([types(before), before.exception.severity, before.nextCheckAt]).toEqual([
+    expect([listEventTypes(before), before.exception.severity, before.nextCheckAt]).toEqual([
       ['exception.updated.v1'],
       'medium',
       GRAVER,
     ]);
     const after = scenario.at(GRAVER).acknowledge(opened!, { note: 'Still nothing.' });
-    expect(types(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
+    expect(listEventTypes(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
     expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
     expect(scenario.open).toEqual(['arrival_overdue']);
   });

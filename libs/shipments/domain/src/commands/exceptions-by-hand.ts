@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { keyOf, addConsequences } from '../exceptions/reconcile.ts';
+import { toFindingKey, addConsequences } from '../exceptions/reconcile.ts';
 import { normaliseCode } from '../references.ts';
 import { findException, findMilestone, type ShipmentState } from '../state.ts';
 import {
@@ -52,12 +52,12 @@ interface OpenExceptionResult {
 }
 export interface OpenExceptionAnswer extends Pick<OpenExceptionResult, 'outcome'>, ExceptionAnswer {}
 
-export const openException: CommandHandler<
+export const openExceptionHandler: CommandHandler<
   OpenException,
   OpenExceptionResult,
   Omit<OpenExceptionAnswer, 'warnings'>
 > = {
-  decide,
+  decide: decideOpening,
   resultOf(events, { exception }) {
     const opened = findOpenedException(events, normaliseInput(exception));
     if (opened === undefined) return undefined;
@@ -67,7 +67,11 @@ export const openException: CommandHandler<
 };
 
 /** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
-function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenExceptionResult> {
+function decideOpening(
+  command: OpenException,
+  state: ShipmentState,
+  context: DecideContext,
+): Decision<OpenExceptionResult> {
   const { at } = command;
   const { record } = state;
   const input = normaliseInput(command.exception);
@@ -96,7 +100,7 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
 type ExceptionSubject = Pick<ExceptionInput, 'type' | 'container_number'>;
 
 function isSameSubject(a: ExceptionSubject, b: ExceptionSubject): boolean {
-  return keyOf(a.type, a.container_number) === keyOf(b.type, b.container_number);
+  return toFindingKey(a.type, a.container_number) === toFindingKey(b.type, b.container_number);
 }
 
 function findOpenedException(
@@ -159,7 +163,7 @@ interface AcknowledgeExceptionResult {
 }
 export interface AcknowledgeExceptionAnswer extends Pick<AcknowledgeExceptionResult, 'outcome'>, ExceptionAnswer {}
 
-export const acknowledgeException: CommandHandler<
+export const acknowledgeExceptionHandler: CommandHandler<
   AcknowledgeException,
   AcknowledgeExceptionResult,
   Omit<AcknowledgeExceptionAnswer, 'warnings'>
@@ -209,7 +213,7 @@ interface ResolveExceptionResult {
 }
 export interface ResolveExceptionAnswer extends Pick<ResolveExceptionResult, 'outcome'>, ExceptionAnswer {}
 
-export const resolveException: CommandHandler<
+export const resolveExceptionHandler: CommandHandler<
   ResolveException,
   ResolveExceptionResult,
   Omit<ResolveExceptionAnswer, 'warnings'>

@@ -1,6 +1,14 @@
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { fold } from '../index.ts';
-import { CONTAINER_A, CONTAINER_B, findEventData, day, catchRefusal, shipment, types } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  findEventData,
+  day,
+  catchRefusal,
+  shipment,
+  listEventTypes,
+} from '../../test/scenario.ts';
 
 const GIVEN = {
   size_type: '45G1',
@@ -13,7 +21,7 @@ describe('client fields of a container', () => {
   it('are announced, and keep omitted fields', () => {
     const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
-    expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
         from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],

@@ -4,25 +4,19 @@ import {
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
   findEventData,
+  createLegFields,
   day,
   catchRefusal,
   shipment,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
+import { fold } from '../index.ts';
 
 const party = (name: string | null, external_id: string | null) => ({ name, external_id });
 const strings = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 'x']));
-const leg = (eta: string | null, destination_port = 'USLAX') => ({
-  mode: null,
-  carrier_scac: null,
-  vessel: null,
-  voyage: null,
-  origin_port: 'CNSHA',
-  destination_port,
-  etd: null,
-  eta,
-});
+const leg = (eta: string | null, destination_port = 'USLAX') =>
+  createLegFields({ origin_port: 'CNSHA', destination_port, eta });
 
 describe('a merge patch', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
@@ -32,7 +26,7 @@ describe('a merge patch', () => {
       container_numbers: [CONTAINER_A, CONTAINER_B],
     });
     const decision = scenario.patch({ master_bill: null, container_numbers: [CONTAINER_C], booking_number: 'BK' });
-    expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(scenario.record).toMatchObject({
       external_id: 'PO-1',
       house_bill: 'HB',
@@ -117,7 +111,64 @@ describe('a merge patch', () => {
   });
 });
 
+describe('a new mode', () => {
+  const air = () =>
+    shipment({
+      mode: 'air',
+      carrier_scac: '5X',
+      origin_port: 'FRA',
+      destination_port: 'USLAX',
+      container_numbers: ['AKE12345LH', CONTAINER_A],
+      legs: [
+        { ...leg(null), origin_port: 'FRA' },
+        { ...leg(null), mode: 'air', origin_port: 'JFK' },
+      ],
+    });
+  const forbidden = ['container_numbers[0]', 'carrier_scac', 'origin_port', 'legs[0].origin_port'];
+
+  it.each(['patch', 'upsert'] as const)('is refused by a %s with the kept fields that it forbids', (command) => {
+    const scenario = air();
+    const { details } = catchRefusal(() => scenario[command]({ mode: 'ocean' }));
+    expect(details.map(({ param }) => param)).toEqual(forbidden);
+    expect(details.every(({ message }) => message.endsWith('not allowed for mode ocean: change it too.'))).toBe(true);
+    expect(scenario.record.mode).toBe('air');
+  });
+
+  it('is accepted with other values for these fields', () => {
+    const scenario = air();
+    const legs = [leg(null)];
+    scenario.patch({
+      mode: 'ocean',
+      carrier_scac: 'HLCU',
+      origin_port: 'DEFRA',
+      container_numbers: [CONTAINER_A],
+      legs,
+    });
+    expect(scenario.record).toMatchObject({ mode: 'ocean', origin_port: 'DEFRA', carrier_scac: 'HLCU' });
+  });
+
+  it('does not forbid ports that only follow the legs twice', () => {
+    const scenario = shipment({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
+    const { details } = catchRefusal(() => scenario.patch({ mode: 'ocean' }));
+    expect(details.map(({ param }) => param)).toEqual(['legs[0].origin_port']);
+  });
+});
+
 describe('times in a patch', () => {
+  it('that repeat the last statement change nothing', () => {
+    const scenario = createVoyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
+    const { legs } = scenario.record;
+    const same = { etd: day(1), eta: day(20), legs: [leg(day(20))] };
+    const version = scenario.record.version;
+    expect(scenario.patch(same)).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.record).toMatchObject({ version, legs });
+    scenario.estimate('vessel_arrived', day(25));
+    expect(scenario.patch(same).outcome).toBe('updated');
+    expect(scenario.patch(same)).toMatchObject({ outcome: 'unchanged', events: [] });
+    scenario.patch({ eta: null, etd: null });
+    expect(scenario.patch({ eta: null, etd: null })).toMatchObject({ outcome: 'unchanged', events: [] });
+  });
+
   it('are set even if they equal the last sent values', () => {
     const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(25));
@@ -189,7 +240,7 @@ describe('times in a patch', () => {
     const scenario = createVoyage({ eta: day(20) });
     scenario.patch({ eta: day(20, 18) });
     const decision = scenario.patch({ original_eta: day(20, 6) });
-    expect(types(decision)).toEqual(['shipment.changed.v1']);
+    expect(listEventTypes(decision)).toEqual(['shipment.changed.v1']);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: day(20), to: day(20, 6) },
     });
@@ -199,5 +250,17 @@ describe('times in a patch', () => {
     expect(scenario.record.original_eta).toBe(day(26));
     scenario.patch({ eta: null, original_eta: null });
     expect(scenario.record.original_eta).toBeNull();
+  });
+
+  it('without an eta lets the first eta given after it become original_eta', () => {
+    const scenario = createVoyage({ eta: day(20) });
+    scenario.at(day(3)).patch({ eta: null, original_eta: null });
+    scenario.at(day(4)).patch({ etd: day(6) });
+    expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
+    scenario.at(day(5)).patch({ eta: day(22) });
+    expect(scenario.record).toMatchObject({ eta: day(22), original_eta: day(22) });
+    scenario.at(day(6)).patch({ eta: day(25) });
+    expect(scenario.record).toMatchObject({ eta: day(25), original_eta: day(22) });
+    expect(fold(scenario.events)).toEqual(scenario.state);
   });
 });

@@ -1,17 +1,24 @@
 import {
   type Container,
   DomainError,
+  type FieldError,
+  type Leg,
+  type LegFields,
   type Party,
+  type Places,
   type ShipmentFields,
   type ShipmentRecord,
-  type Timestamp,
+  type TimeOrDay,
   type Warning,
 } from '@tracking/contracts';
-import { findChanges, type ClientContainerFields } from '../changes.ts';
+import { findChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
+import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from '../check-milestone.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
+import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
+import { findTimeZone, getPrecision, toStatedTime } from '../local-time.ts';
 import type { ShipmentState } from '../state.ts';
 import {
   type CommandContext,
@@ -35,7 +42,7 @@ export interface PatchShipment extends CommandContext {
 /** Fields with correct types, in the form that `checkShipmentFields` returns. */
 export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & {
   readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
-} & { readonly original_eta?: Timestamp | null };
+} & { readonly original_eta?: TimeOrDay | null };
 
 /** Fields whose values are objects. A patch may contain only some members of these objects. */
 interface MergedFields {
@@ -54,7 +61,7 @@ export interface ShipmentPatchAnswer extends ShipmentPatchResult {
 }
 export type PatchDecision = Decision<ShipmentPatchResult>;
 
-export const patchShipment: CommandHandler<
+export const patchShipmentHandler: CommandHandler<
   PatchShipment,
   ShipmentPatchResult,
   Omit<ShipmentPatchAnswer, 'warnings'>
@@ -65,9 +72,9 @@ export const patchShipment: CommandHandler<
 };
 
 /**
- * Decides on a patch. `etd`, `eta` and `legs` of the patch are new statements even if they equal the last sent values.
- * They change `eta` even after the arrival. The values of the last upsert are kept, so that a nightly upsert with the
- * same values does not undo the patch.
+ * Decides on a patch. `etd`, `eta` and `legs` of the patch are new statements even if they equal the last sent values,
+ * unless they repeat the statements that apply. They change `eta` even after the arrival. The values of the last upsert
+ * are kept, so that a nightly upsert with the same values does not undo the patch.
  */
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
@@ -77,16 +84,61 @@ function decideShipmentPatch(command: PatchShipment, state: ShipmentState, conte
   const checked = checkShipmentFields(fields, mode, context.places, command.strict);
   const { etd, eta, legs } = checked.fields;
   return decideUpdate(command, state, context, {
-    checked,
+    checked: { ...checked, errors: [...checked.errors, ...checkOriginalEta(original_eta)] },
     times: {
-      ...(etd !== undefined && { etd }),
-      ...(eta !== undefined && { eta }),
-      ...(legs !== undefined && { legs }),
+      ...(etd !== undefined && !isRepeatedTime(state, 'etd', etd, context.places) && { etd }),
+      ...(eta !== undefined && !isRepeatedTime(state, 'eta', eta, context.places) && { eta }),
+      ...(legs !== undefined && !areRepeatedLegs(state, legs, context.places) && { legs }),
     },
     sent: state.sent,
-    ...(original_eta !== undefined && { also: { original_eta } }),
+    ...(original_eta !== undefined && { newOriginalEta: original_eta }),
     movesEtaAfterArrival: true,
   });
+}
+
+function checkOriginalEta(value: TimeOrDay | null | undefined): readonly FieldError[] {
+  return value != null && isBeforeEarliestDate(value) ? [{ param: 'original_eta', ...TIME_OUT_OF_RANGE_ERROR }] : [];
+}
+
+/** Returns true if the client states the time that it stated last, and no estimate is newer. */
+function isRepeatedTime(state: ShipmentState, time: 'etd' | 'eta', value: TimeOrDay | null, places: Places): boolean {
+  const { schedule, record } = state;
+  const { legs, [time]: stated } = schedule;
+  const leg = time === 'etd' ? legs.value[0] : legs.value.at(-1);
+  const applies = isPresentTime(record, time, value ?? leg?.[time] ?? null, places);
+  return value === stated.value && applies && !hasNewerEstimate(state, stated.written);
+}
+
+/** Returns true if the client states the legs that it stated last, and no estimate is newer. */
+function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], places: Places): boolean {
+  const { schedule, record } = state;
+  const { value, written } = schedule.legs;
+  const apply = legs.every(({ etd, eta }, index) => {
+    const leg = record.legs[index];
+    return leg !== undefined && isPresentTime(leg, 'etd', etd, places) && isPresentTime(leg, 'eta', eta, places);
+  });
+  const since = Math.min(...written.flatMap((leg) => [leg.etd, leg.eta]));
+  return apply && isSameJson(legs, value) && !hasNewerEstimate(state, since);
+}
+
+/** Returns true if a shipment or leg has the time or day. */
+function isPresentTime(
+  journey: ShipmentRecord | Leg,
+  time: 'etd' | 'eta',
+  given: TimeOrDay | null,
+  places: Places,
+): boolean {
+  const port = time === 'etd' ? journey.origin_port : journey.destination_port;
+  const stated = toStatedTime(given, findTimeZone(port, places));
+  return journey[time] === stated.value && journey[`${time}_precision`] === getPrecision(stated);
+}
+
+function hasNewerEstimate({ timeline, droppedEstimates }: ShipmentState, revision: number): boolean {
+  for (const { lastWritten } of droppedEstimates.values()) if (lastWritten > revision) return true;
+  return timeline.some(
+    ({ milestone, written }) =>
+      milestone.classifier === 'estimated' && milestone.retracted_at === null && written > revision,
+  );
 }
 
 /** Returns the patch with its objects merged into the objects of the shipment. */
@@ -142,7 +194,7 @@ export interface ContainerPatchAnswer extends Pick<ContainerPatchResult, 'outcom
 }
 export type ContainerPatchDecision = Decision<ContainerPatchResult>;
 
-export const patchContainer: CommandHandler<
+export const patchContainerHandler: CommandHandler<
   PatchContainer,
   ContainerPatchResult,
   Omit<ContainerPatchAnswer, 'warnings'>
@@ -170,10 +222,9 @@ function decideContainerPatch(
   const { number, patch, at } = command;
   const before = state.record;
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
-  const basis = { ...state, record: { ...before, containers }, revision: before.version };
-  const derived = deriveShipment(basis, context.places);
+  const derived = deriveShipment({ ...state, record: { ...before, containers } }, context.places);
   const changes = findChanges(before, derived.record);
-  const events: ShipmentEventBody[] = changes === undefined ? [] : [{ type: 'shipment.changed.v1', data: { changes } }];
+  const events: ShipmentEventBody[] = changes === undefined ? [] : [createChangedEvent(changes, derived)];
   const reconciled = reconcileExceptions(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
   return { outcome, number, warnings: warnOfCancelledShipment(before, derived.record), ...reconciled };

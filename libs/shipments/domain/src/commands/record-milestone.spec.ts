@@ -9,7 +9,7 @@ import {
   milestoneInput,
   catchRefusal,
   shipment,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement, fold } from '../index.ts';
@@ -28,6 +28,12 @@ describe('recording', () => {
       vessel: 'EVER GIVEN',
       voyage: '012E',
       note: 'late',
+      latitude: 31.3665,
+      longitude: 121.6158,
+      terminal: 'Yangshan Phase IV',
+      imo: 'IMO 9321483',
+      pieces: 12,
+      temperature_celsius: -18.5,
     });
     expect(decision.outcome).toBe('recorded');
     expect(decision.milestone).toEqual({
@@ -47,9 +53,17 @@ describe('recording', () => {
       vessel: 'EVER GIVEN',
       voyage: '012E',
       note: 'late',
+      latitude: 31.3665,
+      longitude: 121.6158,
+      terminal: 'Yangshan Phase IV',
+      imo: '9321483',
+      pieces: 12,
+      temperature_celsius: -18.5,
+      occurred_at_precision: 'time',
       recorded_at: '2026-06-01T00:02:00.000Z',
       recorded_by: { type: 'user', id: 'usr_1' },
       retracted_at: null,
+      reported_at: expect.any(String) as string,
       superseded_at: null,
       revision: 1,
     } satisfies Milestone);
@@ -57,10 +71,16 @@ describe('recording', () => {
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
     const scenario = createVoyage();
-    expect(types(scenario.post('vessel_departed', day(2)))).toEqual(['milestone.recorded.v1', 'shipment.changed.v1']);
-    expect(types(scenario.post('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
-    expect(types(scenario.post('customs_hold', day(4)))).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
-    expect(types(scenario.post('delivered', day(5)))).toEqual([
+    expect(listEventTypes(scenario.post('vessel_departed', day(2)))).toEqual([
+      'milestone.recorded.v1',
+      'shipment.changed.v1',
+    ]);
+    expect(listEventTypes(scenario.post('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
+    expect(listEventTypes(scenario.post('customs_hold', day(4)))).toEqual([
+      'milestone.recorded.v1',
+      'exception.opened.v1',
+    ]);
+    expect(listEventTypes(scenario.post('delivered', day(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -147,7 +167,7 @@ describe('recording', () => {
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     const first = scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
-    const entry = { milestone: first, recorded: 1, written: 1, overridden: {} };
+    const entry = { milestone: first, recorded: 1, written: 1, overridden: {}, formerReports: [] };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
     expect(catchRefusal(() => scenario.post('delivered', day(2)))).toMatchObject({
       code: 'limit_exceeded',
@@ -257,7 +277,7 @@ describe('duplicates', () => {
 
   it.each([
     ['with an external_id as one without', null, 'EV-1', 'existing'],
-    ['without one as one with', 'EV-1', null, 'existing'],
+    ['without one with', 'EV-1', null, 'existing'],
     ['both without', null, null, 'existing'],
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
   ] as const)('have equal content: %s', (_, first, second, outcome) => {
@@ -274,7 +294,7 @@ describe('duplicates', () => {
     const first = scenario.post('vessel_arrived', day(20)).milestone;
     const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
-    expect(types(again)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypes(again)).toEqual(['milestone.corrected.v1']);
     expect(again.events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
       undefined,
     ]);
@@ -327,9 +347,10 @@ describe('correction by external_id', () => {
       occurred_at: day(21),
       location: 'USLAX',
       timezone: 'America/Los_Angeles',
+      reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
-    expect(types(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
+    expect(listEventTypes(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
     expect(findEventData(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
@@ -354,7 +375,7 @@ describe('correction by external_id', () => {
     const moved = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(Object.keys(findEventData(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
     const noted = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
-    expect(types(noted)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypes(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
@@ -441,7 +462,7 @@ describe('the newest estimate for a code, container, location and source is the 
       const again = scenario.estimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
       expect([again.outcome, again.milestone]).toEqual([
         'corrected',
-        { ...first, external_id: 'EV-1', superseded_at: null, revision: 2 },
+        { ...first, external_id: 'EV-1', reported_at: expect.any(String) as string, superseded_at: null, revision: 2 },
       ]);
       expect(findEventData(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
       expect(superseded(scenario)).toEqual([second.id]);
@@ -464,7 +485,8 @@ describe('the newest estimate for a code, container, location and source is the 
       const { scenario, first } = posted();
       const { state, events } = scenario;
       // Data as stored by earlier releases.
-      const third = { ...first, id: 'mst_third', superseded_at: null };
+      const { reported_at: _, ...former } = { ...first, id: 'mst_third', superseded_at: null };
+      const third = former as Milestone;
       const supersedes = state!.timeline.map(({ milestone }) => milestone.id);
       const data = { milestone: third, supersedes, last: { containers: [] } };
       const revision = events.length;

@@ -2,37 +2,32 @@ import {
   type FieldError,
   findMilestoneCode,
   type Milestone,
+  chooseLatestTime,
   type ShipmentRecord,
   type Timestamp,
   type Warning,
 } from '@tracking/contracts';
-import { findChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { checkEtaAfterEtd, SHIPMENT_LIMITS } from '../check-shipment.ts';
-import { createChangedEvent, deriveShipment } from '../derive.ts';
-import type { LastMilestones, Overridden } from '../events/event-data.ts';
-import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcileExceptions, addConsequences } from '../exceptions/reconcile.ts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import type { Overridden } from '../events/event-data.ts';
+import { isSupersededEstimate } from '../dropped-estimates.ts';
+import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
+import { addConsequences } from '../exceptions/reconcile.ts';
 import {
+  type MilestoneContent,
   pickContent,
   isStillEstimated,
-  isFeed,
+  isFeedSource,
   isSameContent,
   restoreLastSentContent,
   NO_OVERRIDES,
   findOverridden,
+  listOverriddenFields,
   mergeResentFields,
 } from '../last-sent.ts';
-import { findMilestone, type ShipmentState } from '../state.ts';
-import {
-  type RepeatedMilestone,
-  findDuplicate,
-  isRepeatOfLastSent,
-  isSameStatement,
-  putMilestone,
-  findRestoredId,
-  findSupersededIds,
-} from '../timeline.ts';
+import { isSameStatement } from '../reports.ts';
+import { findMilestone, type ShipmentState, type TimelineEntry } from '../state.ts';
+import { type RepeatedMilestone, findDuplicate, isRepeatOfLastSent, putMilestone } from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -41,6 +36,14 @@ import {
   throwIfErrors,
   warnOfCancelledShipment,
 } from './command.ts';
+import { decideMilestone } from './milestone-decision.ts';
+import {
+  createFormerReportEvents,
+  findFormerReport,
+  findReportTime,
+  isOutdatedReport,
+  NO_LAST_MILESTONES,
+} from './repeated-reports.ts';
 
 /**
  * Records a milestone, corrects the milestone with the same `external_id`, or finds that the milestone is already
@@ -59,19 +62,25 @@ interface RecordMilestoneResult {
    */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
+  /** The recorded milestone, if it is not kept because the source has stated many later estimates. */
+  readonly droppedMilestone?: Milestone | undefined;
 }
 export interface RecordMilestoneAnswer extends Pick<RecordMilestoneResult, 'outcome'>, MilestoneAnswer {}
 export type MilestoneDecision = Decision<RecordMilestoneResult>;
 
-export const recordMilestone: CommandHandler<
+export const recordMilestoneHandler: CommandHandler<
   RecordMilestone,
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decide,
+  decide: decideRecording,
   resultOf(events) {
     for (const { type, data } of events) {
-      if (type === 'milestone.recorded.v1') return { outcome: 'recorded', milestoneId: data.milestone.id };
+      if (type === 'milestone.recorded.v1') {
+        const { milestone, drops = [] } = data;
+        const droppedMilestone = drops.includes(milestone.id) ? milestone : undefined;
+        return { outcome: 'recorded', milestoneId: milestone.id, droppedMilestone };
+      }
       if (type !== 'milestone.corrected.v1') continue;
       const { milestone, previous } = data;
       return {
@@ -84,45 +93,95 @@ export const recordMilestone: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
-function decide(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
+function decideRecording(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
   throwIfErrors([...checked.errors, ...checkContainer(input, before)]);
   const unusual = warnOfUnusualMode(input.code, before);
 
-  const duplicate = findDuplicate(state.timeline, input);
-  if (duplicate === undefined) {
-    throwIfErrors(checkMilestoneLimit(state));
-    const milestone = createMilestone(command, input, context);
-    const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDES };
-    const decided = decideMilestone(command.at, state, outcome, context);
-    const warnings = [...unusual, ...decided.warnings];
-    return { outcome: 'recorded', milestoneId: milestone.id, ...decided, warnings };
-  }
+  const duplicate = findDuplicate(state, input);
+  if (duplicate === undefined) return decideNewMilestone(command, input, state, { ...context, unusual });
 
-  const previous = duplicate.entry.milestone;
-  const { content, overridden } = mergeRepeatedMilestone(duplicate, input);
-  const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  const known = [...unusual, ...(isFeed(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : [])];
-  const isCurrentAgain = becomesCurrentAgain(duplicate, input);
-  if (!isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content))) {
-    const events = createRepetitionEvent(duplicate, content, overridden);
-    const warnings = [...known, ...warnOfCancelledShipment(before, before)];
-    if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
-    return { ...common, outcome: 'existing', ...addConsequences(command.at, state, events, context), warnings };
+  const { entry } = duplicate;
+  const previous = entry.milestone;
+  const existing = { outcome: 'existing', milestoneId: previous.id, nextCheckAt: state.nextCheckAt } as const;
+  const cancelled = warnOfCancelledShipment(before, before);
+  if (isOutdatedReport(duplicate, input)) {
+    const warnings = [...unusual, OUTDATED_REPORT_WARNING, ...cancelled];
+    const events = createFormerReportEvents(duplicate, input);
+    return { ...existing, ...addQuietEvents(command.at, state, events, context), warnings };
   }
-  const milestone = { ...replaceContent(previous, content), ...(isCurrentAgain && { superseded_at: null }) };
-  const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
-  return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
+  const { content, overridden } = mergeRepeatedMilestone(duplicate, input, command.at);
+  const known = [
+    ...unusual,
+    ...(isFeedSource(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : []),
+  ];
+  const isCurrentAgain = becomesCurrentAgain(duplicate, input);
+  const reported_at = findReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
+  const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content));
+  if (isSame && reported_at === previous.reported_at && isSameContent(previous, content)) {
+    const events = createRepetitionEvent(entry, overridden);
+    return { ...existing, ...addQuietEvents(command.at, state, events, context), warnings: [...known, ...cancelled] };
+  }
+  const replaced = replaceContent(previous, content, reported_at);
+  const milestone = { ...replaced, ...(isCurrentAgain && { superseded_at: null }) };
+  // A repetition that adds the `external_id` or a later time of the report corrects nothing.
+  // The milestone keeps its revision.
+  const restated = { ...milestone, revision: previous.revision };
+  const formerReport = findFormerReport(previous, { ...content, reported_at });
+  const outcome = { previous, milestone: isSame ? restated : milestone, overridden, formerReport };
+  const { isSuperseded: _, ...decided } = decideMilestone(command.at, state, outcome, context);
+  const warnings = [...known, ...decided.warnings];
+  return { ...existing, outcome: isSame ? 'existing' : 'corrected', ...decided, warnings };
+}
+
+/** Decides on a milestone that is not recorded yet. @throws DomainError `limit_exceeded` */
+function decideNewMilestone(
+  command: RecordMilestone,
+  input: MilestoneInput,
+  state: ShipmentState,
+  context: DecideContext & { readonly unusual: readonly Warning[] },
+): MilestoneDecision {
+  throwIfErrors(checkMilestoneLimit(state));
+  const milestone = createMilestone(command, input, context);
+  const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDES, formerReport: null };
+  const { isSuperseded, ...decided } = decideMilestone(command.at, state, outcome, context);
+  const outdated = isSuperseded ? [OUTDATED_REPORT_WARNING] : [];
+  const warnings = [...context.unusual, ...outdated, ...decided.warnings];
+  return { outcome: 'recorded', milestoneId: milestone.id, ...decided, warnings };
+}
+
+const OUTDATED_REPORT_WARNING: Warning = {
+  code: 'outdated_report',
+  param: null,
+  message: 'A report that the source stated later is already recorded. It counts instead of this one.',
+};
+
+/** Adds the consequences of events that correct nothing. Without events, nothing changes. */
+function addQuietEvents(
+  at: Timestamp,
+  state: ShipmentState,
+  events: readonly ShipmentEventBody[],
+  context: DecideContext,
+): Pick<Decision, 'events' | 'nextCheckAt'> {
+  if (events.length === 0) return { events, nextCheckAt: state.nextCheckAt };
+  const timeline = state.timeline.slice();
+  for (const { type, data } of events) {
+    const changes = findDescriptor(type).milestoneChanges?.(data);
+    if (changes !== undefined) putMilestone(timeline, { ...changes, at }, state.record.version);
+  }
+  return addConsequences(at, { ...state, timeline }, events, context);
 }
 
 /**
  * Returns true if a repeated milestone becomes current again, which happens if a person posts a superseded estimate
  * again. The repetition of a feed does not count, because feeds resend everything.
  */
-function becomesCurrentAgain({ entry, by }: RepeatedMilestone, { source }: MilestoneInput): boolean {
-  return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
+function becomesCurrentAgain({ entry, by }: RepeatedMilestone, { source, reported_at }: MilestoneInput): boolean {
+  const { classifier, superseded_at } = entry.milestone;
+  const isSuperseded = classifier === 'estimated' && superseded_at !== null;
+  return by === 'content' && !isFeedSource(source) && isSuperseded && reported_at === null;
 }
 
 function createMilestone(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
@@ -130,6 +189,7 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
     id: context.newId('mst', 0),
     shipment_id: command.shipment_id,
     ...addCatalogFields(input),
+    reported_at: input.reported_at ?? command.at,
     recorded_at: command.at,
     recorded_by: command.actor,
     retracted_at: null,
@@ -141,14 +201,16 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
 /**
  * Returns the milestone with new content. Its id, `recorded_at` and `recorded_by` do not change. A new statement makes
  * it current again.
+ * @param reported_at time of the report with the new content
  */
-export function replaceContent(previous: Milestone, content: MilestoneInput): Milestone {
+export function replaceContent(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
-  return { ...previous, ...addCatalogFields(content), superseded_at, revision: previous.revision + 1 };
+  const revision = previous.revision + 1;
+  return { ...previous, ...addCatalogFields(content), reported_at, superseded_at, revision };
 }
 
 interface MergedMilestone {
-  readonly content: MilestoneInput;
+  readonly content: MilestoneContent;
   readonly overridden: Overridden;
 }
 
@@ -156,7 +218,11 @@ interface MergedMilestone {
  * Result of merging a milestone that a client sent again: the content, and the values of the feed that values of a
  * person override.
  */
-function mergeRepeatedMilestone({ entry, by }: RepeatedMilestone, input: MilestoneInput): MergedMilestone {
+function mergeRepeatedMilestone(
+  { entry, by }: RepeatedMilestone,
+  { reported_at, ...input }: MilestoneInput,
+  at: Timestamp,
+): MergedMilestone {
   const content = pickContent(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
@@ -164,25 +230,23 @@ function mergeRepeatedMilestone({ entry, by }: RepeatedMilestone, input: Milesto
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
-  if (!isFeed(input.source))
+  if (!isFeedSource(input.source))
     return { content: input, overridden: findOverridden(input, restoreLastSentContent(entry)) };
   if (isStillEstimated(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
-  return { content: news, overridden: findOverridden(news, input) };
+  const last = restoreLastSentContent(entry);
+  const isSame = isSameStatement(last, input);
+  const reported = reported_at ?? (isSame ? last.reported_at : chooseLatestTime(at, last.reported_at));
+  return { content: news, overridden: findOverridden(news, { ...input, reported_at: reported }) };
 }
 
 /** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
-function createRepetitionEvent(
-  { entry }: RepeatedMilestone,
-  content: MilestoneInput,
-  overridden: Overridden,
-): readonly ShipmentEventBody[] {
-  const { milestone: previous } = entry;
-  const sent = { ...content, ...overridden };
-  if (isSameContent(previous, content) && isSameContent(restoreLastSentContent(entry), sent)) return [];
-  const milestone = { ...previous, ...content };
-  const data = { milestone, previous, supersedes: [], restores: [], last: { containers: [] }, overridden };
-  return [{ type: 'milestone.corrected.v1', data }];
+function createRepetitionEvent(entry: TimelineEntry, overridden: Overridden): readonly ShipmentEventBody[] {
+  const { milestone } = entry;
+  const isSame = isSameContent(restoreLastSentContent(entry), restoreLastSentContent({ milestone, overridden }));
+  if (isSame && overridden.reported_at === entry.overridden.reported_at) return [];
+  const data = { milestone, previous: milestone, supersedes: [], restores: [], last: NO_LAST_MILESTONES, overridden };
+  return [{ type: 'milestone.corrected.v1', data: { ...data, former_report: null } }];
 }
 
 /** Returns warnings for a feed whose values are overridden by values of a person. */
@@ -191,7 +255,7 @@ function warnOfOverriddenValues(
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
 ): readonly Warning[] {
   const { id, retracted_at } = entry.milestone;
-  const fields = Object.keys(overridden);
+  const fields = listOverriddenFields(overridden);
   if (retracted_at === null && fields.length === 0) return [];
   // The feed sends the same values that the person has set.
   if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
@@ -203,8 +267,10 @@ function warnOfOverriddenValues(
 }
 
 function checkMilestoneLimit({ timeline }: ShipmentState): readonly FieldError[] {
-  if (timeline.length < SHIPMENT_LIMITS.milestones) return [];
-  const message = `A shipment can have at most ${SHIPMENT_LIMITS.milestones} milestones.`;
+  const { milestones, milestonesWithSuperseded } = SHIPMENT_LIMITS;
+  const superseded = timeline.filter(({ milestone }) => isSupersededEstimate(milestone)).length;
+  if (timeline.length - superseded < milestones && timeline.length < milestonesWithSuperseded) return [];
+  const message = `A shipment can have at most ${milestones} milestones, without superseded estimates.`;
   return [{ param: 'code', code: 'limit_exceeded', message }];
 }
 
@@ -217,87 +283,20 @@ export interface MilestoneAnswer {
 }
 
 /**
- * A milestone after a command. `previous` is undefined for a new milestone, and set for a corrected or retracted one.
- */
-interface MilestoneOutcome {
-  readonly previous: Milestone | undefined;
-  readonly milestone: Milestone;
-  readonly overridden: Overridden;
-}
-
-/**
- * Decides the events of recording, correcting or retracting a milestone, including changes of the shipment and
- * exceptions.
- */
-export function decideMilestone(
-  at: Timestamp,
-  state: ShipmentState,
-  outcome: MilestoneOutcome,
-  context: DecideContext,
-): Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
-  const { previous, milestone, overridden } = outcome;
-  const before = state.record;
-  const superseded = findSupersededIds(state.timeline, milestone);
-  const restored = previous === undefined ? [] : findRestoredId(state.timeline, previous, milestone);
-  const timeline = state.timeline.slice();
-  const revision = before.version;
-  const changed = { milestone, isNew: previous === undefined, superseded, restored, at, overridden };
-  putMilestone(timeline, changed, revision);
-  const derived = deriveShipment({ ...state, timeline, revision }, context.places);
-
-  const last = findLastMilestoneChanges(before, derived.record);
-  const events = [createMilestoneEvent(outcome, { supersedes: superseded, restores: restored, last })];
-  const changes = findChanges(before, derived.record);
-  if (previous?.classifier === 'actual') {
-    const to = milestone.retracted_at === null ? milestone : null;
-    events.push(createChangedEvent({ ...changes, milestone: { from: previous, to } }, derived));
-  } else if (changes !== undefined) {
-    events.push(createChangedEvent(changes, derived));
-  }
-  const warnings = [...warnOfEtaBeforeEtd(before, derived.record), ...warnOfCancelledShipment(before, derived.record)];
-  return { warnings, ...reconcileExceptions(state, { derived, timeline, events }, { ...context, at }) };
-}
-
-/**
- * Returns at most one warning: an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before `etd`.
- */
-function warnOfEtaBeforeEtd(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
-  for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
-    const was = index === 0 ? before : before.legs[index - 1];
-    const crossed = was?.etd === etd && was.eta === eta ? undefined : checkEtaAfterEtd(null, etd, eta);
-    if (crossed !== undefined) return [crossed];
-  }
-  return [];
-}
-
-interface MilestoneEffects {
-  readonly supersedes: readonly string[];
-  readonly restores: readonly string[];
-  readonly last: LastMilestones;
-}
-
-function createMilestoneEvent(
-  { previous, milestone, overridden }: MilestoneOutcome,
-  effects: MilestoneEffects,
-): ShipmentEventBody {
-  const { supersedes, restores, last } = effects;
-  if (previous === undefined) return { type: 'milestone.recorded.v1', data: { milestone, supersedes, last } };
-  if (milestone.retracted_at !== null) return { type: 'milestone.retracted.v1', data: { milestone, restores, last } };
-  return { type: 'milestone.corrected.v1', data: { milestone, previous, ...effects, overridden } };
-}
-
-/**
  * Adds the label and sequence of the catalog to the content.
  * @throws Error for an unknown code, which the check refuses earlier
  */
-function addCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
+function addCatalogFields(content: MilestoneContent): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };
 }
 
-export function answerMilestone({ milestoneId }: { readonly milestoneId: string }, after: ShipmentState) {
-  const milestone = findMilestone(after, milestoneId);
+export function answerMilestone(
+  { milestoneId, droppedMilestone }: Pick<RecordMilestoneResult, 'milestoneId' | 'droppedMilestone'>,
+  after: ShipmentState,
+) {
+  const milestone = droppedMilestone ?? findMilestone(after, milestoneId);
   if (milestone === undefined) throw new Error(`cannot build the answer: the shipment has no milestone ${milestoneId}`);
   return { milestone, shipment_version: after.record.version };
 }

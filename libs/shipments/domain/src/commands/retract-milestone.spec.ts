@@ -6,14 +6,14 @@ import {
   day,
   catchRefusal,
   shipment,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
   events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent)?.type);
-const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
+const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.getMilestone(id).superseded_at !== null;
 
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
@@ -22,7 +22,7 @@ describe('a retraction', () => {
     const first = scenario.post('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
     const decision = scenario.retract(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
-    expect(types(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
+    expect(listEventTypes(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
@@ -191,7 +191,7 @@ describe('a milestone posted after a retraction', () => {
     scenario.retract(first);
     const second = scenario.post('vessel_arrived', day(21), rest);
     expect(second.outcome).toBe('recorded');
-    expect(scenario.milestone(first.id).retracted_at).not.toBeNull();
+    expect(scenario.getMilestone(first.id).retracted_at).not.toBeNull();
     expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
     scenario.retract(second.milestone);
     expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({
@@ -214,8 +214,20 @@ describe('a milestone posted after a retraction', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
     scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
-    expect(scenario.post('vessel_arrived', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe('recorded');
+    expect(scenario.post('vessel_departed', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe('recorded');
     expect(scenario.post('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
+  });
+
+  it('by a feed under a new external_id is the same', () => {
+    const scenario = createVoyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
+    scenario.retract(first);
+    for (let turn = 2; turn < 4; turn += 1) {
+      const again = scenario.post('vessel_arrived', day(20), { ...rest, external_id: `EV-${turn}` });
+      expect(again).toMatchObject({ ...repeated, milestoneId: first.id });
+    }
+    expect(scenario.record).toMatchObject({ status: 'pending', ata: null });
   });
 
   it('by a feed changes nothing if a person has replaced it', () => {
@@ -225,7 +237,7 @@ describe('a milestone posted after a retraction', () => {
     scenario.retract(first);
     const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
     expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
-    expect(scenario.milestone(second.id)).toEqual(second);
+    expect(scenario.getMilestone(second.id)).toEqual(second);
     // A new value of the feed corrects the unretracted one.
     const news = scenario.post('vessel_departed', day(22), rest);
     expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
@@ -238,7 +250,7 @@ describe('a milestone posted after a retraction', () => {
     scenario.correct(first, { external_id: null });
     const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
     expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
-    expect(scenario.milestone(second.id)).toEqual(second);
+    expect(scenario.getMilestone(second.id)).toEqual(second);
   });
 
   it('a retracted estimate stays retracted when its feed resends it', () => {
@@ -260,9 +272,13 @@ describe('the overridden fields of a milestone', () => {
     scenario.post('vessel_arrived', day(21), rest);
     scenario.post('vessel_arrived', day(22), { ...rest, source: 'manual' });
     scenario.post('vessel_arrived', day(23), { ...rest, source: 'manual', note: 'x' });
-    expect(scenario.state?.timeline[0]?.overridden).toEqual({ occurred_at: day(21), source: 'carrier', note: null });
+    const sent = { occurred_at: day(21), source: 'carrier', note: null, reported_at: expect.any(String) as string };
+    expect(scenario.state?.timeline[0]?.overridden).toEqual(sent);
     scenario.post('vessel_arrived', day(24), rest);
-    expect(scenario.state?.timeline[0]?.overridden).toEqual({ note: null });
+    expect(scenario.state?.timeline[0]?.overridden).toEqual({
+      note: null,
+      reported_at: scenario.events.at(-1)?.metadata.recorded_at,
+    });
   });
 
   it('are none if only feeds or only people posted it', () => {

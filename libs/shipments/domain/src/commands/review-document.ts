@@ -27,14 +27,14 @@ export interface RejectDocument extends CommandContext {
 type Answer = Omit<DocumentAnswer, 'warnings'>;
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
-export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
+export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => decideReview(command, { status: 'approved', reason: null }, state, context),
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
-export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
+export const rejectDocumentHandler: CommandHandler<RejectDocument, DocumentResult, Answer> = {
   decide: (command, state, context) =>
     decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
   resultOf: (events, { document_id }) => findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
@@ -79,7 +79,7 @@ export interface DeleteDocument extends CommandContext {
   readonly document_id: string;
 }
 
-export const deleteDocument: CommandHandler<DeleteDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id }, state, context) {
     const { document: previous, object_id, received } = findDocument(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;

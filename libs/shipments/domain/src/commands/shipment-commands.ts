@@ -9,41 +9,52 @@ import {
 import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
 import {
   type AcknowledgeException,
-  acknowledgeException,
+  acknowledgeExceptionHandler,
   type OpenException,
-  openException,
+  openExceptionHandler,
   type ResolveException,
-  resolveException,
+  resolveExceptionHandler,
 } from './exceptions-by-hand.ts';
 import {
   type AddDocument,
-  addDocument,
+  addDocumentHandler,
   type CompleteUpload,
-  completeUpload,
+  completeUploadHandler,
   type ReceiveUpload,
-  receiveUpload,
+  receiveUploadHandler,
   type RequestUpload,
-  requestUpload,
+  requestUploadHandler,
 } from './upload-document.ts';
 import {
   type ApproveDocument,
-  approveDocument,
+  approveDocumentHandler,
   type DeleteDocument,
-  deleteDocument,
+  deleteDocumentHandler,
   type RejectDocument,
-  rejectDocument,
+  rejectDocumentHandler,
 } from './review-document.ts';
-import { type CancelShipment, cancelShipment, type ReopenShipment, reopenShipment } from './cancellation.ts';
-import { type CheckRules, checkRules } from './check-rules.ts';
+import {
+  type CancelShipment,
+  cancelShipmentHandler,
+  type ReopenShipment,
+  reopenShipmentHandler,
+} from './cancellation.ts';
+import { type CheckRules, checkRulesHandler } from './check-rules.ts';
 import {
   type CorrectMilestone,
-  correctMilestone,
+  correctMilestoneHandler,
   type RetractMilestone,
-  retractMilestone,
+  retractMilestoneHandler,
 } from './correct-milestone.ts';
-import { type PatchContainer, patchContainer, type PatchShipment, patchShipment, requireContainer } from './patches.ts';
-import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
-import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
+import {
+  type PatchContainer,
+  patchContainerHandler,
+  type PatchShipment,
+  patchShipmentHandler,
+  requireContainer,
+} from './patches.ts';
+import { type RecordMilestone, recordMilestoneHandler } from './record-milestone.ts';
+import { type UpsertShipment, upsertShipmentHandler } from './upsert-shipment.ts';
 
 /** Union of all commands. The compiler requires a handler in `COMMAND_HANDLERS` for each of them. */
 export type ShipmentCommand =
@@ -69,25 +80,25 @@ export type ShipmentCommand =
 export type CommandType = ShipmentCommand['type'];
 
 const COMMAND_HANDLERS = {
-  UpsertShipment: upsertShipment,
-  PatchShipment: patchShipment,
-  PatchContainer: patchContainer,
-  RecordMilestone: recordMilestone,
-  CorrectMilestone: correctMilestone,
-  RetractMilestone: retractMilestone,
-  CancelShipment: cancelShipment,
-  ReopenShipment: reopenShipment,
-  CheckRules: checkRules,
-  OpenException: openException,
-  AcknowledgeException: acknowledgeException,
-  ResolveException: resolveException,
-  AddDocument: addDocument,
-  RequestUpload: requestUpload,
-  ReceiveUpload: receiveUpload,
-  CompleteUpload: completeUpload,
-  ApproveDocument: approveDocument,
-  RejectDocument: rejectDocument,
-  DeleteDocument: deleteDocument,
+  UpsertShipment: upsertShipmentHandler,
+  PatchShipment: patchShipmentHandler,
+  PatchContainer: patchContainerHandler,
+  RecordMilestone: recordMilestoneHandler,
+  CorrectMilestone: correctMilestoneHandler,
+  RetractMilestone: retractMilestoneHandler,
+  CancelShipment: cancelShipmentHandler,
+  ReopenShipment: reopenShipmentHandler,
+  CheckRules: checkRulesHandler,
+  OpenException: openExceptionHandler,
+  AcknowledgeException: acknowledgeExceptionHandler,
+  ResolveException: resolveExceptionHandler,
+  AddDocument: addDocumentHandler,
+  RequestUpload: requestUploadHandler,
+  ReceiveUpload: receiveUploadHandler,
+  CompleteUpload: completeUploadHandler,
+  ApproveDocument: approveDocumentHandler,
+  RejectDocument: rejectDocumentHandler,
+  DeleteDocument: deleteDocumentHandler,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
 type Handlers = typeof COMMAND_HANDLERS;
 
@@ -116,10 +127,14 @@ export function decide<Type extends CommandType>(
   state: ShipmentState | undefined,
   context: DecideContext,
 ): DecisionOf<Type> {
-  return decision(command, state, context) as DecisionOf<Type>;
+  return decideAnyCommand(command, state, context) as DecisionOf<Type>;
 }
 
-function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
+function decideAnyCommand(
+  command: ShipmentCommand,
+  state: ShipmentState | undefined,
+  context: DecideContext,
+): Decision {
   const handler = getHandler(command.type);
   if (state !== undefined) {
     requireCommandTarget(command, state);

@@ -1,11 +1,13 @@
-import type { FieldError, Leg, LegFields, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
+import type { FieldError, LegFields, ShipmentFields, ShipmentRecord, TimeOrDay, Warning } from '@tracking/contracts';
 import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
-import { type CheckedShipment, checkEtaAfterEtd } from '../check-shipment.ts';
-import { createChangedEvent, deriveShipment } from '../derive.ts';
+import { type CheckedShipment, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
+import { createChangedEvent } from '../changed-event.ts';
+import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import type { GivenPorts, LastSentValues, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
+import { readTimesAtPorts } from '../local-time.ts';
 import { resolvePorts } from '../route.ts';
 import { setSchedule, type ShipmentState } from '../state.ts';
 import {
@@ -25,8 +27,8 @@ interface ShipmentUpdate {
   readonly continued?: LegsWithTimes;
   /** New values of the last upsert, with which the next upsert is compared. */
   readonly sent: LastSentValues;
-  /** Other record fields that the update sets. */
-  readonly also?: Partial<Pick<ShipmentRecord, 'original_eta'>>;
+  /** Original ETA that the client sets; null to set it to the ETA of the shipment, absent to change nothing. */
+  readonly newOriginalEta?: TimeOrDay | null;
   /** True if the update changes `eta` even after the arrival. */
   readonly movesEtaAfterArrival?: boolean;
 }
@@ -36,36 +38,44 @@ export function decideUpdate(
   command: CommandContext,
   state: ShipmentState,
   context: DecideContext,
-  { checked, times, continued, sent, also, movesEtaAfterArrival = false }: ShipmentUpdate,
+  { checked, times, continued, sent, newOriginalEta, movesEtaAfterArrival = false }: ShipmentUpdate,
 ): Decision<{ readonly outcome: 'updated' | 'unchanged' }> {
   const before = state.record;
   const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
   const revision = before.version;
   const legsWritten = continued?.written;
-  const schedule = setSchedule(state.schedule, times, revision, legsWritten);
+  const keepsEta = before.ata !== null && !movesEtaAfterArrival;
+  const statement = { revision, at: command.at, keepsEta, originalEtaSince: state.originalEta.since };
+  const schedule = setSchedule(state.schedule, times, statement, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
-  const legs = continued?.answered ?? before.legs;
-  const record: ShipmentRecord = { ...before, ...plain, ...also, ...resolvePorts(given, schedule.legs.value), legs };
+  const record: ShipmentRecord = { ...before, ...plain, ...resolvePorts(given, schedule.legs.value) };
   throwIfErrors([
     ...checked.errors,
+    ...checkKeptReferences(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
     ...checkExternalId(before, record),
     ...checkReferences({ ...record, external_id: before.external_id }),
   ]);
 
   const { timeline } = state;
-  const derived = deriveShipment({ ...state, record, schedule, revision, movesEtaAfterArrival }, context.places);
+  const derived = deriveShipment({ ...state, record, schedule, newOriginalEta }, context.places);
   const last = findLastMilestoneChanges(before, derived.record);
   const changes = findChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
-  if (Object.keys(times).length > 0 || !hasNoLastMilestones(last)) {
-    const data = { fields: times, ...(legsWritten && { legs_written: legsWritten }), sent, last };
-    events.push({ type: 'shipment.updated.v1', data });
+  const keptEta = findKeptOriginalEta(before, derived);
+  if (Object.keys(times).length > 0 || !hasNoLastMilestones(last) || keptEta !== undefined) {
+    const written = legsWritten && { legs_written: legsWritten };
+    events.push({ type: 'shipment.updated.v1', data: { fields: times, ...written, sent, last, ...keptEta } });
   }
   events.push(...createPortsGivenEvent(state.ports, given, derived.record));
   if (changes !== undefined) events.push(createChangedEvent(changes, derived));
   const reconciled = reconcileExceptions(state, { derived, timeline, events }, { ...context, at: command.at });
-  const warnings = [...warnOfUpdate(checked, derived.record), ...warnOfCancelledShipment(before, derived.record)];
+  const warnings = [...warnOfUpdate(checked, derived), ...warnOfCancelledShipment(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
+}
+
+/** Returns the original ETA that the client set, if it stays only because the client set it. */
+function findKeptOriginalEta(before: ShipmentRecord, { record, originalEta, setsOriginalEta }: DerivedShipment) {
+  return setsOriginalEta && record.original_eta === before.original_eta ? { original_eta: originalEta } : undefined;
 }
 
 /** Returns the event that stores the ports that the client set; no event if they equal the stored or visible ports. */
@@ -78,6 +88,27 @@ export function createPortsGivenEvent(
   const assumed = known ?? answered;
   if (assumed.origin_port === origin_port && assumed.destination_port === destination_port) return [];
   return [{ type: 'shipment.ports_given.v1', data: { origin_port, destination_port } }];
+}
+
+/** Fields whose values depend on the mode. */
+const FIELDS_OF_MODE = ['container_numbers', 'carrier_scac', 'origin_port', 'destination_port', 'legs'] as const;
+
+/**
+ * Checks the references that an update keeps against its new mode.
+ * @param after the shipment after the update, with the ports and legs as the client set them
+ */
+function checkKeptReferences(
+  before: ShipmentRecord,
+  after: Pick<ShipmentFields, 'mode' | (typeof FIELDS_OF_MODE)[number]>,
+  { fields }: CheckedShipment,
+  { places }: DecideContext,
+): readonly FieldError[] {
+  const { mode } = after;
+  if (mode === before.mode) return [];
+  const kept = FIELDS_OF_MODE.filter((name) => fields[name] === undefined).map((name) => [name, after[name]]);
+  const { errors } = checkShipmentFields(Object.fromEntries(kept) as Partial<ShipmentFields>, mode, places);
+  const hint = `The present value is not allowed ${mode === null ? 'without a mode' : `for mode ${mode}`}: change it too.`;
+  return errors.map((error) => ({ ...error, message: `${error.message} ${hint}` }));
 }
 
 /**
@@ -98,9 +129,13 @@ export function checkReferences(
 }
 
 /** Returns warnings of an update. Compares `eta` and `etd` after the update, not only the sent values. */
-export function warnOfUpdate({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
+export function warnOfUpdate(
+  { fields, warnings }: CheckedShipment,
+  { record, analysis: { route } }: DerivedShipment,
+): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
+  const { etd, eta } = readTimesAtPorts(record, route.findZone);
   const order = isSet ? checkEtaAfterEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
 }
@@ -111,8 +146,6 @@ interface LegsWithTimes {
   readonly legs: readonly LegFields[];
   /** Revisions of the events that set the times of the legs, by leg; absent if the upsert sets all times. */
   readonly written?: readonly LegTimesWritten[];
-  /** Present legs that the new legs continue, by leg. A new leg has no actual times. */
-  readonly answered: readonly Leg[];
 }
 
 /**
@@ -121,7 +154,7 @@ interface LegsWithTimes {
  */
 export function takeOverLegTimes(
   sent: readonly LegFields[],
-  { schedule, sent: lastSent, record }: Pick<ShipmentState, 'schedule' | 'sent' | 'record'>,
+  { schedule, sent: lastSent }: Pick<ShipmentState, 'schedule' | 'sent'>,
   revision: number,
 ): LegsWithTimes {
   const formerlySent = matchPresentLegs(sent, lastSent.legs);
@@ -136,7 +169,6 @@ export function takeOverLegTimes(
     return {
       leg: { ...leg, etd: timeOf('etd'), eta: timeOf('eta') },
       written: { etd: writtenOf('etd'), eta: writtenOf('eta') },
-      answered: record.legs[place] ?? { ...leg, atd: null, ata: null },
     };
   });
   const written = continued.map((each) => each.written);
@@ -144,7 +176,6 @@ export function takeOverLegTimes(
   return {
     legs: continued.map(({ leg }) => leg),
     ...(!isAllNew && { written }),
-    answered: continued.map(({ answered }) => answered),
   };
 }
 

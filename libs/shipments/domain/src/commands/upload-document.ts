@@ -23,7 +23,7 @@ export interface RequestUpload extends CommandContext {
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export const requestUpload: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const requestUploadHandler: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide(command, state, context) {
     const document = createDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
@@ -55,7 +55,7 @@ export interface ReceiveUpload extends CommandContext {
  * Returns `unchanged` if the previous object is kept, so that the new object is not needed.
  * @throws DomainError `document_not_pending`
  */
-export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSameContent(received, object)) {
@@ -83,7 +83,7 @@ export interface CompleteUpload extends CommandContext {
 }
 
 /** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
-export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
     // Completing a document again changes nothing.
@@ -126,7 +126,7 @@ export interface AddDocument extends CommandContext {
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export const addDocument: CommandHandler<AddDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const addDocumentHandler: CommandHandler<AddDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide(command, state, context) {
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;

@@ -5,11 +5,12 @@ import {
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
   findEventData,
+  createLegFields,
   day,
   catchRefusal,
   shipment,
   Scenario,
-  types,
+  listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
 import { fold } from '../evolve.ts';
@@ -27,7 +28,7 @@ describe('creating', () => {
       eta: day(20),
     });
     expect(decision.outcome).toBe('created');
-    expect(types(decision)).toEqual(['shipment.created.v1']);
+    expect(listEventTypes(decision)).toEqual(['shipment.created.v1']);
     expect(decision.events[0]?.data).toMatchObject({
       workspace_id: 'wsp_1',
       environment: 'test',
@@ -61,7 +62,10 @@ describe('creating', () => {
       containers: [],
       atd: null,
       ata: null,
+      etd_precision: 'time',
+      eta_precision: 'time',
       original_eta: null,
+      original_eta_precision: 'time',
       last_milestone: null,
       open_exceptions_count: 0,
       documents_count: 0,
@@ -126,7 +130,9 @@ describe('creating', () => {
         origin_port: 'CNSHA',
         destination_port: 'USLAX',
         etd: day(1),
+        etd_precision: 'time',
         eta: day(20),
+        eta_precision: 'time',
         atd: null,
         ata: null,
       },
@@ -167,20 +173,22 @@ describe('upsert of an existing shipment', () => {
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
-      legs: [leg({ vessel: 'ONE' }), leg({ vessel: 'TWO' })],
+      legs: [createLegFields({ vessel: 'ONE' }), createLegFields({ vessel: 'TWO' })],
     });
     scenario.upsert({
       shipper: { name: 'Bcme', external_id: null },
       metadata: { c: '3' },
       references: [{ type: 'so', value: '2' }],
-      legs: [leg({ voyage: 'V3' })],
+      legs: [createLegFields({ voyage: 'V3' })],
     });
     expect(scenario.record).toMatchObject({
       shipper: { name: 'Bcme', external_id: null },
       references: [{ type: 'so', value: '2' }],
     });
     expect(scenario.record.metadata).toEqual({ c: '3' });
-    expect(scenario.record.legs).toEqual([{ ...leg({ voyage: 'V3' }), atd: null, ata: null }]);
+    expect(scenario.record.legs).toEqual([
+      { ...createLegFields({ voyage: 'V3' }), etd_precision: 'time', eta_precision: 'time', atd: null, ata: null },
+    ]);
   });
 
   it('stores no event without changes', () => {
@@ -191,7 +199,7 @@ describe('upsert of an existing shipment', () => {
       eta: day(20),
       shipper: { name: 'Acme', external_id: null },
       metadata: { a: '1' },
-      legs: [leg({ vessel: 'ONE', eta: day(19) })],
+      legs: [createLegFields({ vessel: 'ONE', eta: day(19) })],
     };
     const scenario = shipment(fields);
     const decision = scenario.upsert(fields);
@@ -220,8 +228,8 @@ describe('upsert of an existing shipment', () => {
 
   it('needs no further event for a plain field', () => {
     const scenario = shipment();
-    expect(types(scenario.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(types(scenario.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
+    expect(listEventTypes(scenario.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
+    expect(listEventTypes(scenario.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
   });
 
   it('sets version to the last revision plus one, and updated_at to the last command’s time', () => {
@@ -293,7 +301,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
       external_id: 'PO-1',
       eta: day(20),
       etd: day(1),
-      legs: [leg({ destination_port: 'USLAX', eta: day(20) })],
+      legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
     };
     const scenario = createVoyage(nightly);
     scenario.estimate('vessel_arrived', day(23));
@@ -339,9 +347,12 @@ describe('etd, eta and legs count as a change only when they differ from what th
   });
 
   it('do not bring back earlier estimates with the next command', () => {
-    const scenario = createVoyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    const scenario = createVoyage({
+      eta: day(20),
+      legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
+    });
     scenario.estimate('vessel_arrived', day(23));
-    scenario.upsert({ eta: day(21), legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
+    scenario.upsert({ eta: day(21), legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
     scenario.post('gated_in', day(1));
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
   });
@@ -349,14 +360,14 @@ describe('etd, eta and legs count as a change only when they differ from what th
   it('are remembered without an announcement if an estimate already set the value', () => {
     const scenario = createVoyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
-    expect(types(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
+    expect(listEventTypes(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.upsert({ eta: day(23) }).outcome).toBe('unchanged');
   });
 });
 
 describe('a time of a leg counts as a change only when it differs from what the last upsert sent', () => {
-  const first = leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5) });
-  const second = leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
+  const first = createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5) });
+  const second = createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
   /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
     const scenario = shipment({ legs });
@@ -412,7 +423,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
 
   it('matches legs by their ports, otherwise by their index', () => {
-    const feeder = leg({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
+    const feeder = createLegFields({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
     const scenario = estimated();
     scenario.upsert({ legs: [feeder, first, second] });
     expect(timesOf(scenario)).toEqual([[day(0), day(1)], ...MOVED]);
@@ -436,11 +447,17 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
 
   it('keeps expected times of legs that have departed or arrived, at any index', () => {
-    const scenario = estimated();
+    const scenario = shipment({ legs: [first, second] });
+    const reported = { reported_at: day(1, 6) };
+    scenario.estimate('vessel_departed', day(2), { ...reported, location: 'CNSHA' });
+    scenario.estimate('vessel_arrived', day(6), { ...reported, location: 'SGSIN' });
+    scenario.estimate('vessel_arrived', day(23), { ...reported, location: 'USLAX' });
     scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     scenario.post('vessel_arrived', day(6), { location: 'SGSIN' });
     scenario.estimate('vessel_arrived', day(9), { location: 'SGSIN' });
-    scenario.upsert({ legs: [leg({ destination_port: 'CNSHA', eta: day(1) }), { ...first, vessel: 'OTHER' }, second] });
+    scenario.upsert({
+      legs: [createLegFields({ destination_port: 'CNSHA', eta: day(1) }), { ...first, vessel: 'OTHER' }, second],
+    });
     expect(timesOf(scenario)).toEqual([[null, day(1)], ...MOVED]);
   });
 });
@@ -450,7 +467,7 @@ describe('warnings', () => {
     const scenario = new Scenario();
     const decision = scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
-    expect(types(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
+    expect(listEventTypes(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     expect(scenario.container(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
@@ -480,17 +497,3 @@ describe('warnings', () => {
     });
   });
 });
-
-function leg(fields: Partial<ShipmentFields['legs'][number]>): ShipmentFields['legs'][number] {
-  return {
-    mode: null,
-    carrier_scac: null,
-    vessel: null,
-    voyage: null,
-    origin_port: null,
-    destination_port: null,
-    etd: null,
-    eta: null,
-    ...fields,
-  };
-}

@@ -20,7 +20,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { takeOverLegTimes, decideUpdate, checkReferences, createPortsGivenEvent, warnOfUpdate } from './update.ts';
 import { resolvePorts } from '../route.ts';
-import { type ShipmentState, createSchedule } from '../state.ts';
+import { type ShipmentState, createSchedule, NO_ORIGINAL_ETA } from '../state.ts';
 
 /** Creates a shipment, or changes the shipment with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -46,7 +46,7 @@ export interface UpsertShipmentAnswer extends UpsertShipmentResult {
 }
 export type UpsertDecision = Decision<UpsertShipmentResult>;
 
-export const upsertShipment: CommandHandler<
+export const upsertShipmentHandler: CommandHandler<
   UpsertShipment,
   UpsertShipmentResult,
   Omit<UpsertShipmentAnswer, 'warnings'>
@@ -75,9 +75,12 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     status_milestone_id: null,
     legs: [],
     containers: [],
+    etd_precision: 'time',
+    eta_precision: 'time',
     atd: null,
     ata: null,
     original_eta: null,
+    original_eta_precision: 'time',
     last_milestone: null,
     open_exceptions_count: 0,
     documents_count: 0,
@@ -90,8 +93,9 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     record,
     schedule,
     timeline: [],
+    droppedEstimates: new Map<string, never>(),
     cancelled: null,
-    revision: 0,
+    originalEta: NO_ORIGINAL_ETA,
     removedContainers: new Map<string, never>(),
   };
   const derived = deriveShipment(basis, context.places);
@@ -101,7 +105,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     ...createPortsGivenEvent(null, fields, derived.record),
   ];
   const reconciled = reconcileExceptions(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
-  return { outcome: 'created', warnings: warnOfUpdate(checked, derived.record), ...reconciled };
+  return { outcome: 'created', warnings: warnOfUpdate(checked, derived), ...reconciled };
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   Shipment,
   ShipmentException,
   ShipmentRecord,
+  Timestamp,
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
@@ -59,7 +60,11 @@ export interface StoredEventDescriptor<Event extends EventBody> {
    */
   applyToRecord?(record: ShipmentRecord, data: Event['data']): ShipmentRecord;
   /** Applies changes that are not covered by the other functions to the draft of the state. */
-  applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
+  applyToState?(
+    draft: ShipmentDraft,
+    data: Event['data'],
+    event: { readonly revision: number; readonly at: Timestamp },
+  ): void;
   /** Returns the changes that the event makes to the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
   /**

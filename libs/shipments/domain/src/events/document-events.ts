@@ -1,4 +1,4 @@
-import { type DocumentRecord, documentResource } from '@tracking/contracts';
+import { type DocumentRecord, toDocumentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { DocumentChanged, ReceivedObject, StoredDocument } from './event-data.ts';
 
@@ -53,7 +53,7 @@ export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
   }),
   announce: ({ stored }) => ({
     type: 'document.uploaded',
-    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+    data: (_shipment, addresses) => ({ document: toDocumentResource(stored.document, addresses) }),
   }),
 };
 
@@ -69,7 +69,7 @@ export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
   historyNote: (data) => ({ type: 'document.approved', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.approved',
-    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+    data: (_shipment, addresses) => ({ document: toDocumentResource(stored.document, addresses) }),
   }),
 };
 
@@ -85,7 +85,7 @@ export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
   historyNote: (data) => ({ type: 'document.rejected', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.rejected',
-    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+    data: (_shipment, addresses) => ({ document: toDocumentResource(stored.document, addresses) }),
   }),
 };
 

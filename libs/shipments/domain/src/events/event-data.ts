@@ -9,6 +9,7 @@ import type {
   ShipmentException,
   ShipmentFields,
   ShipmentRecord,
+  TimeOrDay,
   Timestamp,
 } from '@tracking/contracts';
 import type { MilestoneInput } from '../check-milestone.ts';
@@ -56,13 +57,23 @@ export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'
  * Values of the last upsert for fields that estimates also set. A repeated upsert with these values changes nothing.
  */
 export interface LastSentValues {
-  readonly etd: Timestamp | null;
-  readonly eta: Timestamp | null;
+  readonly etd: TimeOrDay | null;
+  readonly eta: TimeOrDay | null;
   readonly legs: readonly LegFields[];
 }
 
-/** Values that a feed last sent for fields that a person has corrected. Empty if no field was corrected. */
-export type Overridden = Partial<MilestoneInput>;
+/**
+ * Values that a feed last sent for fields that a person has corrected, and the time of that report. Empty if no field was
+ * corrected.
+ */
+export type Overridden = Partial<Omit<MilestoneInput, 'reported_at'> & Pick<Milestone, 'reported_at'>>;
+
+/**
+ * A report of an estimate that another report has changed since. The precision and the time zone are present only if the
+ * report stated a day.
+ */
+export type EstimateReport = Pick<Milestone, 'code' | 'occurred_at' | 'reported_at' | 'location'> &
+  Partial<Pick<Milestone, 'occurred_at_precision' | 'timezone'>>;
 
 export type Change<T> = { readonly from: T; readonly to: T };
 

@@ -1,23 +1,31 @@
 import type { Milestone } from '@tracking/contracts';
 import { applyLastMilestones, isSameJson } from '../changes.ts';
 import type { Announcement, StoredEventDescriptor } from './descriptor.ts';
-import type { LastMilestones, Overridden } from './event-data.ts';
+import type { EstimateReport, LastMilestones, Overridden } from './event-data.ts';
 
 /** A milestone was added to the timeline. */
 export interface MilestoneRecorded {
   readonly type: 'milestone.recorded.v1';
   readonly data: {
     readonly milestone: Milestone;
-    /** Ids of the estimates that this milestone replaces. */
+    /** Ids of the estimates that this milestone replaces. A milestone that is replaced itself has `superseded_at`. */
     readonly supersedes: readonly string[];
     readonly last: LastMilestones;
+    /** Ids of superseded estimates that are no longer kept; absent if there are none. */
+    readonly drops?: readonly string[];
   };
 }
 
 export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
   type: 'milestone.recorded.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
-  milestoneChanges: ({ milestone, supersedes }) => ({ milestone, isNew: true, superseded: supersedes, restored: [] }),
+  milestoneChanges: ({ milestone, supersedes, drops }) => ({
+    milestone,
+    isNew: true,
+    superseded: supersedes,
+    restored: [],
+    dropped: drops,
+  }),
   isNews: () => true,
   historyNote: ({ milestone }) => ({
     type: 'milestone.recorded',
@@ -29,7 +37,16 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
 /** Estimates and plans are not announced as public events. */
 function announceActual(milestone: Milestone): Announcement | undefined {
   if (milestone.classifier !== 'actual') return undefined;
-  return { type: 'milestone.recorded', data: () => ({ milestone }) };
+  return { type: 'milestone.recorded', data: () => ({ milestone: addMissingReportTime(milestone) }) };
+}
+
+/**
+ * Events of releases that did not store the time of the report are announced with the time of recording. `addReportTime`
+ * restores a more exact time for the timeline, because it knows the milestone before the event.
+ */
+function addMissingReportTime(milestone: Milestone): Milestone {
+  const { reported_at }: Partial<Milestone> = milestone;
+  return reported_at === undefined ? { ...milestone, reported_at: milestone.recorded_at } : milestone;
 }
 
 /**
@@ -48,18 +65,27 @@ export interface MilestoneCorrected {
     readonly last: LastMilestones;
     /** Values that the milestone's feed last sent and that values of a person override. */
     readonly overridden: Overridden;
+    /**
+     * Report of the estimate that no longer counts, because its sender stated another value; null if the event replaces
+     * no report. Absent in events of releases that did not compare reports.
+     */
+    readonly former_report?: EstimateReport | null;
+    /** Ids of superseded estimates that are no longer kept; absent if there are none. */
+    readonly drops?: readonly string[];
   };
 }
 
 export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   type: 'milestone.corrected.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
-  milestoneChanges: ({ milestone, supersedes, restores, overridden }) => ({
+  milestoneChanges: ({ milestone, supersedes, restores, overridden, former_report, drops }) => ({
     milestone,
     isNew: false,
     superseded: supersedes,
     restored: restores,
+    dropped: drops,
     overridden,
+    formerReport: former_report,
   }),
   // If the revision is unchanged, the content is unchanged too.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
@@ -93,5 +119,31 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
   },
   // Estimates and plans are never announced, so their retraction is not announced either.
   announce: ({ milestone }) =>
-    milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,
+    milestone.classifier === 'actual'
+      ? { type: 'milestone.retracted', data: () => ({ milestone: addMissingReportTime(milestone) }) }
+      : undefined,
+};
+
+/**
+ * Later reports of the same visit replaced actual milestones, or such reports no longer replace them. The event is not
+ * announced.
+ */
+export interface MilestoneSuperseded {
+  readonly type: 'milestone.superseded.v1';
+  readonly data: {
+    /** Ids of the milestones that are replaced. */
+    readonly supersedes: readonly string[];
+    /** Ids of the milestones that count again. */
+    readonly restores: readonly string[];
+  };
+}
+
+export const milestoneSuperseded: StoredEventDescriptor<MilestoneSuperseded> = {
+  type: 'milestone.superseded.v1',
+  milestoneChanges: ({ supersedes, restores }) => ({
+    milestone: null,
+    isNew: false,
+    superseded: supersedes,
+    restored: restores,
+  }),
 };

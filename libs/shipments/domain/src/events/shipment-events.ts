@@ -3,10 +3,12 @@ import {
   type EtaOrigin,
   type HistoryChanges,
   type ShipmentRecord,
+  type TimeOrDay,
+  type TimePrecision,
   addMissingFields,
 } from '@tracking/contracts';
-import { applyChanges, applyLastMilestones, updateRemovedContainers } from '../changes.ts';
-import { createSchedule, setSchedule } from '../state.ts';
+import { applyChanges, applyLastMilestones, isSameJson, updateRemovedContainers } from '../changes.ts';
+import { createSchedule, NO_ORIGINAL_ETA, setSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type {
   Changes,
@@ -37,9 +39,11 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     schedule: createSchedule(sent, revision),
     sent,
     ports: null,
+    originalEta: NO_ORIGINAL_ETA,
     cancelled: null,
     removedContainers: new Map(),
     timeline: [],
+    droppedEstimates: new Map(),
     exceptions: [],
     documents: [],
     endedConditions: new Set(),
@@ -61,8 +65,15 @@ function pickGivenFields(shipment: ShipmentRecord): HistoryChanges {
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
 
+const DEFAULT_PRECISION: TimePrecision = 'time';
+
 function isEmpty(value: unknown): boolean {
-  return value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0);
+  return (
+    value === null ||
+    value === 0 ||
+    value === DEFAULT_PRECISION ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  );
 }
 
 /**
@@ -75,19 +86,25 @@ export interface ShipmentUpdated {
     /** Values that the client set for fields that estimates also set. They override earlier estimates. */
     readonly fields: ScheduleFields;
     /**
-     * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or no legs.
+     * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or sets no legs.
      */
     readonly legs_written?: readonly LegTimesWritten[];
     readonly sent: LastSentValues;
     readonly last: LastMilestones;
+    /** Original ETA that the client set, if it equals the visible one, which would change otherwise. */
+    readonly original_eta?: TimeOrDay | null;
   };
 }
 
 export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
   type: 'shipment.updated.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
-  applyToState(draft, { fields, legs_written, sent }, revision) {
-    draft.schedule = setSchedule(draft.schedule, fields, revision, legs_written);
+  applyToState(draft, { fields, legs_written, sent, original_eta }, { revision, at }) {
+    if (original_eta !== undefined) draft.originalEta = { value: original_eta, since: at };
+    // A patch leaves the values of the last upsert as they are.
+    const keepsEta = draft.record.ata !== null && !isSameJson(sent, draft.sent);
+    const statement = { revision, at, keepsEta, originalEtaSince: draft.originalEta.since };
+    draft.schedule = setSchedule(draft.schedule, fields, statement, legs_written);
     draft.sent = sent;
   },
 };
@@ -115,13 +132,21 @@ export interface ShipmentChanged {
     readonly changes: Changes;
     /** The origin of a new `eta`; absent if `eta` does not change. */
     readonly eta_set_by?: EtaOrigin;
+    /** Origin of a new `original_eta`: set by the client, or the earliest report. Absent in events of former releases. */
+    readonly original_eta_set_by?: 'client' | 'report';
+    /** Date of a new `original_eta` that a client set as a day. */
+    readonly original_eta_day?: string;
+    /** Precision of a new `eta`, and its slip by local days; absent if neither the new nor the former ETA is a day. */
+    readonly eta_by_day?: { readonly precision: TimePrecision; readonly slip_hours: number | null };
   };
 }
 
 export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   type: 'shipment.changed.v1',
   applyToRecord: (record, { changes }) => applyChanges(record, changes),
-  applyToState(draft, { changes }) {
+  applyToState(draft, { changes, original_eta_set_by, original_eta_day }, { at }) {
+    if (isOriginalEtaOfClient(draft.record, changes, original_eta_set_by))
+      draft.originalEta = { value: original_eta_day ?? changes.original_eta?.to ?? null, since: at };
     draft.removedContainers = updateRemovedContainers(draft.removedContainers, changes);
   },
   isNews: ({ changes }) => changes.eta !== undefined,
@@ -129,6 +154,19 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
     Object.keys(changes).length === 0 ? undefined : { type: 'shipment.updated', changes },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };
+
+/**
+ * Returns true if a client set the changed original ETA. Events of former releases do not contain this. There, the first
+ * ETA became the original ETA, and only a client could set another value.
+ */
+function isOriginalEtaOfClient(
+  { eta }: ShipmentRecord,
+  { original_eta: change }: Changes,
+  setBy: 'client' | 'report' | undefined,
+): boolean {
+  if (change === undefined) return false;
+  return setBy === undefined ? change.from !== null || change.to !== eta : setBy === 'client';
+}
 
 /**
  * The client cancelled the shipment. The event is not announced; the `shipment.changed.v1` that follows announces the
@@ -141,7 +179,7 @@ export interface ShipmentCancelled {
 
 export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
   type: 'shipment.cancelled.v1',
-  applyToState(draft, _data, revision) {
+  applyToState(draft, _data, { revision }) {
     draft.cancelled = revision;
   },
   historyNote: () => ({ type: 'shipment.cancelled', changes: {} }),

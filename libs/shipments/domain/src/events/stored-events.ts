@@ -33,6 +33,8 @@ import {
   milestoneRecorded,
   type MilestoneRetracted,
   milestoneRetracted,
+  type MilestoneSuperseded,
+  milestoneSuperseded,
 } from './milestone-events.ts';
 import {
   type ShipmentCancelled,
@@ -62,6 +64,7 @@ export type ShipmentEventBody =
   | MilestoneRecorded
   | MilestoneCorrected
   | MilestoneRetracted
+  | MilestoneSuperseded
   | ShipmentChecked
   | ExceptionOpened
   | ExceptionUpdated
@@ -90,6 +93,7 @@ const STORED_EVENT_DESCRIPTORS: {
   'milestone.recorded.v1': milestoneRecorded,
   'milestone.corrected.v1': milestoneCorrected,
   'milestone.retracted.v1': milestoneRetracted,
+  'milestone.superseded.v1': milestoneSuperseded,
   'shipment.checked.v1': shipmentChecked,
   'exception.opened.v1': exceptionOpened,
   'exception.updated.v1': exceptionUpdated,
@@ -104,7 +108,7 @@ const STORED_EVENT_DESCRIPTORS: {
   'document.deleted.v1': documentDeleted,
 };
 
-export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] =
+export const storedEventDescriptors: readonly StoredEventDescriptor<ShipmentEventBody>[] =
   Object.values(STORED_EVENT_DESCRIPTORS);
 
 export function findDescriptor(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {

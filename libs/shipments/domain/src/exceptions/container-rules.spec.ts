@@ -1,9 +1,20 @@
 import type { LoadType, Mode, ShipmentException, ShipmentFields } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, types } from '../../test/scenario.ts';
-import { CREATED_AT, addMs, beginShipment, HOUR, inJanuary, leg, enableOnlyType } from '../../test/time-driven.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, listEventTypes } from '../../test/scenario.ts';
+import {
+  CREATED_AT,
+  addMs,
+  createScenarioWithRule,
+  HOUR_MS,
+  inJanuary,
+  createLeg,
+  enableOnlyType,
+} from '../../test/time-driven.ts';
 
 const box = (container_number: string) => ({ container_number });
-const legs = (etd: string | null = null) => [leg('CNSHA', 'SGSIN', inJanuary(2)), leg('SGSIN', 'USLAX', etd)];
+const legs = (etd: string | null = null) => [
+  createLeg('CNSHA', 'SGSIN', inJanuary(2)),
+  createLeg('SGSIN', 'USLAX', etd),
+];
 /** A time after everything recorded. */
 const LATE = inJanuary(31);
 
@@ -14,7 +25,7 @@ function checkedLate(scenario: Scenario): string[] {
 
 describe('rules for containers', () => {
   const risks = (fields: Partial<ShipmentFields>) => {
-    const scenario = beginShipment('demurrage_risk', fields).at(inJanuary(6));
+    const scenario = createScenarioWithRule('demurrage_risk', fields).at(inJanuary(6));
     return scenario;
   };
 
@@ -94,28 +105,29 @@ describe('missed_connection', () => {
     location: string | null,
     fields: Partial<ShipmentFields> = { legs: legs(inJanuary(9)) },
   ) => {
-    const scenario = beginShipment('missed_connection', fields).at(inJanuary(6));
+    const scenario = createScenarioWithRule('missed_connection', fields).at(inJanuary(6));
     scenario.post(code, inJanuary(6), { location });
     return scenario;
   };
 
   test.each<[string, string | null]>([
-    ['transshipment_arrived', 'SGSIN'],
     ['transshipment_discharged', 'SGSIN'],
     ['transshipment_discharged', null],
     ['transshipment_discharged', 'the yard'],
-    ['vessel_arrived', 'SGSIN'],
     ['discharged', 'SGSIN'],
-    ['vessel_berthed', 'SGSIN'],
-    ['rail_arrived', 'SGSIN'],
-    ['flight_arrived', 'SGSIN'],
-    ['arrived_at_destination', 'SGSIN'],
-    ['transshipment_arrived', 'DEHAM'],
   ])('opens after %s at %s, 12 h after the ETD of the next leg', (code, location) => {
     expect(stopped(code, location).state?.nextCheckAt).toBe(inJanuary(9, 12));
   });
 
+  test.each(['transshipment_arrived', 'vessel_arrived', 'vessel_berthed', 'rail_arrived', 'flight_arrived'])(
+    'opens 10 days after %s where a leg ends, because the ship may only be late',
+    (code) => {
+      expect(stopped(code, 'SGSIN').state?.nextCheckAt).toBe(inJanuary(16));
+    },
+  );
+
   test.each<[string, string | null]>([
+    ['transshipment_arrived', 'DEHAM'],
     ['vessel_arrived', null],
     ['vessel_arrived', 'USLAX'],
     ['transshipment_discharged', 'USLAX'],
@@ -130,8 +142,9 @@ describe('missed_connection', () => {
     expect(checkedLate(scenario)).toEqual([]);
   });
 
-  it('opens 10 days after the arrival in another country without legs', () => {
-    const scenario = stopped('discharged', 'SGSIN', {});
+  it('opens 10 days after the discharge for transshipment without legs', () => {
+    expect(stopped('discharged', 'SGSIN', {}).state?.nextCheckAt).toBeNull();
+    const scenario = stopped('transshipment_discharged', 'SGSIN', {});
     expect(scenario.state?.nextCheckAt).toBe(inJanuary(16));
     scenario.at(inJanuary(16)).check();
     expect(scenario.state?.exceptions[0]?.metrics).toEqual({
@@ -148,7 +161,7 @@ describe('missed_connection', () => {
       scenario.check();
       return scenario.state?.nextCheckAt;
     });
-    expect(checks).toEqual([addMs(inJanuary(9), 36 * HOUR), inJanuary(16)]);
+    expect(checks).toEqual([addMs(inJanuary(9), 36 * HOUR_MS), inJanuary(16)]);
   });
 
   it('opens immediately if the next leg has already departed', () => {
@@ -158,9 +171,9 @@ describe('missed_connection', () => {
 
   it('uses the last of several stops, and the leg that departs there', () => {
     const three = [
-      leg('CNSHA', 'SGSIN', inJanuary(2)),
-      leg('SGSIN', 'KRPUS', inJanuary(9)),
-      leg('KRPUS', 'USLAX', inJanuary(20)),
+      createLeg('CNSHA', 'SGSIN', inJanuary(2)),
+      createLeg('SGSIN', 'KRPUS', inJanuary(9)),
+      createLeg('KRPUS', 'USLAX', inJanuary(20)),
     ];
     const scenario = stopped('transshipment_discharged', 'SGSIN', { legs: three });
     expect(scenario.state?.nextCheckAt).toBe(inJanuary(9, 12));
@@ -172,11 +185,11 @@ describe('missed_connection', () => {
 
   it('uses the first leg that has not departed if the place is unknown', () => {
     const three = [
-      leg('CNSHA', 'SGSIN', inJanuary(2)),
-      leg('SGSIN', 'KRPUS', inJanuary(4)),
-      leg('KRPUS', 'USLAX', inJanuary(20)),
+      createLeg('CNSHA', 'SGSIN', inJanuary(2)),
+      createLeg('SGSIN', 'KRPUS', inJanuary(4)),
+      createLeg('KRPUS', 'USLAX', inJanuary(20)),
     ];
-    const scenario = beginShipment('missed_connection', { legs: three }).at(inJanuary(6));
+    const scenario = createScenarioWithRule('missed_connection', { legs: three }).at(inJanuary(6));
     scenario.post('vessel_departed', inJanuary(2), { location: 'CNSHA' });
     scenario.post('transshipment_departed', inJanuary(4), { location: 'SGSIN' });
     scenario.post('transshipment_discharged', inJanuary(6));
@@ -184,7 +197,7 @@ describe('missed_connection', () => {
   });
 
   it('counts from the first milestone at the stop since the last departure', () => {
-    const scenario = beginShipment('missed_connection', { legs: legs() }).at(inJanuary(20));
+    const scenario = createScenarioWithRule('missed_connection', { legs: legs() }).at(inJanuary(20));
     scenario.post('transshipment_arrived', inJanuary(3), { location: 'SGSIN' });
     scenario.post('transshipment_departed', inJanuary(4), { location: 'SGSIN' });
     scenario.post('transshipment_arrived', inJanuary(12), { location: 'SGSIN' });
@@ -218,7 +231,7 @@ describe('missed_connection', () => {
   });
 
   it('opens for the container that was left behind', () => {
-    const scenario = beginShipment('missed_connection', {
+    const scenario = createScenarioWithRule('missed_connection', {
       legs: legs(inJanuary(9)),
       container_numbers: [CONTAINER_A, CONTAINER_B],
     }).at(inJanuary(6));
@@ -226,13 +239,15 @@ describe('missed_connection', () => {
     scenario.at(inJanuary(9)).post('transshipment_loaded', inJanuary(9), { location: 'SGSIN', ...box(CONTAINER_A) });
     expect(checkedLate(scenario)).toEqual([`missed_connection ${CONTAINER_B} open`]);
     scenario.post('vessel_departed');
+    expect(scenario.open).toEqual(['missed_connection']);
+    scenario.post('vessel_arrived', inJanuary(20), { location: 'USLAX' });
     expect(scenario.open).toEqual([]);
   });
 });
 
 describe('demurrage_risk and detention_risk', () => {
   const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ShipmentFields> = {}) =>
-    beginShipment(type, { container_numbers: [CONTAINER_A], ...fields }).at(inJanuary(6));
+    createScenarioWithRule(type, { container_numbers: [CONTAINER_A], ...fields }).at(inJanuary(6));
 
   it('do not open for part loads', () => {
     const lcl: LoadType = 'lcl';
@@ -270,7 +285,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('do not use other milestones for a shipment without containers', () => {
-    const scenario = beginShipment('detention_risk').at(inJanuary(6));
+    const scenario = createScenarioWithRule('detention_risk').at(inJanuary(6));
     scenario.post('delivered');
     expect(checkedLate(scenario)).toEqual([]);
     scenario.post('gated_out', inJanuary(6));
@@ -312,7 +327,10 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('use the day at the destination in its time zone, also with daylight saving time', () => {
-    const scenario = beginShipment('demurrage_risk', { container_numbers: [CONTAINER_A], destination_port: 'USLAX' });
+    const scenario = createScenarioWithRule('demurrage_risk', {
+      container_numbers: [CONTAINER_A],
+      destination_port: 'USLAX',
+    });
     scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-03-09' });
     // Two days before the 9th begins at 07:00 UTC, because daylight saving time began on the 8th.
     expect(scenario.state?.nextCheckAt).toBe('2026-03-07T07:00:00.000Z');
@@ -330,7 +348,7 @@ describe('demurrage_risk and detention_risk', () => {
     ['DEHAM', inJanuary(18)],
     [null, inJanuary(18)],
   ])('open at %s, whose zone may be unknown', (destination_port, opens) => {
-    const scenario = beginShipment('detention_risk', { container_numbers: [CONTAINER_A], destination_port });
+    const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A], destination_port });
     scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(opens);
   });
@@ -344,11 +362,66 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('are critical immediately if the day is already over', () => {
     const scenario = given('demurrage_risk').at(inJanuary(25));
-    expect(types(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
+    expect(listEventTypes(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
       'exception.opened.v1',
     );
     expect(scenario.state?.exceptions).toMatchObject([{ severity: 'critical', opened_at: inJanuary(25) }]);
     expect(scenario.record.created_at).toBe(CREATED_AT);
+  });
+
+  describe('free time', () => {
+    const route = { origin_port: 'CNSHA', destination_port: 'USCHI' };
+    const STEPS: Readonly<Record<string, readonly [code: string, day: number, location?: string]>> = {
+      discharged: ['discharged', 4, 'USLAX'],
+      repeated: ['discharged', 5, 'USLAX'],
+      loaded: ['rail_loaded', 6, 'USLAX'],
+      gatedOut: ['gated_out', 6, 'USLAX'],
+      departed: ['rail_departed', 7, 'USLAX'],
+      departedAnywhere: ['rail_departed', 7],
+      unloaded: ['rail_unloaded', 9, 'USCHI'],
+      gatedOutElsewhere: ['gated_out', 8, 'USNYC'],
+    };
+
+    it.each<[string, readonly string[], string | null]>([
+      ['runs from the first discharge', ['discharged', 'repeated'], inJanuary(4)],
+      ['ends when a train leaves', ['discharged', 'repeated', 'departed'], null],
+      ['ends when a train leaves an unknown place', ['discharged', 'departedAnywhere'], null],
+      ['ends when the container is loaded on a train', ['discharged', 'loaded'], null],
+      ['ends when the container gates out', ['discharged', 'gatedOut'], null],
+      ['runs again where the train is unloaded', ['discharged', 'departed', 'unloaded'], inJanuary(9)],
+      ['shows the nearest deadline of two places', ['discharged', 'unloaded'], inJanuary(4)],
+      ['is not ended at another place', ['discharged', 'gatedOutElsewhere', 'departed', 'unloaded'], inJanuary(9)],
+    ])('%s', (_, steps, since) => {
+      const rotations = steps.map((__, index) => [...steps.slice(index), ...steps.slice(0, index)]);
+      const orders = [...rotations, ...rotations.map((order) => order.toReversed()), steps, steps.toReversed(), steps];
+      for (const order of orders) {
+        const scenario = given('demurrage_risk', route).at(inJanuary(10));
+        for (const step of [...order, ...order]) {
+          const [code = '', day = 0, location] = STEPS[step] ?? [];
+          scenario.post(code, inJanuary(day), { container_number: CONTAINER_A, location: location ?? null });
+        }
+        scenario.at(LATE).check();
+        const open = scenario.state?.exceptions.filter(({ status }) => status === 'open') ?? [];
+        expect(open.map(({ metrics }) => metrics['discharged_at'])).toEqual(since === null ? [] : [since]);
+      }
+    });
+  });
+
+  test.each<[Mode | null, number]>([
+    ['ocean', 0],
+    ['barge', 0],
+    ['rail', 1],
+    [null, 1],
+  ])('demurrage at the end of a leg, if the next leg is by %s: %i', (mode, count) => {
+    const leg = { carrier_scac: null, vessel: null, voyage: null, etd: null, eta: null };
+    const legs = [
+      { ...leg, mode: 'ocean' as const, origin_port: 'CNSHA', destination_port: 'SGSIN' },
+      { ...leg, mode, origin_port: 'SGSIN', destination_port: 'USLAX' },
+    ];
+    const scenario = given('demurrage_risk', { legs });
+    scenario.post('discharged', inJanuary(4), { location: 'SGSIN', container_number: CONTAINER_A });
+    scenario.at(LATE).check();
+    expect(scenario.open).toHaveLength(count);
   });
 
   it('demurrage restarts with a discharge after a train', () => {

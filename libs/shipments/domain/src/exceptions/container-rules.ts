@@ -1,6 +1,14 @@
-import { type ExceptionSettings, type Leg, type Places, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import {
+  type ExceptionSettings,
+  type Leg,
+  type Timestamp,
+  findMilestoneCode,
+  findMilestoneRules,
+  chooseLatestTime,
+} from '@tracking/contracts';
 import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
+import { findTimeZone, getLocalDay, readTimesAtPorts } from '../local-time.ts';
 import {
   TIME_BEFORE_ALL,
   STATUS_RANKS,
@@ -8,12 +16,21 @@ import {
   isOnwardMovement,
   chooseLaterEntry,
 } from '../milestone-summary.ts';
-import { toComparablePlace } from '../references.ts';
-import type { Route } from '../route.ts';
-import type { TimelineEntry } from '../state.ts';
+import { type Route, isPlaceOnTheWay } from '../route.ts';
+import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.ts';
 import { findFirstIndex } from '../timeline.ts';
-import { type Finding, forEachSubject, addHours, selectRuleHours, getLocalDay, type RuleFacts } from './rule.ts';
 import {
+  type Finding,
+  forEachSubject,
+  addHours,
+  findLateTime,
+  findNextTime,
+  selectRuleHours,
+  type RuleFacts,
+} from './rule.ts';
+import {
+  type Remedy,
+  canSailOn,
   resolveByChangeOf,
   resolveByCorrectionOf,
   resolveByMilestone,
@@ -21,6 +38,7 @@ import {
   isDelivered,
   isReturned,
   listRemedyMilestones,
+  resolveByEmptyReturn,
   resolveByStep,
 } from './remedies.ts';
 
@@ -29,38 +47,62 @@ const MAX_STOP_HOURS = 10 * 24;
 
 /**
  * Opens `missed_connection` if a container was not loaded again at its last stop: no milestone of loading or a later
- * step is dated at or after the stop.
+ * step is dated at or after the stop. Without a discharge, the ship may only be late, so the rule waits 10 days after the
+ * arrival.
  */
-export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
+export const missedConnectionRule = forEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(chooseLaterEntry, undefined);
   const onward = findLatestTime(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
-  const arrived_at = findStopArrivalTime(stop, summaries, onward);
-  const next = findNextLeg(record.legs, location);
+  const arrived_at = findStopArrivalTime(stop, summaries, onward, analysis.route);
+  const next = findNextLeg(record.legs, analysis.route.locate(location).key);
   const next_etd = next?.leg.etd ?? null;
+  const isDischarged = summaries.some(({ stops }) => stops.some((each) => isDischargeSince(each, arrived_at)));
   const since = `At ${location ?? 'a port on the way'} since ${arrived_at}, and not loaded`;
   return {
     milestone: stop,
-    detail: next_etd === null ? `${since} again.` : `${since} for the next leg, whose ETD is ${next_etd}.`,
-    opens_at:
-      next_etd === null ? addHours(arrived_at, MAX_STOP_HOURS) : addHours(next_etd, selectRuleHours(settings, record)),
+    detail:
+      next_etd === null
+        ? `${since} again.`
+        : `${since} for the next leg, whose ETD is ${describeEtd(next?.leg, analysis.route)}.`,
+    opens_at: chooseLatestTime(
+      next_etd === null || !isDischarged ? addHours(arrived_at, MAX_STOP_HOURS) : '',
+      findConnectionDeadline(next?.leg, selectRuleHours(settings, record)),
+    ),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
-      resolveByLoading(stop, analysis.route),
+      resolveByLoading(stop, summaries, analysis.route),
       ...(next === undefined ? [] : [resolveByChangeOf(`legs[${next.index}].etd`)]),
       resolveByCorrectionOf(stop),
     ],
   };
 });
 
+/** Returns the time from which a connection is missed; empty if the ETD of the leg is not known. */
+function findConnectionDeadline(leg: Leg | undefined, hours: number): Timestamp {
+  return leg?.etd == null ? '' : addHours(findLateTime(leg.etd, leg.etd_precision), hours);
+}
+
+/** Returns the ETD of a leg for texts: a time, or a date. */
+function describeEtd(leg: Leg | undefined, { findZone }: Route): string | null {
+  if (leg === undefined) return null;
+  const { value, day } = readTimesAtPorts(leg, findZone).etd;
+  return day ?? value;
+}
+
 /** Returns the time when the container arrived at its last stop. */
-function findStopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
-  const place = toComparablePlace(stop.milestone.location);
+function findStopArrivalTime(
+  stop: TimelineEntry,
+  summaries: StatusSubject['summaries'],
+  onward: Timestamp,
+  { locate }: Route,
+): Timestamp {
+  const place = locate(stop.milestone.location).key;
   const arrivals = summaries.map(({ stops }) => {
     for (let at = findFirstIndex(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
-      if (toComparablePlace(stops[at]?.milestone.location ?? null) === place) return stops[at];
+      if (locate(stops[at]?.milestone.location ?? null).key === place) return stops[at];
     }
     return undefined;
   });
@@ -68,49 +110,97 @@ function findStopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summ
 }
 
 /**
- * Returns the leg that departs from the location. If no leg ends at the location, returns the first leg that has not
+ * Returns the leg that departs from the place. If no leg ends at the place, returns the first leg that has not
  * departed, except the first leg of all.
  */
-function findNextLeg(legs: readonly Leg[], location: string | null) {
-  const place = toComparablePlace(location);
-  const ended = place === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
+function findNextLeg(legs: readonly Leg[], place: string) {
+  const ended = place === '' ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
   const index = ended >= 0 ? ended + 1 : legs.findIndex(({ atd }, at) => at > 0 && atd === null);
   const leg = legs[index];
   return leg && { leg, index };
 }
 
-function resolveByLoading(stop: TimelineEntry, route: Route) {
-  const isMilestone = ({
-    sequence,
-    rules,
-  }: {
-    readonly sequence: number;
-    readonly rules: Parameters<typeof isOnwardMovement>[1];
-  }) => rules.transshipment_stop !== true && isOnwardMovement(sequence, rules, route.mode);
+function isDischargeSince({ milestone: { code, occurred_at } }: TimelineEntry, since: Timestamp): boolean {
+  return occurred_at >= since && findMilestoneRules(code).handling === 'discharged';
+}
+
+function resolveByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: Route) {
+  const isMilestone: Remedy['isMilestone'] = ({ sequence, rules, isDeparture }) => {
+    // A ship that departs after the discharge does not have the container, unless the container was loaded again.
+    const sailsOn = canSailOn(summaries, rules);
+    return rules.transshipment_stop !== true && !sailsOn && isOnwardMovement(sequence, rules, isDeparture);
+  };
   return resolveByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
+/** Distance from the destination above which a container that leaves a terminal abroad is off its route. */
+const MIN_OFF_ROUTE_KM = 1_500;
+
 /**
- * Opens `demurrage_risk` while the container is at the terminal. The terminal charges a fee after the last free day.
+ * Opens `off_route` if a container left a terminal in another country, far from the destination and at no place of the
+ * shipment, and has not moved on since.
  */
-export const demurrageRisk = forEachSubject((subject, facts, settings) => {
+export const offRouteRule = forEachSubject(({ summaries }, { derived }) => {
+  const { route } = derived.analysis;
+  const out = summaries.map(({ gatedOut }) => gatedOut.at(-1)).reduce(chooseLaterEntry, undefined);
+  if (out === undefined || findLatestTime(summaries, 'movedOn') >= out.milestone.occurred_at) return undefined;
+  const { location, occurred_at } = out.milestone;
+  const { isOfShipment, kmFromDestination } = route.locate(location);
+  if (isOfShipment || !isPlaceOnTheWay(route, location)) return undefined;
+  if (kmFromDestination === null || kmFromDestination <= MIN_OFF_ROUTE_KM) return undefined;
+  return {
+    milestone: out,
+    detail: `Left the terminal at ${location ?? 'an unknown place'} at ${occurred_at}, far from the destination.`,
+    metrics: { location, km_from_destination: Math.round(kmFromDestination) },
+    resolvedBy: () => [
+      resolveByMilestone(
+        listRemedyMilestones(
+          [
+            {
+              from: occurred_at,
+              isMilestone: ({ rules }) =>
+                rules.handling === 'loaded' ||
+                (rules.departure !== undefined && !canSailOn(summaries, rules) && rules.departure !== 'pick_up'),
+            },
+          ],
+          route,
+        ),
+      ),
+      resolveByChangeOf('destination_port', 'legs'),
+      resolveByCorrectionOf(out),
+    ],
+  };
+});
+
+/**
+ * Opens `demurrage_risk` while free time of the container runs at a place. The terminal charges a fee after the last
+ * free day. If free time runs at several places, the one that started first has the nearest deadline.
+ */
+export const demurrageRiskRule = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
   const { container, progress, summaries } = subject;
-  const discharged =
-    progress.discharge ??
-    (isHandedOutByTerminal(subject, record.mode) ? progress.reached[STATUS_RANKS.available_for_pickup] : undefined);
+  const available = isHandedOutByTerminal(subject, record.mode)
+    ? progress.reached[STATUS_RANKS.available_for_pickup]
+    : undefined;
+  const discharged = findStartOfFreeTime(summaries, available, analysis.route);
   const last_free_day = container?.last_free_day ?? null;
   const when = findFeeRisk(last_free_day, discharged, facts, settings);
   if (when === undefined) return undefined;
-  const left = findLatestTime(summaries, 'railDeparted');
+  const { movedBeforeArrival, returning, availableAgain } = progress.points;
+  const railDeparted = findLatestTime(summaries, 'railDeparted');
+  const left = chooseLatestTime(railDeparted, movedBeforeArrival, findNextTime(returning), availableAgain);
   return {
     ...when,
     detail:
       last_free_day === null
         ? `At the terminal since ${discharged?.milestone.occurred_at}, and no last free day is known.`
         : `The last free day is ${last_free_day}, and no gate-out is known.`,
-    metrics: { last_free_day, discharged_at: timeOf(discharged) },
+    metrics: {
+      last_free_day,
+      discharged_at: getOccurredAt(discharged),
+      location: discharged?.milestone.location ?? null,
+    },
     resolvedBy: () => [
       resolveByStep('out_for_delivery', left === TIME_BEFORE_ALL ? null : left, analysis.route),
       ...(container === undefined ? [] : [resolveByChangeOf('last_free_day')]),
@@ -120,9 +210,47 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
 });
 
 /**
+ * Returns the first milestone with which free time started that still runs: no later milestone ended it at the same
+ * place, or at a missing or unknown place.
+ * @param available milestone that shows that the container is at a terminal, if no discharge is known
+ */
+function findStartOfFreeTime(
+  summaries: StatusSubject['summaries'],
+  available: TimelineEntry | undefined,
+  { locate }: Route,
+): TimelineEntry | undefined {
+  let first: TimelineEntry | undefined;
+  for (const { freeTimeStarts } of summaries) {
+    for (const { place, entries } of freeTimeStarts) {
+      first = chooseEarlierEntry(first, findFirstAfter(entries, findEndOfFreeTime(summaries, place)));
+    }
+  }
+  if (first !== undefined || available === undefined) return first;
+  const { key, isKnown } = locate(available.milestone.location);
+  return findFirstAfter([available], findEndOfFreeTime(summaries, isKnown ? key : ''));
+}
+
+/** Returns the latest milestone that ended free time at a place; with an empty place, at any place. */
+function findEndOfFreeTime(summaries: StatusSubject['summaries'], place: string): TimelineEntry | undefined {
+  let latest: TimelineEntry | undefined;
+  for (const { freeTimeEnds } of summaries) {
+    for (const [other, end] of freeTimeEnds) {
+      if (place === '' || other === '' || other === place) latest = chooseLaterEntry(latest, end);
+    }
+  }
+  return latest;
+}
+
+/** Returns the first entry of a sorted list that comes after the given one on the timeline. */
+function findFirstAfter(entries: readonly TimelineEntry[], end: TimelineEntry | undefined): TimelineEntry | undefined {
+  if (end === undefined) return entries[0];
+  return entries[findFirstIndex(entries, (milestone) => compareMilestones(milestone, end.milestone) > 0)];
+}
+
+/**
  * Opens `detention_risk` until the container is returned to the carrier. The carrier charges a fee after the due day.
  */
-export const detentionRisk = forEachSubject((subject, facts, settings) => {
+export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
   if (analysis.route.lcl || isReturned(progress)) return undefined;
@@ -142,9 +270,10 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
       empty_return_by === null
         ? `Out since ${left?.milestone.occurred_at}, and no return of the empty container is known.`
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
-    metrics: { empty_return_by, gated_out_at: timeOf(left) },
+    metrics: { empty_return_by, gated_out_at: getOccurredAt(left) },
     resolvedBy: () => [
       resolveByStep('completed', null, analysis.route),
+      ...resolveByEmptyReturn(subject, facts.derived),
       ...(container === undefined ? [] : [resolveByChangeOf('empty_return_by')]),
       ...resolveByCorrection(when.milestone),
     ],
@@ -163,16 +292,12 @@ function findFeeRisk(
 ): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
-    const { from, until } = getLocalDay(day, findTimeZone(record.destination_port, places));
+    const { from, until } = getLocalDay(day, findTimeZone(record.destination_port, places) ?? 'UTC');
     const opens_at = addHours(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
   return { milestone: since, opens_at: addHours(since.milestone.occurred_at, selectRuleHours(settings, record)) };
-}
-
-function findTimeZone(port: string | null, places: Places): string {
-  return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
 }
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
@@ -183,8 +308,4 @@ const HANDED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
 
 function resolveByCorrection(entry: TimelineEntry | null) {
   return entry === null ? [] : [resolveByCorrectionOf(entry)];
-}
-
-function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
-  return entry?.milestone.occurred_at ?? null;
 }

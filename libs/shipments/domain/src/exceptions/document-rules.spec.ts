@@ -1,9 +1,9 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
-import { type Scenario, decisionInputs, types } from '../../test/scenario.ts';
+import { type Scenario, decisionInputs, listEventTypes } from '../../test/scenario.ts';
 import {
   REQUIRED_DOCUMENT_TYPES,
   addMs,
-  beginShipment,
+  createScenarioWithRule,
   inJanuary,
   enableOnlyType,
   withRequiredDocuments,
@@ -32,7 +32,7 @@ function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
 describe('missing_document', () => {
   /** No document exists yet, and the ETA is near. */
   const missing = (settings: RuleSettings = enableOnlyType('missing_document')) => {
-    const scenario = beginShipment('missing_document', { eta: inJanuary(20) });
+    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) });
     scenario.settings = settings;
     scenario.at(inJanuary(18)).check();
     expect(scenario.exceptions).toEqual(['missing_document open']);
@@ -83,22 +83,25 @@ describe('missing_document', () => {
   it('names the missing types at any time', () => {
     const scenario = missing();
     expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${inJanuary(20)}.`);
-    expect(types(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
+    expect(listEventTypes(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: inJanuary(20) } });
     scenario.delete(document(scenario, 0));
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED_DOCUMENT_TYPES } });
   });
 
   it('opens again if the document is deleted or expires', () => {
-    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(18));
+    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(18));
     for (const type of REQUIRED_DOCUMENT_TYPES) scenario.add({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
-    expect(types(scenario.delete(document(scenario, 0)))).toEqual(['document.deleted.v1', 'exception.opened.v1']);
+    expect(listEventTypes(scenario.delete(document(scenario, 0)))).toEqual([
+      'document.deleted.v1',
+      'exception.opened.v1',
+    ]);
     expect(last(scenario)?.metrics).toMatchObject({ missing: [BILL] });
   });
 
   it('requires nothing by default, nor for other modes', () => {
-    const scenario = beginShipment('missing_document', { eta: inJanuary(20) });
+    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) });
     for (const required of [[], ['photo'] as const]) {
       scenario.settings = withRequiredDocuments([], enableOnlyType('missing_document'));
       const { required_documents } = scenario.settings;
@@ -124,20 +127,20 @@ describe('missing_document', () => {
   });
 
   it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
-    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }, inJanuary(-60));
+    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }, inJanuary(-60));
     scenario.settings = enableOnlyType('missing_document', { before_hours });
     const opens = addMs(inJanuary(20), -before_hours * 3_600_000);
     scenario.check();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(types(scenario.at(addMs(opens, -1)).check())).toEqual([]);
-    expect(types(scenario.at(opens).check())).toEqual(['exception.opened.v1']);
+    expect(listEventTypes(scenario.at(addMs(opens, -1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(opens).check())).toEqual(['exception.opened.v1']);
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
     const scenario = missing();
     scenario.post(code);
     expect(scenario.open).toEqual(['missing_document']);
-    const over = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
+    const over = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
     over.post(code);
     over.at(inJanuary(17)).check();
     expect(over.open).toEqual(['missing_document']);
@@ -155,7 +158,7 @@ describe('missing_document', () => {
   });
 
   it('stays resolved if a person opened and resolved it, because it has no metrics', () => {
-    const scenario = beginShipment('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
+    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
     const { exception } = scenario.openByHand('missing_document');
     scenario.at(inJanuary(18)).resolve(exception, { code: 'waived' });
     scenario.check();
@@ -186,7 +189,7 @@ describe('document_rejected', () => {
   const OPEN = 'document_rejected open';
   const CLEARED = 'document_rejected resolved auto_cleared';
   const rejected = () => {
-    const scenario = beginShipment(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).at(FIRST);
     scenario.reject(scenario.add({ type: BILL }).document, 'Wrong consignee.');
     return scenario;
   };
@@ -195,9 +198,12 @@ describe('document_rejected', () => {
   };
 
   it('opens immediately with a rejection', () => {
-    const scenario = beginShipment(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
-    expect(types(scenario.reject(bill, 'Wrong consignee.'))).toEqual(['document.rejected.v1', 'exception.opened.v1']);
+    expect(listEventTypes(scenario.reject(bill, 'Wrong consignee.'))).toEqual([
+      'document.rejected.v1',
+      'exception.opened.v1',
+    ]);
     expect(last(scenario)).toMatchObject({
       ...{ type: TYPE, rule: TYPE, status: 'open', severity: 'medium', detected_by: 'system', container_number: null },
       ...{ opened_at: FIRST, detail: 'Rejected: bill_of_lading (Wrong consignee.).' },
@@ -236,7 +242,7 @@ describe('document_rejected', () => {
 
   it('uses the order of reviews, regardless of clocks: an earlier approval does not count', () => {
     for (const time of [FIRST, inJanuary(1), inJanuary(3)]) {
-      const before = beginShipment(TYPE).at(FIRST);
+      const before = createScenarioWithRule(TYPE).at(FIRST);
       before.approve(before.add({ type: BILL }).document);
       const { document: other } = before.add({ type: BILL });
       before.at(time).reject(other);
@@ -248,7 +254,7 @@ describe('document_rejected', () => {
   });
 
   it.each([BILL, LIST])('does not open if the replacement, a %s, is approved', (type) => {
-    const scenario = beginShipment(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: replacement } = scenario.add({ type, replaces_document_id: bill.id });
     scenario.approve(replacement);
@@ -259,7 +265,7 @@ describe('document_rejected', () => {
   });
 
   it('stays open until the replacement is approved, of any type', () => {
-    const scenario = beginShipment(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: second } = scenario.add({ type: LIST, replaces_document_id: bill.id });
     scenario.reject(bill);
@@ -279,7 +285,7 @@ describe('document_rejected', () => {
   });
 
   it('is one exception for all rejected documents, newest first, and lists three', () => {
-    const scenario = beginShipment(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).at(FIRST);
     const names = ['one', 'two', 'three', 'four', 'five'];
     for (const name of names) scenario.reject(scenario.add({ type: LIST }).document, `Page ${name} is missing.`);
     expect(scenario.exceptions).toEqual([OPEN]);

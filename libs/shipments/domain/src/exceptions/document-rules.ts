@@ -1,5 +1,6 @@
 import { isDocumentPresent } from '@tracking/contracts';
 import { createReplacementFinder } from '../documents.ts';
+import { describeStatedTime } from '../local-time.ts';
 import type { DocumentState } from '../state.ts';
 import { type FindFindings, addHours } from './rule.ts';
 import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
@@ -8,7 +9,7 @@ import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
  * Opens `missing_document` some hours before the ETA if a document type is missing that the workspace requires for the
  * mode.
  */
-export const missingDocument: FindFindings = ({ derived, documents, requiredDocuments }, { before_hours }) => {
+export const missingDocumentRule: FindFindings = ({ derived, documents, requiredDocuments }, { before_hours }) => {
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
@@ -25,7 +26,7 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
       milestone: null,
       opens_at: addHours(eta, -(before_hours ?? 0)),
       due_at: eta,
-      detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
+      detail: `Missing: ${missing.join(', ')}. Expected to arrive ${describeStatedTime(derived.times.eta)}.`,
       metrics: { missing, eta },
       // A person who resolved the exception accepted only the documents that were missing at that time.
       isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
@@ -41,7 +42,7 @@ const MAX_LISTED_REJECTIONS = 3;
  * Opens `document_rejected` for rejected documents. It resolves when a document of the same type or the replacement is
  * approved, or when the document is deleted.
  */
-export const documentRejected: FindFindings = ({ documents }) => {
+export const documentRejectedRule: FindFindings = ({ documents }) => {
   const findReplacement = createReplacementFinder(documents);
   const isMadeUpFor = (one: DocumentState) =>
     findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);

@@ -8,19 +8,21 @@ import {
   resolveByCorrectionOf,
   resolveByMilestone,
   RESOLVED_BY_REOPENING,
+  canSailOn,
   isDeliveryAttempted,
   isDelivered,
   listRemedyMilestones,
   type Remedy,
   listRevokingMilestones,
 } from './remedies.ts';
-import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
+import { addHours, type FindFindings, type Finding, forEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
  * Applies a rule, for each container, to the first milestone that opens exceptions of the type. A milestone without a
- * container belongs to the shipment, and counts while it applies to any container.
+ * container belongs to the shipment, and counts while it applies to any container. Once the empty container was
+ * returned, later milestones that name it belong to its next trip, so no milestone is explained as a resolution.
  */
 function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): FindFindings {
   return ({ derived: { subjects, analysis, record } }) => {
@@ -30,10 +32,12 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
       const [wrong] = wrongs;
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
-      const resolvedBy = () => [
-        resolveByMilestone(listRemedyMilestones(wrongs, analysis.route)),
-        resolveByCorrectionOf(milestone),
-      ];
+      const resolvedBy = () => {
+        const correction = resolveByCorrectionOf(milestone);
+        if (record.containers.some((each) => each.number === container_number && each.empty_returned_at !== null))
+          return [correction];
+        return [resolveByMilestone(listRemedyMilestones(wrongs, analysis.route)), correction];
+      };
       return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
     };
     const named = subjects.flatMap((subject) =>
@@ -56,8 +60,14 @@ interface MilestoneProblem extends Remedy {
   readonly detail: string;
 }
 
-export const customsHold = forEachOpeningMilestone('customs_hold', findHold);
-export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
+export const customsHoldRule = forEachOpeningMilestone('customs_hold', findHold);
+export const terminalHoldRule = forEachOpeningMilestone(
+  'terminal_hold',
+  createHoldRule('terminal', 'terminalReleased'),
+);
+export const freightHoldRule = forEachOpeningMilestone('freight_hold', createHoldRule('freight', 'freightReleased'));
+export const deliveryFailedRule = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
+export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', findReturn);
 
 /**
  * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, an export
@@ -67,10 +77,12 @@ export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFai
 function findHold(
   { milestone }: TimelineEntry,
   subject: StatusSubject,
-  { etd }: ShipmentRecord,
+  { etd: expected, etd_precision }: ShipmentRecord,
 ): MilestoneProblem | undefined {
   const { summaries, progress } = subject;
   const since = milestone.occurred_at;
+  // The goods may depart at any time of a day.
+  const etd = expected !== null && etd_precision === 'day' ? addHours(expected, -24) : expected;
   const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierEntry, undefined);
   const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierEntry, undefined);
   const mayBeAtOrigin = departed === undefined && !isDeliveryAttempted(subject) && etd !== null && etd > since;
@@ -86,8 +98,35 @@ function findHold(
     isMilestone: ({ rules, rank, isDeparture }) =>
       (rules.clears === 'import' && (!mayBeAtOrigin || rules.opens_exception === 'delivery_failed')) ||
       rank >= STATUS_RANKS.available_for_pickup ||
-      (left === undefined && isDeparture) ||
-      (departed === undefined && (rules.clears === 'export' || rank >= STATUS_RANKS.in_transit)),
+      (!canSailOn(summaries, rules) &&
+        ((left === undefined && isDeparture) || (departed === undefined && rank >= STATUS_RANKS.in_transit))) ||
+      (departed === undefined && rules.clears === 'export'),
+  };
+}
+
+/** Returns a rule about holds that only their release or the delivery ends. */
+function createHoldRule(
+  clears: 'terminal' | 'freight',
+  released: 'terminalReleased' | 'freightReleased',
+): OpeningMilestoneRule {
+  return ({ milestone }, { summaries, progress }) => {
+    const since = milestone.occurred_at;
+    if (findLatestTime(summaries, released) >= since || isDelivered(progress)) return undefined;
+    return {
+      detail: `${milestone.label} since ${since}.`,
+      from: since,
+      isMilestone: ({ rules, rank }) => rules.clears === clears || rank >= STATUS_RANKS.delivered,
+    };
+  };
+}
+
+function findReturn({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
+  const since = milestone.occurred_at;
+  if (STATUS_RANKS[progress.status] >= STATUS_RANKS.returned) return undefined;
+  return {
+    detail: `On the way back to the shipper since ${since}.`,
+    from: since,
+    isMilestone: ({ rank, rules }) => rank >= STATUS_RANKS.returned || rules.container_time === 'delivered_at',
   };
 }
 
@@ -101,8 +140,8 @@ function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSu
  * Opens `milestone_conflict` if the end of the journey is dated more than a day before a movement, or if a cancellation
  * came after delivery.
  */
-export const milestoneConflict: FindFindings = (facts, settings) => {
-  const findings = endBeforeMovement(facts, settings);
+export const milestoneConflictRule: FindFindings = (facts, settings) => {
+  const findings = endBeforeMovementRule(facts, settings);
   const { cancellations } = facts.derived.analysis;
   const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
@@ -114,7 +153,7 @@ export const milestoneConflict: FindFindings = (facts, settings) => {
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
-const endBeforeMovement = forEachSubject(({ summaries }) => {
+const endBeforeMovementRule = forEachSubject(({ summaries }) => {
   const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierEntry, undefined);
   const moved = summaries.map((summary) => summary.movement).reduce(chooseLaterEntry, undefined);
   if (ended === undefined || moved === undefined) return undefined;
@@ -129,7 +168,7 @@ const endBeforeMovement = forEachSubject(({ summaries }) => {
  * Opens `movement_after_cancel` if a movement was recorded after the cancellation, for a cancelled container or the
  * shipment. The dates of the milestones do not matter.
  */
-export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
+export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => {
   const { analysis, record, cancellation } = derived;
   if (cancellation === undefined) return [];
   const found = new Map<string | null, TimelineEntry>();
@@ -140,6 +179,7 @@ export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
     if (
       findMilestoneRules(code).movement === undefined ||
       isVesselSailingOn(entry, analysis.route) ||
+      analysis.journey.asides.has(entry) ||
       !present.has(container_number)
     )
       continue;
@@ -154,7 +194,7 @@ export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
   }));
 };
 
-export const invalidContainerNumber: FindFindings = ({ derived }) =>
+export const invalidContainerNumberRule: FindFindings = ({ derived }) =>
   derived.record.containers.flatMap((container) => {
     if (container.valid_check_digit !== false) return [];
     const detail = `${container.number} has a wrong check digit.`;

@@ -1,4 +1,5 @@
-import { addHours, getLocalDay } from './rule.ts';
+import { getLocalDay } from '../local-time.ts';
+import { addHours } from './rule.ts';
 
 const zulu = (text: string) => new Date(`${text}Z`).toISOString();
 

@@ -1,6 +1,21 @@
 import type { ShipmentEvent } from '../index.ts';
-import { CONTAINER_A, CONTAINER_B, Scenario, CONTAINER_WITH_WRONG_DIGIT, day, types } from '../../test/scenario.ts';
-import { DAY_MS, addMs, beginShipment, inJanuary, leg, enableOnlyType, withSettings } from '../../test/time-driven.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  Scenario,
+  CONTAINER_WITH_WRONG_DIGIT,
+  day,
+  listEventTypes,
+} from '../../test/scenario.ts';
+import {
+  DAY_MS,
+  addMs,
+  createScenarioWithRule,
+  inJanuary,
+  createLeg,
+  enableOnlyType,
+  withSettings,
+} from '../../test/time-driven.ts';
 
 describe('the next check', () => {
   it('is at the next time that changes anything, until there is none', () => {
@@ -34,7 +49,7 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(types(scenario.at(inJanuary(31)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(inJanuary(31)).check())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
@@ -48,7 +63,11 @@ describe('the next check', () => {
           container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
         }),
       () => scenario.upsert({ eta: inJanuary(20), destination_port: 'USLAX' }),
-      () => scenario.patch({ etd: inJanuary(11), legs: [leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX', inJanuary(15))] }),
+      () =>
+        scenario.patch({
+          etd: inJanuary(11),
+          legs: [createLeg('CNSHA', 'SGSIN'), createLeg('SGSIN', 'USLAX', inJanuary(15))],
+        }),
       () => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' }),
       () => scenario.post('transshipment_discharged', inJanuary(1), { location: 'SGSIN' }),
       () => scenario.estimate('vessel_arrived', inJanuary(22), { location: 'USLAX', external_id: 'EV-1' }),
@@ -76,20 +95,20 @@ describe('the next check', () => {
       const events: readonly ShipmentEvent[] = scenario.events.slice(before);
       expect([n, events.length > 0]).toEqual([n, true]);
       for (const { metadata } of events) expect(metadata.next_check_at).toBe(scenario.state?.nextCheckAt);
-      expect([n, types(scenario.check())]).toEqual([n, []]);
+      expect([n, listEventTypes(scenario.check())]).toEqual([n, []]);
       appended += events.length;
     }
     expect(scenario.events).toHaveLength(appended);
   });
 
   it('is stored again only if settings change it', () => {
-    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
     scenario.settings = enableOnlyType('departure_overdue', { after_hours: 24 });
-    expect(types(scenario.at(inJanuary(2)).check())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.at(inJanuary(2)).check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBe(inJanuary(11));
-    expect(types(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual([]);
     scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
-    expect(types(scenario.check())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
     scenario.check();
@@ -97,26 +116,26 @@ describe('the next check', () => {
   });
 
   it('stores nothing if early, and reverts nothing if the clock is behind', () => {
-    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
     expect(scenario.at(inJanuary(9)).check().outcome).toBe('unchanged');
     expect(scenario.at(inJanuary(10, 12)).check().outcome).toBe('checked');
-    expect(types(scenario.at(inJanuary(10, 11)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(inJanuary(10, 11)).check())).toEqual([]);
     scenario.upsert({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
 
   it('does not open exceptions again that a clock ahead by an hour opened', () => {
-    const scenario = beginShipment('no_update', {});
+    const scenario = createScenarioWithRule('no_update', {});
     scenario.at(inJanuary(8, 1)).check();
     expect(scenario.open).toEqual(['no_update']);
-    expect(types(scenario.at(inJanuary(8)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(inJanuary(8)).check())).toEqual([]);
     scenario.at(inJanuary(8, 2)).post('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
     expect(scenario.state?.nextCheckAt).toBe(addMs(inJanuary(8, 2), 7 * DAY_MS));
   });
 
   it('ignores exceptions that a person opened or resolved', () => {
-    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
     scenario.openByHand('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.at(inJanuary(12)).resolve(scenario.state!.exceptions[0]!);
@@ -128,7 +147,7 @@ describe('the next check', () => {
   });
 
   it('is absent with 500 exceptions, because no more can open', () => {
-    const scenario = beginShipment('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
     const opened = scenario
       .openByHand('other')
       .events.flatMap(({ data }) => ('exception' in data ? data.exception : []));
@@ -138,9 +157,9 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(types(scenario.at(inJanuary(11)).check())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.at(inJanuary(11)).check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(types(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual([]);
   });
 
   it('is due when the condition of a resolved exception returns', () => {

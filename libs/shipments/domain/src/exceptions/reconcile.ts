@@ -1,10 +1,8 @@
 import {
   type Actor,
-  type AutomaticExceptionType,
   EXCEPTION_TITLES,
-  latestTime,
+  chooseLatestTime,
   type RuleSettings,
-  SEVERITIES,
   type Severity,
   type ShipmentException,
   type Timestamp,
@@ -12,23 +10,16 @@ import {
 import { findChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
-import { createChangedEvent, deriveShipment, type DerivedShipment } from '../derive.ts';
+import { createChangedEvent } from '../changed-event.ts';
+import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import { createExpiryEvents } from '../documents.ts';
 import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
 import { AppendBudget } from './append-budget.ts';
-import { demurrageRisk, detentionRisk, missedConnection } from './container-rules.ts';
-import { documentRejected, missingDocument } from './document-rules.ts';
-import {
-  customsHold,
-  deliveryFailed,
-  invalidContainerNumber,
-  milestoneConflict,
-  movementAfterCancel,
-} from './milestone-rules.ts';
-import { type Finding, computeEarliestDueTime, type Rule, type RuleFacts } from './rule.ts';
-import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
+import { EXCEPTION_RULES } from './exception-rules.ts';
+import { type Finding, computeEarliestDueTime, findHighestSeverity, type Rule, type RuleFacts } from './rule.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
+import { createSupersededEvents } from '../superseded-events.ts';
 
 /** Actor of changes that rules make. */
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
@@ -61,7 +52,7 @@ export function reconcileExceptions(
   occasion: ReconciliationContext,
 ): Reconciled {
   const isNews = decided.events.some(({ type, data }) => findDescriptor(type).isNews?.(data) === true);
-  const lastNewsAt = isNews ? latestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
+  const lastNewsAt = isNews ? chooseLatestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
   const documents = applyDocumentChanges(before?.documents ?? [], decided.events);
   const findings = collectFindings({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
   return new Reconciliation(before, decided, occasion, findings).toReconciled(documents);
@@ -78,7 +69,7 @@ export function addConsequences(
   context: DecideContext,
 ): Pick<Decision, 'events' | 'nextCheckAt'> {
   const { record, timeline } = after;
-  const derived = deriveShipment({ ...after, revision: record.version }, context.places);
+  const derived = deriveShipment(after, context.places);
   const changes = findChanges(record, derived.record);
   const all = changes === undefined ? events : [...events, createChangedEvent(changes, derived)];
   return reconcileExceptions(after, { derived, timeline, events: all }, { ...context, at });
@@ -100,7 +91,7 @@ export function collectFindings(
     for (const finding of rule.find(facts, settings)) {
       const due = finding.due_at ?? finding.opens_at;
       if (due !== undefined && due < oldest) continue;
-      findings.set(keyOf(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
+      findings.set(toFindingKey(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
     }
   }
   return findings;
@@ -113,7 +104,7 @@ export interface RuleFinding {
   readonly severity: Severity;
 }
 
-export function keyOf(type: string, container: string | null): string {
+export function toFindingKey(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
@@ -161,7 +152,7 @@ class Reconciliation {
 
   toReconciled(documents: readonly DocumentState[]): Reconciled {
     const { expired, next } = createExpiryEvents(documents, this.now);
-    this.events.push(...expired);
+    this.events.push(...createSupersededEvents(this.decided.derived, this.decided), ...expired);
     this.scheduleNextCheck(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
@@ -173,7 +164,7 @@ class Reconciliation {
     // Exceptions opened by the command itself have the first indexes, so rules start after them.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
-      if (!this.addEventIfItFits(this.newException(found, opened + index))) break;
+      if (!this.addEventIfItFits(this.createException(found, opened + index))) break;
       this.open += 1;
     }
     if (this.ended.length > 0) {
@@ -187,7 +178,7 @@ class Reconciliation {
     const rule = EXCEPTION_RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
     if (rule === undefined || !isResolvedByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
-    const key = keyOf(exception.type, exception.container_number);
+    const key = toFindingKey(exception.type, exception.container_number);
     // An earlier resolved exception already suppresses the finding.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
@@ -201,11 +192,11 @@ class Reconciliation {
   }
 
   private updateException(exception: ShipmentException): void {
-    const key = keyOf(exception.type, exception.container_number);
+    const key = toFindingKey(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.chooseResolutionCode(exception, found);
     // The finding is kept, because a new exception may be due.
-    if (code !== undefined) return this.resolve(exception, code);
+    if (code !== undefined) return this.resolveException(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
     const described = this.toRuleFields(found);
@@ -236,7 +227,7 @@ class Reconciliation {
     return isOnShipment && isWrong ? undefined : 'auto_cleared';
   }
 
-  private resolve(exception: ShipmentException, code: 'auto_cleared' | 'shipment_cancelled'): void {
+  private resolveException(exception: ShipmentException, code: 'auto_cleared' | 'shipment_cancelled'): void {
     const resolution = { code, note: null, by: RULES_ACTOR };
     const { id: exception_id } = exception;
     const data = { exception_id, resolution, resolved_at: this.occasion.at, open_exceptions_count: --this.open };
@@ -249,7 +240,7 @@ class Reconciliation {
     return false;
   }
 
-  private newException(found: RuleFinding, index: number): ShipmentEventBody {
+  private createException(found: RuleFinding, index: number): ShipmentEventBody {
     const { rule, finding } = found;
     const exception: ShipmentException = {
       id: this.occasion.newId('exc', index),
@@ -293,32 +284,3 @@ class Reconciliation {
 function isResolvedByPerson(resolution: ShipmentException['resolution']): boolean {
   return resolution !== null && resolution.code !== 'auto_cleared' && resolution.code !== 'shipment_cancelled';
 }
-
-function findHighestSeverity(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
-  return others.reduce<Severity>((most, each) => {
-    return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
-  }, severity);
-}
-
-/** Exception rules by exception type. */
-const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
-  eta_slip: { find: etaSlip },
-  departure_overdue: { find: departureOverdue },
-  arrival_overdue: { find: arrivalOverdue },
-  no_update: { find: noUpdate },
-  missed_connection: { find: missedConnection },
-  customs_hold: { find: customsHold },
-  demurrage_risk: { find: demurrageRisk },
-  detention_risk: { find: detentionRisk },
-  missing_document: { find: missingDocument },
-  document_rejected: { find: documentRejected },
-  delivery_failed: { find: deliveryFailed },
-  milestone_conflict: { find: milestoneConflict },
-  movement_after_cancel: { find: movementAfterCancel, afterCancel: true },
-  invalid_container_number: { find: invalidContainerNumber },
-};
-
-const EXCEPTION_RULES: readonly Rule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
-  type: type as AutomaticExceptionType,
-  ...rule,
-}));

@@ -3,14 +3,15 @@ import {
   MILESTONE_CATALOG,
   type MilestoneRules,
   findMilestoneRules,
+  chooseLatestTime,
   type ResolvedBy,
   type ShipmentStatus,
   type Timestamp,
 } from '@tracking/contracts';
-import type { ContainerProgress } from '../container-progress.ts';
+import { type ContainerProgress, findLatestTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
-import { findMeaningOfCode, isDeparture } from '../milestone-meaning.ts';
-import { STATUS_RANKS } from '../milestone-summary.ts';
+import { findMeaningOfCode, isDeparture, isSailing } from '../milestone-meaning.ts';
+import { STATUS_RANKS, TIME_BEFORE_ALL } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
@@ -37,7 +38,8 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Route):
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = findMilestoneRules(code);
     const { status } = findMeaningOfCode(rules, route);
-    if (status === 'cancelled') return false;
+    // The return of an empty container counts only together with certain other milestones of the container.
+    if (status === 'cancelled' || rules.container_time === 'empty_returned_at') return false;
     const rank = status === null ? -1 : STATUS_RANKS[status];
     const onRoute = { sequence, rules, rank, isDeparture: isDeparture(rules, route.mode) };
     return remedies.every(({ isMilestone }) => isMilestone(onRoute));
@@ -48,12 +50,39 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Route):
 /**
  * Returns the milestones that complete a step: milestones with its status or a later one. Before delivery, a delivery
  * attempt also completes the step.
+ * @param summaries milestones of the goods, if a departure completes the step
  */
-export function resolveByStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
+export function resolveByStep(
+  status: ShipmentStatus,
+  from: Timestamp | null,
+  route: Route,
+  summaries: StatusSubject['summaries'] = [],
+): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
-    rank >= STATUS_RANKS[status] ||
+    (rank >= STATUS_RANKS[status] && !canSailOn(summaries, rules)) ||
     (rules.opens_exception === 'delivery_failed' && STATUS_RANKS[status] < STATUS_RANKS.delivered);
   return resolveByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
+}
+
+/**
+ * Returns the return of the empty container as the step that ends the trip; nothing if it would not count, because no
+ * milestone shows that the loaded container moved.
+ */
+export function resolveByEmptyReturn(
+  { summaries }: StatusSubject,
+  { analysis: { route, departsFrom } }: DerivedShipment,
+): readonly ResolvedBy[] {
+  const moved = findLatestTime(summaries, 'loadedMovement');
+  if (moved === TIME_BEFORE_ALL || route.lcl) return [];
+  const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
+    (code) => findMilestoneRules(code).container_time === 'empty_returned_at',
+  );
+  return [resolveByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
+}
+
+/** Returns true if a departure with the rules can be that of a ship that sails on without the goods. */
+export function canSailOn(summaries: StatusSubject['summaries'], rules: MilestoneRules): boolean {
+  return isSailing(rules) && summaries.some(({ isDischarged }) => isDischarged);
 }
 
 /** Returns the milestones that revoke cancellations: confirmations dated after the last cancellation. */

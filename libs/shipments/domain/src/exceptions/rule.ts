@@ -1,14 +1,16 @@
-import type {
-  AutomaticExceptionType,
-  Container,
-  ExceptionSettings,
-  Places,
-  ResolvedBy,
-  RuleSettings,
-  Severity,
-  ShipmentException,
-  ShipmentRecord,
-  Timestamp,
+import {
+  type AutomaticExceptionType,
+  type Container,
+  type ExceptionSettings,
+  type Places,
+  type ResolvedBy,
+  type RuleSettings,
+  SEVERITIES,
+  type Severity,
+  type ShipmentException,
+  type ShipmentRecord,
+  type TimePrecision,
+  type Timestamp,
 } from '@tracking/contracts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import type { DocumentState, TimelineEntry } from '../state.ts';
@@ -53,6 +55,13 @@ export interface Finding {
    * explanations call this function.
    */
   readonly resolvedBy: () => readonly ResolvedBy[];
+}
+
+/** Returns the highest of the severities. */
+export function findHighestSeverity(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
+  return others.reduce<Severity>((most, each) => {
+    return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
+  }, severity);
 }
 
 /** A rule. Its exception opens while its condition exists, and resolves when the condition ends. */
@@ -101,87 +110,18 @@ export function selectRuleHours(
 }
 
 export const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** @param hours number of hours; may be fractional or negative */
 export function addHours(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
-/** Start and end of a day in a time zone. With daylight saving time, a day can have 23 or 25 hours. */
-interface LocalDay {
-  readonly from: Timestamp;
-  /** Start of the next day. */
-  readonly until: Timestamp;
+/** Returns the time from which something expected is late: its time, or the end of its day. */
+export function findLateTime(expected: Timestamp, precision: TimePrecision): Timestamp {
+  return precision === 'day' ? findNextTime(expected) : expected;
 }
 
-/**
- * Cache of local days by day and zone. Computing a local day takes a thousand times as long as a lookup, and containers
- * share their days.
- */
-const localDaysByZone = new Map<string, LocalDay>();
-const MAX_CACHED_LOCAL_DAYS = 10_000;
-const clocksByZone = new Map<string, Clock>();
-
-/**
- * Returns the start and end of a local day.
- * @param day date such as `2026-11-21`
- * @param zone IANA name of the time zone; UTC is used if the platform does not know the zone
- */
-export function getLocalDay(day: string, zone: string): LocalDay {
-  const key = `${day} ${zone}`;
-  const before = localDaysByZone.get(key);
-  if (before !== undefined) return before;
-  const clock = clocksByZone.get(zone) ?? getClock(zone);
-  clocksByZone.set(zone, clock);
-  const midnight = Date.parse(`${day}T00:00:00.000Z`);
-  const found = { from: findStartOfDay(midnight, clock), until: findStartOfDay(midnight + DAY_MS, clock) };
-  if (localDaysByZone.size >= MAX_CACHED_LOCAL_DAYS) localDaysByZone.clear();
-  localDaysByZone.set(key, found);
-  return found;
-}
-
-/**
- * Returns a clock for the zone. It converts an instant to the local time in milliseconds, as if the local time were
- * UTC.
- */
-type Clock = (instant: number) => number;
-
-function getClock(zone: string): Clock {
-  try {
-    const format = new Intl.DateTimeFormat('en', { ...CLOCK_FORMAT, timeZone: zone });
-    return (instant) => readClock(format, instant);
-  } catch {
-    return (instant) => instant;
-  }
-}
-
-const CLOCK_FORMAT: Intl.DateTimeFormatOptions = {
-  calendar: 'gregory',
-  numberingSystem: 'latn',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: 'numeric',
-  second: 'numeric',
-};
-
-function readClock(format: Intl.DateTimeFormat, instant: number): number {
-  const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
-  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
-}
-
-/**
- * Returns the first instant of a local day: midnight with the UTC offset of the previous day. If the clocks were
- * changed before midnight, the offset of the day itself is used.
- * @param midnight midnight of the day in UTC
- */
-function findStartOfDay(midnight: number, clock: Clock): Timestamp {
-  const byOffsetAt = (instant: number) => midnight - (clock(instant) - instant);
-  const before = byOffsetAt(midnight - DAY_MS);
-  const isFirst = clock(before) >= midnight && clock(before - 1) < midnight;
-  return new Date(isFirst ? before : byOffsetAt(midnight + DAY_MS)).toISOString();
+/** Returns the first time after the given one; `''` for `''`. */
+export function findNextTime(time: Timestamp): Timestamp {
+  return time === '' ? '' : new Date(Date.parse(time) + 1).toISOString();
 }

@@ -1,7 +1,17 @@
-import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestTime } from '@tracking/contracts';
+import { type ExceptionSettings, type ResolvedBy, type Timestamp, chooseLatestTime } from '@tracking/contracts';
 import type { DerivedShipment } from '../derive.ts';
+import { describeStatedTime, measureTimeBetween, restoreTimeAtPlace, toRoundedHours } from '../local-time.ts';
 import { mayTravelByVessel } from '../route.ts';
-import { type FindFindings, type Finding, HOUR_MS, addHours, selectRuleHours, computeEarliestDueTime } from './rule.ts';
+import {
+  type FindFindings,
+  type Finding,
+  HOUR_MS,
+  addHours,
+  findLateTime,
+  findNextTime,
+  selectRuleHours,
+  computeEarliestDueTime,
+} from './rule.ts';
 import {
   RESOLVED_BY_NEWS,
   resolveByChangeOf,
@@ -16,61 +26,71 @@ const HIGH_SEVERITY_HOURS = 48;
 /** Hours by which a slip must grow after a person resolved the exception, so that a new exception opens. */
 const REOPEN_GROWTH_HOURS = 24;
 
-/** Opens `eta_slip` if the ETA is more than the allowed hours after the original ETA. */
-export const etaSlip: FindFindings = ({ derived }, settings) => {
-  const { eta, original_eta } = derived.record;
+/**
+ * Opens `eta_slip` if the ETA is more than the allowed hours after the original ETA. If one of them is a day, the local
+ * dates are compared, and each day counts 24 hours.
+ */
+export const etaSlipRule: FindFindings = ({ derived }, settings) => {
+  const { eta, original_eta, original_eta_precision } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
-  const slip = subtractTimes(original_eta, eta);
+  const { route } = derived.analysis;
+  const zone = route.findZone(route.destination);
+  const original = restoreTimeAtPlace(original_eta, original_eta_precision, zone);
+  const { value, day } = derived.times.eta;
+  const slip = measureTimeBetween(original, { value, day, zone });
+  const isByTime = original.day === null && day === null;
   if (slip < selectRuleHours(settings, derived.record) * HOUR_MS) return [];
-  const slip_hours = Math.round((slip / HOUR_MS) * 100) / 100;
+  const slip_hours = toRoundedHours(slip);
   return [
     {
       container_number: null,
       milestone: derived.times.eta.milestone,
-      detail: `The ETA ${eta} is ${slip_hours} hours past the original ${original_eta}.`,
+      detail: `The ETA ${day ?? eta} is ${slip_hours} hours past the original ${original.day ?? original_eta}.`,
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - readSlipHours(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
+      isGraverThan: (resolved) => slip - readSlip(resolved, isByTime) >= REOPEN_GROWTH_HOURS * HOUR_MS,
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta', 'original_eta')],
     },
   ];
 };
 
 /**
- * Returns the slip in hours from the metrics of an exception; NaN for an exception without metrics, which a person
+ * Returns the slip in milliseconds from the metrics of an exception; NaN for an exception without metrics, which a person
  * opened.
+ * @param isByTime true to compute it from the times, because the hours are rounded
  */
-function readSlipHours({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
+function readSlip({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
+  if (!isByTime) return typeof slip_hours === 'number' ? slip_hours * HOUR_MS : Number.NaN;
   return typeof eta === 'string' && typeof original_eta === 'string' ? subtractTimes(original_eta, eta) : Number.NaN;
 }
 
-export const departureOverdue: FindFindings = ({ derived }, settings) => {
-  const { etd } = derived.record;
+export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
+  const { etd, etd_precision } = derived.record;
   if (etd === null || hasDeparted(derived)) return [];
   return [
     {
-      ...findOverdue(etd, derived, settings),
-      detail: `Expected to depart at ${etd}, and no departure is known.`,
+      ...createOverdueFinding(findLateTime(etd, etd_precision), derived, settings),
+      detail: `Expected to depart ${describeStatedTime(derived.times.etd)}, and no departure is known.`,
       metrics: { etd },
-      resolvedBy: () => [resolveByStep('in_transit', null, derived.analysis.route), resolveByChangeOf('etd')],
+      resolvedBy: () => [resolveByDeparture(derived), resolveByChangeOf('etd')],
     },
   ];
 };
 
-export const arrivalOverdue: FindFindings = ({ derived }, settings) => {
-  const { eta } = derived.record;
+export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
+  const { eta, eta_precision } = derived.record;
   if (eta === null || hasArrived(derived)) return [];
   return [
     {
-      ...findOverdue(eta, derived, settings),
-      detail: `Expected to arrive at ${eta}, and no arrival is known.`,
+      ...createOverdueFinding(findLateTime(eta, eta_precision), derived, settings),
+      detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta')],
     },
   ];
 };
 
-function findOverdue(expected: Timestamp, { record }: DerivedShipment, settings: ExceptionSettings) {
+function createOverdueFinding(expected: Timestamp, { record }: DerivedShipment, settings: ExceptionSettings) {
   return {
     container_number: null,
     milestone: null,
@@ -83,20 +103,20 @@ function findOverdue(expected: Timestamp, { record }: DerivedShipment, settings:
  * Opens `no_update` if no milestone of any classifier and no other ETA was received for too long. At sea, no news is
  * expected before the ETA.
  */
-export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
+export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
   const hours = selectRuleHours(settings, record);
   const { etd, eta, created_at } = record;
   const isEtdTooOld = etd !== null && addHours(etd, hours) < computeEarliestDueTime(record);
-  const silent_since = latestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
+  const silent_since = chooseLatestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
   const expected = addHours(silent_since, hours);
   return [
     {
       container_number: null,
       milestone: null,
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
-      opens_at: eta !== null && isAtSea(derived) ? latestTime(expected, eta) : expected,
+      opens_at: eta !== null && isAtSea(derived) ? chooseLatestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
       resolvedBy: () => [RESOLVED_BY_NEWS, resolveByChangeOf('etd')],
     },
@@ -107,9 +127,19 @@ function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-/** Arrivals before the last departure happened at stops on the way, so they are ignored. */
-function resolveByArrival({ analysis }: DerivedShipment): ResolvedBy {
-  return resolveByStep('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
+function resolveByDeparture({ analysis, subjects }: DerivedShipment): ResolvedBy {
+  const summaries = subjects.flatMap((subject) => subject.summaries);
+  return resolveByStep('in_transit', null, analysis.route, summaries);
+}
+
+/** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
+function resolveByArrival({ analysis, subjects }: DerivedShipment): ResolvedBy {
+  const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
+  const moved = subjects.map(({ progress: { points } }) =>
+    chooseLatestTime(points.moved, findNextTime(chooseLatestTime(points.unavailable, points.returning))),
+  );
+  const since = chooseLatestTime(departed, ...moved);
+  return resolveByStep('arrived', since === '' ? null : since, analysis.route);
 }
 
 function subtractTimes(from: Timestamp, to: Timestamp): number {

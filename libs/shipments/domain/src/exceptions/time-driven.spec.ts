@@ -3,23 +3,26 @@ import {
   type Severity,
   type ShipmentException,
   type Timestamp,
-  latestTime,
+  chooseLatestTime,
 } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, decisionInputs, types } from '../../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, decisionInputs, listEventTypes } from '../../test/scenario.ts';
 import {
   CREATED_AT,
   DAY_MS,
-  HOUR,
+  HOUR_MS,
   REQUIRED_DOCUMENT_TYPES,
   addMs,
-  beginShipment,
+  createScenarioWithRule,
   inJanuary,
-  leg,
+  createLeg,
   enableOnlyType,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
-const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', inJanuary(2)), leg('SGSIN', 'USLAX', etd)];
+const viaSingapore = (etd: Timestamp | null) => [
+  createLeg('CNSHA', 'SGSIN', inJanuary(2)),
+  createLeg('SGSIN', 'USLAX', etd),
+];
 
 type Act = (scenario: Scenario) => unknown;
 const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
@@ -50,7 +53,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'departure_overdue',
     name: '12 h past the ETD',
-    given: (created) => beginShipment('departure_overdue', { etd: inJanuary(10) }, created),
+    given: (created) => createScenarioWithRule('departure_overdue', { etd: inJanuary(10) }, created),
     opens: inJanuary(10, 12),
     severity: 'medium',
     worsens: { at: inJanuary(12), severity: 'high' },
@@ -66,7 +69,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'arrival_overdue',
     name: '12 h past the ETA',
-    given: (created) => beginShipment('arrival_overdue', { eta: inJanuary(20) }, created),
+    given: (created) => createScenarioWithRule('arrival_overdue', { eta: inJanuary(20) }, created),
     opens: inJanuary(20, 12),
     severity: 'medium',
     worsens: { at: inJanuary(22), severity: 'high' },
@@ -82,7 +85,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'no_update',
     name: '7 d past the ETD',
-    given: (created) => beginShipment('no_update', { etd: inJanuary(5) }, created),
+    given: (created) => createScenarioWithRule('no_update', { etd: inJanuary(5) }, created),
     opens: inJanuary(12),
     severity: 'low',
     metrics: { silent_since: inJanuary(5), heard_at: null },
@@ -98,13 +101,13 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '12 h past the ETD of the next leg',
     given: (created) => {
-      const scenario = beginShipment(
+      const scenario = createScenarioWithRule(
         'missed_connection',
         { container_numbers: [CONTAINER_A], legs: viaSingapore(inJanuary(9)) },
         created,
       );
       scenario
-        .at(latestTime(created, inJanuary(6)))
+        .at(chooseLatestTime(created, inJanuary(6)))
         .post('transshipment_discharged', inJanuary(6), { location: 'SGSIN', ...box });
       return scenario;
     },
@@ -113,7 +116,7 @@ const ROWS: readonly Row[] = [
     severity: 'high',
     metrics: { location: 'SGSIN', arrived_at: inJanuary(6), next_etd: inJanuary(9) },
     resolvedBy: {
-      ...posts('transshipment_loaded', 'transshipment_departed', 'loaded_on_vessel', 'vessel_departed', 'rail_loaded'),
+      ...posts('transshipment_loaded', 'loaded_on_vessel', 'rail_loaded'),
       ...posts('in_transit_checkpoint', 'border_crossed', 'delivered'),
       ...arrived,
       'another ETD': (scenario) => scenario.patch({ legs: viaSingapore(inJanuary(29)) }),
@@ -127,12 +130,12 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '10 d after the arrival where the next leg has no ETD',
     given: (created) => {
-      const scenario = beginShipment(
+      const scenario = createScenarioWithRule(
         'missed_connection',
         { container_numbers: [CONTAINER_A], legs: viaSingapore(null) },
         created,
       );
-      scenario.at(latestTime(created, inJanuary(6)));
+      scenario.at(chooseLatestTime(created, inJanuary(6)));
       scenario.post('vessel_arrived', inJanuary(4), { location: 'SGSIN', ...box });
       scenario.post('discharged', inJanuary(6), { location: 'SGSIN', ...box });
       return scenario;
@@ -151,7 +154,7 @@ const ROWS: readonly Row[] = [
     type: 'demurrage_risk',
     name: '2 d before the last free day at the destination',
     given: (created) => {
-      const scenario = beginShipment('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
+      const scenario = createScenarioWithRule('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' });
       return scenario;
     },
@@ -174,8 +177,8 @@ const ROWS: readonly Row[] = [
     type: 'demurrage_risk',
     name: '4 d after the discharge where no day is known',
     given: (created) => {
-      const scenario = beginShipment('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
-      scenario.at(latestTime(created, inJanuary(6))).post('discharged', inJanuary(6), box);
+      const scenario = createScenarioWithRule('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.at(chooseLatestTime(created, inJanuary(6))).post('discharged', inJanuary(6), box);
       return scenario;
     },
     container: CONTAINER_A,
@@ -193,7 +196,7 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '2 d before the empty is due',
     given: (created) => {
-      const scenario = beginShipment('detention_risk', { container_numbers: [CONTAINER_A] }, created);
+      const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-20' });
       return scenario;
     },
@@ -214,7 +217,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'missing_document',
     name: '3 d before the ETA',
-    given: (created) => beginShipment('missing_document', { eta: inJanuary(20) }, created),
+    given: (created) => createScenarioWithRule('missing_document', { eta: inJanuary(20) }, created),
     opens: inJanuary(17),
     due: inJanuary(20),
     severity: 'medium',
@@ -232,8 +235,8 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
-      const scenario = beginShipment('detention_risk', { container_numbers: [CONTAINER_A] }, created);
-      scenario.at(latestTime(created, inJanuary(6))).post('gated_out', inJanuary(6), box);
+      const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A] }, created);
+      scenario.at(chooseLatestTime(created, inJanuary(6))).post('gated_out', inJanuary(6), box);
       return scenario;
     },
     container: CONTAINER_A,
@@ -262,53 +265,53 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens exactly when due, once', () => {
     const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(types(scenario.at(addMs(opens, -1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(addMs(opens, -1)).check())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
     const decision = scenario.at(opens).check();
-    expect(types(decision)).toEqual(['exception.opened.v1']);
+    expect(listEventTypes(decision)).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
       ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
       ...{ opened_at: opens, metrics: row.metrics },
     });
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
-    expect(types(scenario.check())).toEqual([]);
-    expect(types(scenario.at(addMs(opens, 1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.at(addMs(opens, 1)).check())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
     const scenario = given(CREATED_AT);
-    expect(types(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
+    expect(listEventTypes(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
   });
 
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(types(scenario.at(addMs(worsens.at, -1)).check())).toEqual([]);
-      expect(types(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
+      expect(listEventTypes(scenario.at(addMs(worsens.at, -1)).check())).toEqual([]);
+      expect(listEventTypes(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
-      expect(types(scenario.check())).toEqual([]);
+      expect(listEventTypes(scenario.check())).toEqual([]);
     });
   }
 
   it('opens once after months without a check, with the present severity', () => {
     const scenario = given(CREATED_AT).at(addMs(opens, 90 * DAY_MS));
-    expect(types(scenario.check())).toEqual(['exception.opened.v1']);
+    expect(listEventTypes(scenario.check())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
-    expect(types(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
-    const scenario = opened().at(addMs(opens, HOUR));
+    const scenario = opened().at(addMs(opens, HOUR_MS));
     act(scenario);
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR));
+    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR_MS));
     act(scenario);
-    scenario.at(addMs(opens, 2 * HOUR)).check();
+    scenario.at(addMs(opens, 2 * HOUR_MS)).check();
     expect(scenario.open).toEqual([]);
   });
 
@@ -350,8 +353,8 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
     scenario.settings = enableOnlyType(type, { enabled: false });
-    expect(types(scenario.check())).toEqual(['exception.conditions_ended.v1']);
-    expect(types(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.check())).toEqual(['exception.conditions_ended.v1']);
+    expect(listEventTypes(scenario.check())).toEqual([]);
     scenario.settings = enableOnlyType(type);
     scenario.check();
     expect(scenario.exceptions).toEqual([resolved, told]);
@@ -362,7 +365,7 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.cancel();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(types(scenario.at(addMs(opens, 60 * DAY_MS)).check())).toEqual([]);
+    expect(listEventTypes(scenario.at(addMs(opens, 60 * DAY_MS)).check())).toEqual([]);
     scenario.reopen();
     expect(scenario.open).toEqual([type]);
   });
@@ -373,7 +376,7 @@ describe.each(ROWS)('$type $name', (row) => {
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBe(addMs(created, 7 * DAY_MS));
-      expect(types(imported.at(addMs(created, 7 * DAY_MS - 1)).check())).toEqual([]);
+      expect(listEventTypes(imported.at(addMs(created, 7 * DAY_MS - 1)).check())).toEqual([]);
       imported.at(addMs(created, 7 * DAY_MS)).check();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
@@ -405,7 +408,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR));
+    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR_MS));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();

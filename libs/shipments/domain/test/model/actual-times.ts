@@ -1,15 +1,7 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
-import { places } from '../scenario.ts';
-import {
-  type ModelMemory,
-  type ModelMilestone,
-  isByRoad,
-  findDestination,
-  actualMilestones,
-  milestonesOfContainer,
-  findOrigin,
-} from './memory.ts';
-import { isArrival, isDeparted, isOnTheWay, isRailDepartedAgain, isSailingOn, isUnavailableAgain } from './status.ts';
+import { type ModelMemory, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
+import { findCountedStatus, isArrival, isDeparted, isOnTheWay, isSailingOn } from './status.ts';
+import { actualMilestones, isArrivalCode, isLocated, laneOf } from './trips.ts';
 
 /** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
 export function isDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
@@ -33,13 +25,13 @@ function findDeparture(memory: ModelMemory): ActualEvent | null {
   return chooseFirstAtPort(there, departures);
 }
 
-/**
- * Finds `ata`: the earliest arrival at `destination_port`; if there is none, the earliest arrival after the last
- * departure.
- */
+/** Finds `ata`: the earliest arrival at the destination; if there is none, the earliest that can be the arrival. */
 function findArrival(memory: ModelMemory): ActualEvent | null {
-  const there = actualArrivals(memory).filter((milestone) => isAt(findDestination(memory), milestone));
-  return chooseFirstAtPort(there, finalArrivals(memory));
+  const arrivals = listActualArrivals(memory);
+  return chooseFirstAtPort(
+    arrivals.filter((milestone) => isAt(findDestination(memory), milestone)),
+    arrivals,
+  );
 }
 
 function chooseFirstAtPort([there]: readonly ModelMilestone[], [other]: readonly ModelMilestone[]): ActualEvent | null {
@@ -47,51 +39,48 @@ function chooseFirstAtPort([there]: readonly ModelMilestone[], [other]: readonly
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function shipmentAtd(memory: ModelMemory): Timestamp | null {
+export function findShipmentAtd(memory: ModelMemory): Timestamp | null {
   return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
-export function shipmentAta(memory: ModelMemory): Timestamp | null {
+export function findShipmentAta(memory: ModelMemory): Timestamp | null {
   return findArrival(memory)?.by.occurred_at ?? null;
 }
 
-function actualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
-  return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
-}
-
-/** Returns the arrivals that are not before the last departure. */
-function finalArrivals(memory: ModelMemory): readonly ModelMilestone[] {
-  const departed = actualMilestones(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
-  return actualArrivals(memory).filter(({ occurred_at }) => occurred_at >= departed);
+function listActualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
+  return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory));
 }
 
 /**
  * Returns the leg's `atd` from departures at its port, by its mode. The first leg also uses departures without a place.
  */
-export function legAtd(index: number, memory: ModelMemory): Timestamp | null {
+export function findLegAtd(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  const whole = legs.length <= 1 ? shipmentAtd(memory) : null;
+  const whole = legs.length <= 1 ? findShipmentAtd(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
   const there = actualMilestones(memory).filter(
     (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
   const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
-  return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => hasNoPlace(each, memory))) : null);
+  return (
+    findEarliestTime(there) ??
+    (index === 0 ? findEarliestTime(departures.filter((each) => hasNoPlace(each, memory))) : null)
+  );
 }
 
 /** Returns the leg's `ata` from arrivals at its port. The last leg also uses arrivals without a place. */
-export function legAta(index: number, memory: ModelMemory): Timestamp | null {
+export function findLegAta(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  if (leg === undefined || legs.length === 1) return shipmentAta(memory);
+  if (leg === undefined || legs.length === 1) return findShipmentAta(memory);
   const arrivals = actualMilestones(memory).filter(
-    (milestone) => isArrival(milestone, memory) || ['transshipment_arrived', 'rail_arrived'].includes(milestone.code),
+    ({ code }) => isArrivalCode(code, memory) || ['transshipment_arrived', 'rail_arrived'].includes(code),
   );
   const there = arrivals.filter((milestone) => isVisit(milestone, index, 'destination_port', memory));
-  if (there.length > 0 || index < legs.length - 1) return earliest(there);
-  return earliest(finalArrivals(memory).filter((each) => hasNoPlace(each, memory)));
+  if (there.length > 0 || index < legs.length - 1) return findEarliestTime(there);
+  return findEarliestTime(listActualArrivals(memory).filter((each) => hasNoPlace(each, memory)));
 }
 
 /**
@@ -109,7 +98,7 @@ export function isVisit(
   const own = legs[index]?.[port] ?? null;
   if (!isAt(own, milestone)) return false;
   const isFirstTime = legs.findIndex((leg) => leg[port] === own) === index;
-  const since = isFirstTime ? '' : (legAta(index - 1, memory) ?? legAtd(index - 1, memory));
+  const since = isFirstTime ? '' : (findLegAta(index - 1, memory) ?? findLegAtd(index - 1, memory));
   return since !== null && milestone.occurred_at >= since;
 }
 
@@ -121,31 +110,25 @@ function isAt(port: string | null, { location }: ModelMilestone): boolean {
  * Returns true if the milestone has no location, or if its location is free text: not a port of the shipment or of a
  * leg, and not a known place.
  */
-export function hasNoPlace({ location }: ModelMilestone, memory: ModelMemory): boolean {
-  if (location === null) return true;
-  const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
-  const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
-  return !isPort && places.find(location) === undefined;
+export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): boolean {
+  return !isLocated(milestone, memory);
 }
 
 /**
  * Returns the times of a container. Each time is that of the earliest milestone of its kind that counts.
  * `discharged_at` is the discharge from the last vessel, even if the container continues by land.
  */
-export function containerTimes(container: string, memory: ModelMemory) {
-  const lane = milestonesOfContainer(actualMilestones(memory), container);
-  const earliestOf = (code: string) =>
-    earliest(
-      lane.filter(
-        (milestone) =>
-          milestone.code === code && !isUnavailableAgain(milestone, lane) && !isRailDepartedAgain(milestone, lane),
-      ),
-    );
+export function findContainerTimes(container: string, memory: ModelMemory) {
+  const lane = laneOf(container, memory);
+  const earliestOf = (code: string) => findEarliestTime(lane.filter((milestone) => milestone.code === code));
+  const available = lane.filter((milestone) => findCountedStatus(milestone, lane, memory) === 'available_for_pickup');
+  const railed = lane.findLast(({ code }) => code === 'rail_departed')?.occurred_at ?? '';
+  const out = lane.filter(({ code, occurred_at }) => code === 'gated_out' && occurred_at >= railed);
   const landings = lane.filter((milestone) => isLanding(milestone, lane, memory));
   return {
-    discharged_at: earliest(landings),
-    available_at: earliestOf('available_for_pickup'),
-    gated_out_at: earliestOf('gated_out'),
+    discharged_at: findEarliestTime(landings),
+    available_at: findEarliestTime(available),
+    gated_out_at: findEarliestTime(out),
     delivered_at: earliestOf('delivered'),
     empty_returned_at: earliestOf('empty_returned'),
   };
@@ -171,13 +154,13 @@ function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: 
 }
 
 /** Returns `last_milestone`: the latest actual milestone. */
-export function lastMilestone(milestones: readonly ModelMilestone[]) {
+export function findLastMilestone(milestones: readonly ModelMilestone[]) {
   const last = milestones.at(-1);
   if (last === undefined) return null;
   const { id, code, occurred_at, location } = last;
   return { id, code, label: findMilestoneCode(code)?.label, occurred_at, location };
 }
 
-function earliest(milestones: readonly ModelMilestone[]): Timestamp | null {
+function findEarliestTime(milestones: readonly ModelMilestone[]): Timestamp | null {
   return milestones[0]?.occurred_at ?? null;
 }

@@ -23,7 +23,7 @@ export function checkAnnouncements({ before, after, events }: DecidedCommand): v
   checkMilestones(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
-  expect(applyByHand(visible, before.record)).toEqual(announcedFields(after.record));
+  expect(applyByHand(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
   expect(milestone ?? null).toEqual(findCorrection(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
@@ -75,14 +75,14 @@ function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, bef
   for (const old of containers?.from ?? []) expect(kept.get(old.number)).toMatchObject(old);
   for (const moved of containers?.to ?? []) kept.set(moved.number, { ...kept.get(moved.number), ...moved });
   const numbers = after['container_numbers'] as readonly string[];
-  return announcedFields({
+  return pickAnnouncedFields({
     ...after,
     containers: numbers.map((number) => kept.get(number)),
   } as unknown as ShipmentRecord);
 }
 
 /** Returns the fields that events announce. */
-function announcedFields(record: ShipmentRecord): unknown {
+function pickAnnouncedFields(record: ShipmentRecord): unknown {
   const visible = Object.entries(record).filter(([field]) => !UNANNOUNCED_FIELDS.includes(field));
   return {
     ...Object.fromEntries(visible),

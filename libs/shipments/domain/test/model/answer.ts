@@ -1,21 +1,15 @@
-import type { Leg } from '@tracking/contracts';
+import type { Leg, LegFields } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
-import { containerTimes, lastMilestone } from './actual-times.ts';
+import { findContainerTimes, findLastMilestone } from './actual-times.ts';
+import { instantAt, precisionOf } from './days.ts';
 import { isSuperseded } from './estimates.ts';
-import {
-  type ModelMemory,
-  EMPTY_CONTAINER_FIELDS,
-  findDestination,
-  actualMilestones,
-  compareInListOrder,
-  milestonesOfContainer,
-  findOrigin,
-} from './memory.ts';
-import { laneStatus, shipmentStatus } from './status.ts';
+import { type ModelMemory, EMPTY_CONTAINER_FIELDS, findDestination, compareInListOrder, findOrigin } from './memory.ts';
+import { findLaneStatus, findShipmentStatus } from './status.ts';
+import { actualMilestones, isReplacedReport, laneOf } from './trips.ts';
 
 /** Returns the expected shipment after the last command. */
-export function expectedAnswer(memory: ModelMemory) {
-  const { status, by } = shipmentStatus(memory);
+export function createExpectedAnswer(memory: ModelMemory) {
+  const { status, by } = findShipmentStatus(memory);
   return {
     fields: readClientFields(memory),
     status,
@@ -23,7 +17,7 @@ export function expectedAnswer(memory: ModelMemory) {
     ...readTimes(memory),
     legs: readLegs(memory),
     containers: memory.fields.container_numbers.map((number) => readContainer(number, memory)),
-    last_milestone: lastMilestone(actualMilestones(memory)),
+    last_milestone: findLastMilestone(actualMilestones(memory)),
     milestones: readMilestones(memory),
   };
 }
@@ -34,9 +28,29 @@ function readClientFields(memory: ModelMemory) {
   return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
 }
 
-function readTimes({ answered: { etd, eta, original_eta, atd, ata } }: ModelMemory) {
-  return { etd, eta, original_eta, atd, ata };
+function readTimes(memory: ModelMemory) {
+  const { original_eta, atd, ata, ...answered } = memory.answered;
+  const ports = { origin_port: findOrigin(memory), destination_port: findDestination(memory) };
+  return {
+    ...readExpectedTimes(answered, ports),
+    original_eta: original_eta && instantAt(original_eta, ports.destination_port),
+    original_eta_precision: precisionOf(original_eta),
+    atd,
+    ata,
+  };
 }
+
+/** Returns expected times in the form of responses. */
+function readExpectedTimes({ etd, eta }: Times, { origin_port, destination_port }: Ports) {
+  return {
+    etd: etd && instantAt(etd, origin_port),
+    etd_precision: precisionOf(etd),
+    eta: eta && instantAt(eta, destination_port),
+    eta_precision: precisionOf(eta),
+  };
+}
+type Times = Pick<LegFields, 'etd' | 'eta'>;
+type Ports = Pick<LegFields, 'origin_port' | 'destination_port'>;
 
 /**
  * Returns the expected legs. Without legs, the shipment has one leg from origin to destination, or none if it has
@@ -49,30 +63,38 @@ function readLegs(memory: ModelMemory): readonly Leg[] {
   const { etd, eta, atd, ata } = memory.answered;
   if (given.length === 0) {
     if (origin_port === null && destination_port === null) return [];
-    return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd, eta, atd, ata }];
+    const own = { mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, atd, ata };
+    return [{ ...own, ...readExpectedTimes({ etd, eta }, own) }];
   }
-  return memory.answered.legs;
+  return memory.answered.legs.map((leg) => ({ ...leg, ...readExpectedTimes(leg, leg) }));
 }
 
 function readContainer(number: string, memory: ModelMemory) {
-  const lane = milestonesOfContainer(actualMilestones(memory), number);
-  const { status, by } = laneStatus(lane, memory);
+  const lane = laneOf(number, memory);
+  const { status, by } = findLaneStatus(lane, memory);
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),
     status,
     status_milestone_id: by?.id ?? null,
-    last_milestone: lastMilestone(lane),
-    ...containerTimes(number, memory),
+    last_milestone: findLastMilestone(lane),
+    ...findContainerTimes(number, memory),
     ...(memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS),
   };
 }
 
 function readMilestones(memory: ModelMemory) {
   return memory.milestones.toSorted(compareInListOrder).map((milestone) => {
-    const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision, retracted } =
-      milestone;
-    const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };
-    return { ...shown, retracted, superseded: !retracted && isSuperseded(milestone, memory) };
+    const { id, code, classifier, occurred_at, occurred_at_precision, external_id, container_number } = milestone;
+    const { location, note, revision, retracted } = milestone;
+    const shown = {
+      ...{ id, code, classifier, occurred_at, occurred_at_precision, external_id, container_number },
+      ...{ location, note, revision },
+    };
+    return {
+      ...shown,
+      retracted,
+      superseded: !retracted && (isSuperseded(milestone, memory) || isReplacedReport(milestone, memory)),
+    };
   });
 }

@@ -1,7 +1,8 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
-import { actual, fieldsOfShipment } from './journeys.ts';
+import { day } from '../scenario.ts';
+import { actualMilestoneArbitrary, fieldsOfShipment } from './journeys.ts';
 
 /** Posts and retractions of milestones, in two orders of arrival. */
 type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
@@ -17,24 +18,25 @@ export interface Arrivals {
  * Milestones with different statements. No milestone cancels the shipment, because the order of arrival decides the
  * effect of a cancellation. No milestone has an `external_id`, because it would correct another milestone.
  */
-const differentMilestones = fc.uniqueArray(
+const distinctMilestonesArbitrary = fc.uniqueArray(
   fc.record({
-    milestone: actual
+    milestone: actualMilestoneArbitrary
       .filter(({ code }) => code !== 'booking_cancelled')
-      .map((milestone) => ({ ...milestone, external_id: null })),
+      // Without a time, a milestone is reported when it is recorded, so the order of arrival would matter.
+      .map((milestone) => ({ ...milestone, external_id: null, reported_at: milestone.reported_at ?? day(13) })),
     stays: fc.boolean(),
     place: fc.nat(99),
     stands: fc.nat(50),
   }),
   {
-    selector: ({ milestone: { note: _, ...statement } }) => JSON.stringify(statement),
+    selector: ({ milestone: { note: _, reported_at: _reported, ...statement } }) => JSON.stringify(statement),
     maxLength: 14,
     size: 'max',
   },
 );
 
-export const arrivals: fc.Arbitrary<Arrivals> = fc
-  .record({ fields: fieldsOfShipment, milestones: differentMilestones })
+export const arrivalsArbitrary: fc.Arbitrary<Arrivals> = fc
+  .record({ fields: fieldsOfShipment, milestones: distinctMilestonesArbitrary })
   .map(({ fields, milestones }) => {
     const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);
     const disorder = milestones.flatMap(({ milestone, stays, place, stands }) => [

@@ -1,45 +1,54 @@
-import type { Timestamp } from '@tracking/contracts';
+import type { TimeOrDay, Timestamp } from '@tracking/contracts';
 import {
-  shipmentAta,
-  shipmentAtd,
+  findShipmentAta,
+  findShipmentAtd,
   isDeparture,
   isDepartureBy,
   hasNoPlace,
   isVisit,
-  legAta,
-  legAtd,
+  findLegAta,
+  findLegAtd,
 } from './actual-times.ts';
+import { sentTime } from './days.ts';
 import {
   type ModelMemory,
   type ModelMilestone,
   isByRoad,
-  countingMilestones,
+  listCountingMilestones,
   findDestination,
-  milestonesOfContainer,
+  listMilestonesOfContainer,
   findOrigin,
 } from './memory.ts';
-import { cancellations } from './status.ts';
+import { isLaterReport } from './reports.ts';
+import { listEffectiveCancellations } from './status.ts';
 
-/** Returns true if a newer estimate for the same code, container, location and source exists. */
+/** Returns true if a later report for the same code, container, location and source exists. */
 export function isSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
     (other) =>
       !other.retracted &&
       other.classifier === 'estimated' &&
-      seriesKey(other) === seriesKey(estimate) &&
-      other.said > estimate.said,
+      createSeriesKey(other) === createSeriesKey(estimate) &&
+      isLaterReport(other, estimate),
   );
 }
 
-function seriesKey({ code, container_number, location, source }: ModelMilestone): string {
+function createSeriesKey({ code, container_number, location, source }: ModelMilestone): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
-function currentEstimates(memory: ModelMemory): readonly ModelMilestone[] {
-  return countingMilestones(memory).filter(
-    (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
-  );
+/** Returns the estimates as they had been reported by the actual time; without an actual time, the current ones. */
+function listKnownEstimates(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
+  const all = listCountingMilestones(memory).filter((milestone) => milestone.classifier === 'estimated');
+  if (actual === null) return all.filter((milestone) => !isSuperseded(milestone, memory));
+  return all.flatMap((milestone) => {
+    const reports = [...milestone.former, milestone].filter(({ reported }) => reported <= actual);
+    const last = reports.includes(milestone)
+      ? milestone
+      : reports.toSorted((a, b) => (isLaterReport({ ...a, id: '' }, { ...b, id: '' }) ? 1 : -1)).at(-1);
+    return last === undefined ? [] : [{ ...milestone, ...last }];
+  });
 }
 
 /**
@@ -49,7 +58,7 @@ function currentEstimates(memory: ModelMemory): readonly ModelMilestone[] {
 function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
-  const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
+  const leg = legs.find(({ destination_port }) => location !== null && destination_port === location) ?? legs.at(-1);
   const modes = [memory.fields.mode, leg?.mode ?? null];
   if (['rail_arrived', 'rail_unloaded'].includes(code)) return modes.includes('rail');
   return code === 'delivered' && modes.some(isByRoad);
@@ -58,17 +67,15 @@ function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemor
 /** Returns true if an estimate with the code is an estimated departure, by the mode of the shipment or of the leg. */
 function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const legs = memory.legs.value;
-  const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
+  const leg = legs.find(({ origin_port }) => origin_port !== null && origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
 }
 
 /**
- * Returns true if the estimate is for the shipment: its location is absent, free text, `destination_port` or the port
- * of the last leg. An estimate at another location sets the time of its leg.
+ * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate at another location sets the time of its leg.
  */
 function isEndOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  const ports = [findDestination(memory), memory.legs.value.at(-1)?.destination_port];
-  return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
+  return hasNoPlace(milestone, memory) || milestone.location === findDestination(memory);
 }
 
 function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
@@ -79,8 +86,8 @@ function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): bool
 /**
  * Returns the estimates of the arrival. If an estimate of `arrived_at_destination` exists, only such estimates count.
  */
-function arrivalsOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
-  const arrivals = currentEstimates(memory).filter(
+function listArrivalsOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
+  const arrivals = listKnownEstimates(actual, memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
   );
   const final = arrivals.filter(({ code }) => code === 'arrived_at_destination');
@@ -88,75 +95,76 @@ function arrivalsOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
 }
 
 /** Returns the estimates of the departure. */
-function departuresOfShipment(memory: ModelMemory): readonly ModelMilestone[] {
-  return currentEstimates(memory).filter(
+function listDeparturesOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
+  return listKnownEstimates(actual, memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
   );
 }
 
-/** Returns the newest estimate of each container among the newer estimates. */
-function newestPerContainer(
-  said: number,
+/** Returns true if the estimate was reported after the client's statement. */
+function isAfterStatement({ reported, said }: ModelMilestone, given: number, memory: ModelMemory): boolean {
+  const at = memory.times[given] ?? '';
+  return reported === at ? said > given : reported > at;
+}
+
+/** Returns the newest estimate of each container among the estimates after the client's statement. */
+function selectNewestPerContainer(
+  given: number,
   estimates: readonly ModelMilestone[],
   memory: ModelMemory,
 ): readonly ModelMilestone[] {
-  const newer = estimates.filter((estimate) => estimate.said > said);
+  const newer = estimates.filter((estimate) => isAfterStatement(estimate, given, memory));
   const containers = memory.fields.container_numbers;
-  const lanes = containers.length === 0 ? [newer] : containers.map((number) => milestonesOfContainer(newer, number));
-  return [...new Set(lanes.flatMap((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1) ?? []))];
+  const lanes =
+    containers.length === 0 ? [newer] : containers.map((number) => listMilestonesOfContainer(newer, number));
+  const sort = (lane: readonly ModelMilestone[]) => lane.toSorted((a, b) => (isLaterReport(a, b) ? 1 : -1));
+  return [...new Set(lanes.flatMap((lane) => sort(lane).at(-1) ?? []))];
 }
 
-/**
- * Returns the newer estimates with the latest time for the containers. Returns several if they agree, and none if no
- * estimate is newer.
- */
-function newerEstimates(
-  said: number,
+/** Returns the time of the newest estimates after the client's statement; undefined if there are none. */
+function findLatestEstimateAfter(
+  given: number,
   estimates: readonly ModelMilestone[],
   memory: ModelMemory,
-): readonly ModelMilestone[] {
-  const newest = newestPerContainer(said, estimates, memory);
-  const latest = newest
-    .map(({ occurred_at }) => occurred_at)
-    .toSorted()
+): TimeOrDay | undefined {
+  const latest = selectNewestPerContainer(given, estimates, memory)
+    .toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1))
     .at(-1);
-  return newest.filter(({ occurred_at }) => occurred_at === latest);
-}
-
-function latestEstimateAfter(
-  said: number,
-  estimates: readonly ModelMilestone[],
-  memory: ModelMemory,
-): Timestamp | undefined {
-  return newerEstimates(said, estimates, memory)[0]?.occurred_at;
+  return latest && sentTime(latest);
 }
 
 /**
- * Returns the newest statement of `eta` by an upsert, a PATCH (also null) or an estimate. If the shipment has no ETA of
+ * Returns the ETA that was reported last, by the client or an estimate before the arrival. If the shipment has no ETA of
  * its own, it has the ETA of its last leg.
  */
-function newestEta(memory: ModelMemory): Timestamp | null {
+function findShipmentEta(memory: ModelMemory): TimeOrDay | null {
+  const ata = findShipmentAta(memory);
+  const arrivals = listArrivalsOfShipment(ata, memory);
+  if (ata !== null) {
+    const { value, said } = memory.etaAtArrival;
+    return findLatestEstimateAfter(said, arrivals, memory) ?? value;
+  }
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
-  if (value === null && memory.legs.value[last]?.eta != null) return legEta(last, memory);
-  return latestEstimateAfter(said, arrivalsOfShipment(memory), memory) ?? value;
+  if (value === null && memory.legs.value[last]?.eta != null) return findLegEta(last, memory);
+  return findLatestEstimateAfter(said, arrivals, memory) ?? value;
 }
 
-function newestEtd(memory: ModelMemory): Timestamp | null {
+/** Returns the ETD that was reported last, by the client or an estimate before the departure. */
+function findShipmentEtd(memory: ModelMemory): TimeOrDay | null {
   const { value, said } = memory.etd;
-  if (value === null && memory.legs.value[0]?.etd != null) return legEtd(0, memory);
-  return latestEstimateAfter(said, departuresOfShipment(memory), memory) ?? value;
+  if (value === null && memory.legs.value[0]?.etd != null) return findLegEtd(0, memory);
+  return findLatestEstimateAfter(said, listDeparturesOfShipment(findShipmentAtd(memory), memory), memory) ?? value;
 }
 
-/** Returns the leg's ETA. After the leg's arrival, only the client can change it. */
-function legEta(index: number, memory: ModelMemory): Timestamp | null {
+function findLegEta(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
-  if (legAta(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.eta ?? null;
-  const forShipment = arrivalsOfShipment(memory);
-  const there = currentEstimates(memory).filter(
+  const actual = findLegAta(index, memory);
+  const forShipment = listArrivalsOfShipment(actual, memory);
+  const there = listKnownEstimates(actual, memory).filter(
     (milestone) =>
       estimatesArrival(milestone, memory) &&
       isVisit(milestone, index, 'destination_port', memory) &&
@@ -164,57 +172,66 @@ function legEta(index: number, memory: ModelMemory): Timestamp | null {
   );
   const known = [...there, ...forShipment.filter((milestone) => isVisit(milestone, index, 'destination_port', memory))];
   const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
-  return latestEstimateAfter(said, speaking, memory) ?? leg.eta;
+  return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
-function legEtd(index: number, memory: ModelMemory): Timestamp | null {
+function findLegEtd(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
-  if (legAtd(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.etd ?? null;
-  const there = currentEstimates(memory).filter(
+  const actual = findLegAtd(index, memory);
+  const there = listKnownEstimates(actual, memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
-  const speaking = index === 0 ? [...new Set([...there, ...departuresOfShipment(memory)])] : there;
-  return latestEstimateAfter(said, speaking, memory) ?? leg.etd;
+  const speaking = index === 0 ? [...there, ...listDeparturesOfShipment(actual, memory)] : there;
+  return findLatestEstimateAfter(said, speaking, memory) ?? leg.etd;
 }
 
-/** Returns the shipment's ETA. After `ata`, only a PATCH with `eta` can change it. */
-function shipmentEta(memory: ModelMemory, isPatch: boolean): Timestamp | null {
-  const { value: legs, said } = memory.legs;
-  const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
-  const isSetNow = isPatch && Math.max(memory.eta.said, ofLeg) === memory.now;
-  return shipmentAta(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
+/** Returns the ETA that was reported first, by the client or an estimate before the arrival, unless a patch set it. */
+function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
+  const { value, since } = memory.originalEta;
+  if (value !== null) return value;
+  const ata = findShipmentAta(memory) ?? '~';
+  const given = [memory.firstEta, memory.etaAtArrival]
+    .map((statement) => ({ value: statement.value, at: memory.times[statement.said] ?? '' }))
+    .find((statement) => statement.value !== null && (since === '' || statement.at > since));
+  const reports = listCountingMilestones(memory)
+    .flatMap((milestone) => [
+      ...milestone.former.map((report) => ({ ...milestone, ...report })),
+      ...(milestone.classifier === 'estimated' ? [milestone] : []),
+    ])
+    .filter(
+      (report) =>
+        report.reported > since &&
+        report.reported <= ata &&
+        estimatesArrival(report, memory) &&
+        isEndOfShipment(report, memory),
+    )
+    .toSorted((a, b) => {
+      if (a.reported !== b.reported) return a.reported < b.reported ? -1 : 1;
+      return isLaterReport({ ...a, id: '' }, { ...b, id: '' }) ? -1 : 1;
+    });
+  const [first] = reports;
+  if (given !== undefined && (first === undefined || given.at <= first.reported)) return given.value;
+  return first === undefined ? null : sentTime(first);
 }
 
-/** Returns the shipment's ETD. After the departure, only the client can change it. */
-function shipmentEtd(memory: ModelMemory): Timestamp | null {
-  const { value: legs, said } = memory.legs;
-  const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
-  const isSetNow = Math.max(memory.etd.said, set) === memory.now;
-  return shipmentAtd(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
-}
-
-/**
- * Returns the expected times after a command. The model stores them, because they stay after a departure and an
- * arrival.
- */
-export function expectedTimes(memory: ModelMemory, isPatch: boolean): ModelMemory['answered'] {
-  const eta = shipmentEta(memory, isPatch);
+/** Returns the expected times after a command. */
+export function findExpectedTimes(memory: ModelMemory): ModelMemory['answered'] {
   return {
-    etd: shipmentEtd(memory),
-    eta,
-    original_eta: memory.answered.original_eta ?? eta,
-    atd: shipmentAtd(memory),
-    ata: shipmentAta(memory),
+    etd: findShipmentEtd(memory),
+    eta: findShipmentEta(memory),
+    original_eta: findOriginalEta(memory),
+    atd: findShipmentAtd(memory),
+    ata: findShipmentAta(memory),
     legs: memory.legs.value.map((leg, index) => ({
       ...leg,
-      etd: legEtd(index, memory),
-      eta: legEta(index, memory),
-      atd: legAtd(index, memory),
-      ata: legAta(index, memory),
+      etd: findLegEtd(index, memory),
+      eta: findLegEta(index, memory),
+      atd: findLegAtd(index, memory),
+      ata: findLegAta(index, memory),
     })),
-    cancelledByMilestone: cancellations(memory).length > 0,
+    cancelledByMilestone: listEffectiveCancellations(memory).length > 0,
   };
 }

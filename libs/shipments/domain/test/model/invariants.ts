@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
 import { copyScenario } from '../remedies.ts';
-import { SHIPMENT_ID, type Scenario, createDecideContext, places } from '../scenario.ts';
+import { SHIPMENT_ID, type Scenario, createDecideContext, scenarioPlaces } from '../scenario.ts';
 import { keyOf, unresolvedExceptions } from './timed-walk.ts';
 
 export function requireState({ state }: Scenario): ShipmentState {
@@ -49,7 +49,7 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
     ),
   );
   const byHand = new Set(open.filter(({ rule }) => rule === null).map(keyOf));
-  const suppressed = explained(scenario, ['suppressed']).map(keyOf);
+  const suppressed = listExplainedExceptions(scenario, ['suppressed']).map(keyOf);
   const byRule = open.filter(({ rule }) => rule !== null);
   const expected = [...found.keys()].filter((key) => !byHand.has(key)).sort();
   expect([...byRule.map(keyOf), ...suppressed].sort()).toEqual(expected);
@@ -65,9 +65,9 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
  */
 export function checkExplainedExceptions(scenario: Scenario): void {
   const open = unresolvedExceptions(scenario).map(keyOf);
-  const explainedOpen = explained(scenario, ['open', 'acknowledged']);
+  const explainedOpen = listExplainedExceptions(scenario, ['open', 'acknowledged']);
   expect(explainedOpen.map(keyOf).sort()).toEqual(open);
-  const expected = explained(scenario, ['expected']).map((each) => [keyOf(each), each.opens_at] as const);
+  const expected = listExplainedExceptions(scenario, ['expected']).map((each) => [keyOf(each), each.opens_at] as const);
   expect(new Map(expected.toSorted())).toEqual(findOpeningTimes(scenario, new Set(open)));
 }
 
@@ -85,8 +85,11 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
   return new Map([...opened].toSorted());
 }
 
-function explained(scenario: Scenario, statuses: readonly string[]) {
-  const { exceptions } = explainShipment(requireState(scenario), { places, settings: scenario.settings });
+function listExplainedExceptions(scenario: Scenario, statuses: readonly string[]) {
+  const { exceptions } = explainShipment(requireState(scenario), {
+    places: scenarioPlaces,
+    settings: scenario.settings,
+  });
   return exceptions.filter(({ status }) => statuses.includes(status));
 }
 
@@ -125,19 +128,31 @@ function findRank(number: string, { container_number, containers, counts_as }: E
   return status === null || status === 'cancelled' ? 0 : SHIPMENT_STATUSES.indexOf(status);
 }
 
-/** Checks that a time set by a milestone is the milestone's time, and that no other milestone sets the time. */
-function checkTimes({ milestones, ...explanation }: ShipmentExplanation, { record }: ShipmentState): void {
+/**
+ * Checks that a time set by a milestone is the milestone's time, or that of an earlier report of it, and that no other
+ * milestone sets the time.
+ */
+function checkTimes({ milestones, ...explanation }: ShipmentExplanation, { record, timeline }: ShipmentState): void {
   const setters = (time: string) => milestones.filter(({ sets }) => sets.includes(time));
+  const reports = new Map(timeline.map(({ milestone, formerReports }) => [milestone.id, formerReports]));
+  const reportedTime = ({ milestone_id, occurred_at }: ExplainedMilestone, value: string | null) =>
+    reports.get(milestone_id)?.some((report) => report.occurred_at === value) ? value : occurred_at;
   for (const time of ['etd', 'eta', 'atd', 'ata'] as const) {
     const { value, rule, milestone_id } = explanation[time];
     expect([time, value]).toEqual([time, record[time]]);
+    // A day of an estimate is that day at the port of the shipment.
+    if ((time === 'etd' || time === 'eta') && record[`${time}_precision`] === 'day') continue;
     if (rule === 'actual_time_known') continue;
     const expected = milestone_id === null ? [] : [[milestone_id, value]];
-    expect([time, setters(time).map((each) => [each.milestone_id, each.occurred_at])]).toEqual([time, expected]);
+    expect([time, setters(time).map((each) => [each.milestone_id, reportedTime(each, value)])]).toEqual([
+      time,
+      expected,
+    ]);
   }
   for (const [index, leg] of record.legs.entries()) {
     for (const time of ['etd', 'eta'] as const) {
-      const times = setters(`legs[${index}].${time}`).map(({ occurred_at }) => occurred_at);
+      if (leg[`${time}_precision`] === 'day') continue;
+      const times = setters(`legs[${index}].${time}`).map((each) => reportedTime(each, leg[time]));
       expect([index, time, times]).toEqual([index, time, times.length === 0 ? [] : [leg[time]]]);
     }
   }

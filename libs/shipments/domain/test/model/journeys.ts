@@ -1,9 +1,17 @@
-import { type LegFields, MODES, type ShipmentFields } from '@tracking/contracts';
+import { type LegFields, TRANSPORT_MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
-import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
-import { type JourneyTheme, themes, applyTheme } from './theme.ts';
-import { CUSTOMS_CODES, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  CONTAINER_WITH_WRONG_DIGIT,
+  createLegFields,
+  day,
+  milestoneInput,
+} from '../scenario.ts';
+import { type JourneyTheme, themesArbitrary, applyTheme } from './theme.ts';
+import { CUSTOMS_CODES, ESTIMATED_CODES, LOCATION_SAMPLES, FREQUENT_CODES, splitCodes } from './vocabulary.ts';
 
 /** An action on a shipment. */
 export type Step =
@@ -22,60 +30,54 @@ export interface Journey {
   readonly steps: readonly Step[];
 }
 
-const leg = (fields: Partial<LegFields>): LegFields => ({
-  mode: null,
-  carrier_scac: null,
-  vessel: null,
-  voyage: null,
-  origin_port: null,
-  destination_port: null,
-  etd: null,
-  eta: null,
-  ...fields,
-});
 const LEG_LISTS: readonly (readonly LegFields[])[] = [
   [],
-  [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(9) })],
+  [createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(9) })],
   [
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
   // The previous legs with another vessel, another time, and a preceding leg.
   [
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
   [
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: day(5) }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10), vessel: 'OTHER' }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: '2026-01-05' }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-10', vessel: 'OTHER' }),
   ],
   [
-    leg({ origin_port: null, destination_port: 'CNSHA', eta: day(1) }),
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFields({ origin_port: null, destination_port: 'CNSHA', eta: day(1) }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
   [
-    leg({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
-    leg({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),
+    createLegFields({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
+    createLegFields({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),
   ],
   [
-    leg({ mode: 'air', origin_port: 'CNSHA', destination_port: 'LON', eta: day(5) }),
-    leg({ mode: 'air', origin_port: 'LON', destination_port: 'USLAX', etd: day(6) }),
+    createLegFields({ mode: 'air', origin_port: 'CNSHA', destination_port: 'LON', eta: day(5) }),
+    createLegFields({ mode: 'air', origin_port: 'LON', destination_port: 'USLAX', etd: day(6) }),
   ],
   [
-    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: day(3) }),
-    leg({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
-    leg({ mode: 'road', origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(5), eta: day(7) }),
-    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(8) }),
+    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: day(3) }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+    createLegFields({ mode: 'road', origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(5), eta: day(7) }),
+    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(8) }),
   ],
-  [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
+  [createLegFields({ vessel: 'EVER GIVEN' }), createLegFields({ mode: 'road', origin_port: 'USLAX' })],
 ];
 
 /** Some times are an hour later, so that code which compares only days fails. */
 const timeOf = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
   .map(([number, hour]) => day(number, hour));
-const timeOrNone = fc.option(timeOf, { nil: null, freq: 3 });
+/** Dates and times, as clients state what they expect. */
+const timeOrDayOf = fc.oneof(
+  { weight: 3, arbitrary: timeOf },
+  { weight: 1, arbitrary: timeOf.map((time) => time.slice(0, 10)) },
+);
+const timeOrNone = fc.option(timeOrDayOf, { nil: null, freq: 3 });
 const containersOf = fc.constantFrom(
   [],
   [],
@@ -90,7 +92,7 @@ const containersOf = fc.constantFrom(
 );
 
 const SHIPMENT_FIELD_ARBITRARIES = {
-  mode: fc.constantFrom(...MODES, 'ocean' as const, 'ocean' as const, 'road' as const, null),
+  mode: fc.constantFrom(...TRANSPORT_MODES, 'ocean' as const, 'ocean' as const, 'road' as const, null),
   load_type: fc.constantFrom('fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'CNSHA', null),
@@ -106,30 +108,31 @@ const SHIPMENT_FIELD_ARBITRARIES = {
 const milestoneOf = (
   names: readonly string[],
   classifiers: readonly MilestoneInput['classifier'][],
-  locations: readonly (string | null)[] = LOCATIONS,
+  locations: readonly (string | null)[] = LOCATION_SAMPLES,
 ) =>
   fc
     .record({
       code: fc.constantFrom(...names),
-      occurred_at: timeOf,
+      occurred_at: classifiers.includes('actual') ? timeOf : timeOrDayOf,
       classifier: fc.constantFrom(...classifiers),
       container_number: fc.constantFrom(null, null, null, CONTAINER_A, CONTAINER_A, CONTAINER_B, CONTAINER_C),
       location: fc.constantFrom(...locations),
       source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const, 'ais' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2', 'EV-3'),
       note: fc.constantFrom(null, null, 'late'),
+      reported_at: fc.constantFrom(null, null, null, day(1), day(5), day(9, 13), day(14)),
     })
     .map((fields) => milestoneInput(fields));
 
-export const actual = fc.oneof(
+export const actualMilestoneArbitrary = fc.oneof(
   { weight: 3, arbitrary: milestoneOf(FREQUENT_CODES, ['actual']) },
-  { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
+  { weight: 1, arbitrary: milestoneOf(splitCodes, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(CUSTOMS_CODES, ['actual']) },
 );
-const post: fc.Arbitrary<Step> = fc.record({
+const postStepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('post' as const),
   milestone: fc.oneof(
-    { weight: 5, arbitrary: actual },
+    { weight: 5, arbitrary: actualMilestoneArbitrary },
     { weight: 2, arbitrary: milestoneOf(ESTIMATED_CODES, ['estimated', 'estimated', 'estimated', 'planned']) },
     { weight: 3, arbitrary: milestoneOf(['vessel_arrived', 'vessel_departed'], ['estimated'], [null, 'USLAX']) },
   ),
@@ -137,20 +140,24 @@ const post: fc.Arbitrary<Step> = fc.record({
 
 const CONTENT_FIELDS = {
   code: fc.constantFrom(...FREQUENT_CODES),
-  occurred_at: timeOf,
+  occurred_at: timeOrDayOf,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
   container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
-  location: fc.constantFrom(...LOCATIONS),
+  location: fc.constantFrom(...LOCATION_SAMPLES),
   external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
   note: fc.constantFrom(null, 'late'),
 };
+const REPORT_FIELDS = { reported_at: fc.constantFrom(null, day(1), day(5), day(14)) };
 const anyIndex = fc.nat(20);
-const repeatStep: fc.Arbitrary<Step> = fc.oneof(
+const repeatStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), which: anyIndex, but: fc.constant({}) }),
   fc.record({
     kind: fc.constant('repeat' as const),
     which: anyIndex,
-    but: fc.record({ ...CONTENT_FIELDS, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
+    but: fc.record(
+      { ...CONTENT_FIELDS, ...REPORT_FIELDS, source: fc.constantFrom('carrier' as const) },
+      { requiredKeys: [] },
+    ),
   }),
   fc.record({
     kind: fc.constant('correct' as const),
@@ -160,7 +167,7 @@ const repeatStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('retract' as const), which: anyIndex }),
 );
 
-const upsert: fc.Arbitrary<Step> = fc.record({
+const upsertStepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('upsert' as const),
   fields: fc.record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: [] }),
 });
@@ -179,7 +186,7 @@ const PATCH_ARBITRARIES = {
   ),
 };
 const dayOf = fc.constantFrom('2026-01-20', '2026-02-01', null);
-const patch: fc.Arbitrary<Step> = fc.oneof(
+const patchStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('patch' as const), patch: fc.record(PATCH_ARBITRARIES, { requiredKeys: [] }) }),
   fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: timeOrNone }) }),
   fc.record({
@@ -196,14 +203,16 @@ const patch: fc.Arbitrary<Step> = fc.oneof(
     ),
   }),
 );
-const cancellation: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) });
+const cancellationStepArbitrary: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom('cancel' as const, 'reopen' as const),
+});
 
-const step = fc.oneof(
-  { weight: 12, arbitrary: post },
-  { weight: 5, arbitrary: repeatStep },
-  { weight: 2, arbitrary: upsert },
-  { weight: 3, arbitrary: patch },
-  { weight: 1, arbitrary: cancellation },
+const stepArbitrary = fc.oneof(
+  { weight: 12, arbitrary: postStepArbitrary },
+  { weight: 5, arbitrary: repeatStepArbitrary },
+  { weight: 2, arbitrary: upsertStepArbitrary },
+  { weight: 3, arbitrary: patchStepArbitrary },
+  { weight: 1, arbitrary: cancellationStepArbitrary },
 );
 
 export const fieldsOfShipment = fc
@@ -217,11 +226,11 @@ function narrowToTheme(theme: JourneyTheme, step: Step): Step {
   return step;
 }
 
-export const journeys: fc.Arbitrary<Journey> = fc
+export const journeysArbitrary: fc.Arbitrary<Journey> = fc
   .record({
     fields: fieldsOfShipment,
-    steps: fc.array(step, { maxLength: 24, size: 'max' }),
-    about: fc.option(themes, { freq: 4 }),
+    steps: fc.array(stepArbitrary, { maxLength: 24, size: 'max' }),
+    about: fc.option(themesArbitrary, { freq: 4 }),
   })
   .map(({ fields, steps, about }) => ({
     fields,
@@ -253,7 +262,7 @@ const estimateStep: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
-  { weight: 1, arbitrary: repeatStep },
+  { weight: 1, arbitrary: repeatStepArbitrary },
 );
 
 /** Journeys with many estimates and few actual milestones. */

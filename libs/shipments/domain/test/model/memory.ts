@@ -4,10 +4,20 @@ import {
   type LegFields,
   type Milestone,
   type Mode,
+  type ScheduledPrecisions,
   type ShipmentFields,
+  type TimeOrDay,
   type Timestamp,
 } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
+
+/** The parts of an estimate that its sender can state again under the same `external_id`. */
+export interface ModelReport extends Pick<
+  MilestoneInput,
+  'code' | 'occurred_at' | 'occurred_at_precision' | 'location'
+> {
+  readonly reported: Timestamp;
+}
 
 /** A milestone as the model stores it. */
 export interface ModelMilestone extends MilestoneInput {
@@ -18,10 +28,14 @@ export interface ModelMilestone extends MilestoneInput {
   readonly recorded: number;
   /** Number of the command that last stated the milestone's classifier, time or place. */
   readonly said: number;
+  /** Time when the source stated the milestone. */
+  readonly reported: Timestamp;
+  /** Former reports of an estimate. */
+  readonly former: readonly ModelReport[];
   readonly revision: number;
   readonly retracted: boolean;
-  /** Values that a feed last sent for the milestone; null if no feed sent any. */
-  readonly sent: MilestoneInput | null;
+  /** Values that a feed last sent for the milestone, and the time of that report; null if no feed sent any. */
+  readonly sent: (MilestoneInput & Pick<ModelReport, 'reported'>) | null;
 }
 
 /** A value that the client set, with the number of the command. */
@@ -37,12 +51,19 @@ type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 export interface ModelMemory {
   /** Number of the last command. */
   now: number;
+  /** Times of the commands, by number. The first command is before all reports. */
+  times: readonly Timestamp[];
   /** Fields of the shipment as the client set them. */
   fields: ShipmentFields;
   /** The client's newest statements about fields that estimates also set. */
-  etd: ClientStatement<Timestamp | null>;
-  eta: ClientStatement<Timestamp | null>;
+  etd: ClientStatement<TimeOrDay | null>;
+  eta: ClientStatement<TimeOrDay | null>;
   legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
+  /** The client's ETA that counts after the arrival, and its first ETA. */
+  etaAtArrival: ClientStatement<TimeOrDay | null>;
+  firstEta: ClientStatement<TimeOrDay | null>;
+  /** Original ETA that a patch set, and the time of that patch. */
+  originalEta: { readonly value: TimeOrDay | null; readonly since: Timestamp };
   /** Values of the last upsert that contained the fields `etd`, `eta` or `legs`. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly ModelMilestone[];
@@ -50,15 +71,15 @@ export interface ModelMemory {
   containers: ReadonlyMap<string, ClientContainerFields>;
   /** Number of the command with which the client cancelled the shipment; null if it is not cancelled by the client. */
   cancelled: number | null;
-  /** Times of the shipment after the last command. */
+  /** Times of the shipment after the last command. Expected times can be dates. */
   answered: {
-    readonly etd: Timestamp | null;
-    readonly eta: Timestamp | null;
-    readonly original_eta: Timestamp | null;
+    readonly etd: TimeOrDay | null;
+    readonly eta: TimeOrDay | null;
+    readonly original_eta: TimeOrDay | null;
     readonly atd: Timestamp | null;
     readonly ata: Timestamp | null;
     /** Returns the legs as the client set them. */
-    readonly legs: readonly Leg[];
+    readonly legs: readonly Omit<Leg, keyof ScheduledPrecisions>[];
     readonly cancelledByMilestone: boolean;
   };
 }
@@ -70,9 +91,13 @@ export const EMPTY_CONTAINER_FIELDS: ClientContainerFields = {
   empty_return_by: null,
 };
 
-export function emptyMemory(): ModelMemory {
+export function createEmptyMemory(): ModelMemory {
   return {
     now: 0,
+    times: [''],
+    etaAtArrival: { value: null, said: 0 },
+    firstEta: { value: null, said: 0 },
+    originalEta: { value: null, since: '' },
     fields: EMPTY_SHIPMENT_FIELDS,
     etd: { value: null, said: 0 },
     eta: { value: null, said: 0 },
@@ -96,7 +121,7 @@ export function findDestination({ fields, legs }: ModelMemory): string | null {
 }
 
 /** Returns the milestones that count. Milestones of removed containers stay in the list but do not count. */
-export function countingMilestones(memory: ModelMemory): readonly ModelMilestone[] {
+export function listCountingMilestones(memory: ModelMemory): readonly ModelMilestone[] {
   const { container_numbers } = memory.fields;
   return memory.milestones.filter(
     ({ retracted, container_number }) =>
@@ -104,18 +129,11 @@ export function countingMilestones(memory: ModelMemory): readonly ModelMilestone
   );
 }
 
-/** Returns the actual, unretracted milestones in the order of the list. */
-export function actualMilestones(memory: ModelMemory): readonly ModelMilestone[] {
-  return countingMilestones(memory)
-    .filter(({ classifier }) => classifier === 'actual')
-    .toSorted(compareInListOrder);
-}
-
 /**
  * Returns the milestones that count for a container: milestones that name the container, and milestones without a
  * container.
  */
-export function milestonesOfContainer(
+export function listMilestonesOfContainer(
   milestones: readonly ModelMilestone[],
   container: string | null,
 ): readonly ModelMilestone[] {

@@ -1,7 +1,9 @@
 import { type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
+import { placeDay, sentTime } from './days.ts';
 import { isSuperseded } from './estimates.ts';
-import type { ModelMemory, ModelMilestone } from './memory.ts';
+import type { ModelMemory, ModelMilestone, ModelReport } from './memory.ts';
+import { isLaterReport } from './reports.ts';
 
 /** The expected outcome of a posted milestone. */
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
@@ -13,11 +15,13 @@ interface Repetition {
   readonly ids: readonly string[];
   /** Milestones for which a warning reports that a person's value overrides the feed's value. */
   readonly overridden: readonly string[];
+  /** True if a later report is known. */
+  readonly isOutdated?: boolean;
 }
 
-export function expectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
+export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
-  if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
+  if (isUnknownContainer(input.container_number, memory) || isActualDay(input)) return { outcome: 'refused' };
   const resent = listIds(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
@@ -25,16 +29,22 @@ export function expectedOutcome(input: MilestoneInput, memory: ModelMemory): Exp
   // If a person's milestone replaced a milestone of a feed, it stays when the feed repeats its milestone.
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
-    const content = newContent(input, named);
-    const overridden = isFeed(input) && hasDifferences(content, input) ? [named.id] : [];
+    if (isOutdated(input, named))
+      return { outcome: 'existing', by: 'external_id', ids: [named.id], overridden: [], isOutdated: true };
+    const content = mergeContent(input, named);
+    const overridden = isFeedSource(input) && hasDifferences(content, input) ? [named.id] : [];
     const outcome = hasDifferences(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isRepetition(milestone, input));
   const current = known.filter((milestone) => !isSuperseded(milestone, memory));
   const found = { by: 'content', ids: listIds(current.length > 0 ? current : known), overridden: resent } as const;
+  const [repeated] = current.length > 0 ? current : known;
+  if (repeated !== undefined && isOutdated(input, repeated))
+    return { ...found, outcome: 'existing', overridden: [], isOutdated: true };
   // A superseded estimate that a person repeats becomes current again.
-  if (known.length > 0) return { ...found, outcome: current.length > 0 || isFeed(input) ? 'existing' : 'corrected' };
+  const isKept = current.length > 0 || isFeedSource(input) || input.reported_at !== null;
+  if (known.length > 0) return { ...found, outcome: isKept ? 'existing' : 'corrected' };
   if (resent.length > 0) return isResent;
   return { outcome: 'recorded' };
 }
@@ -45,15 +55,22 @@ export function isUnknownContainer(number: string | null | undefined, { fields }
   return number != null && !fields.container_numbers.includes(number);
 }
 
-const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
+/** Returns true if an actual milestone has a date instead of a time, which is refused. */
+export function isActualDay({ classifier, occurred_at_precision }: Content): boolean {
+  return classifier === 'actual' && occurred_at_precision === 'day';
+}
+
+const isFeedSource = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
 /** A feed also finds a milestone by the `external_id` that it sent, even if a person has changed that id. */
 function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
   const standing = memory.milestones.filter(({ retracted }) => !retracted);
-  const bySent = isFeed(input) ? standing.find(({ sent }) => sent?.external_id === external_id) : undefined;
-  return standing.find((milestone) => milestone.external_id === external_id) ?? bySent;
+  const isSame = (other: MilestoneInput | null) =>
+    other?.external_id === external_id && other.container_number === input.container_number;
+  const bySent = isFeedSource(input) ? standing.find(({ sent }) => isSame(sent)) : undefined;
+  return standing.find(isSame) ?? bySent;
 }
 
 /**
@@ -62,29 +79,47 @@ function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMile
  */
 function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
-  return isSameStatement(milestone, input) && nameless && !milestone.retracted;
+  // An estimate that is stated again at another time is another report.
+  const isOther = input.classifier === 'estimated' && ![null, milestone.reported].includes(input.reported_at);
+  return isSameStatement(milestone, input) && nameless && !milestone.retracted && !isOther;
+}
+
+/** Returns the last report of the sender: that of the feed if a person has changed the milestone since. */
+function findLastReport(input: MilestoneInput, milestone: ModelMilestone) {
+  const { sent } = milestone;
+  return isFeedSource(input) && sent !== null && hasDifferences(milestone, sent) ? sent : milestone;
+}
+
+/** Returns true if the source stated the milestone later than the posted report. */
+function isOutdated(input: MilestoneInput, milestone: ModelMilestone): boolean {
+  if (input.reported_at === null) return false;
+  const last = findLastReport(input, milestone);
+  return isLaterReport({ ...last, id: '' }, { ...input, reported: input.reported_at, id: '' });
 }
 
 /**
- * Returns true if a feed repeats a retracted or corrected milestone as it last sent it: with the same `external_id`, or
- * with the same code, time, container, location and source. Such a repetition changes nothing. A value that is new for
+ * Returns true if a feed repeats a retracted or corrected milestone as it last sent it: with the same code, time,
+ * container, location and source, under any `external_id`. Such a repetition changes nothing. A value that is new for
  * the feed applies.
  */
 function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
-  if (sent === null || !isFeed(input) || !(retracted || hasDifferences(milestone, sent))) return false;
-  const { external_id } = sent;
-  const isToldApart = external_id !== null && input.external_id !== null && external_id !== input.external_id;
-  return isSameStatement(sent, input) && !isToldApart;
+  if (sent === null || !isFeedSource(input) || !(retracted || hasDifferences(milestone, sent))) return false;
+  return isSameStatement(sent, input);
 }
 
-const STATEMENT_FIELDS = ['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const;
+const STATEMENT_FIELDS = [
+  ...(['classifier', 'code', 'occurred_at', 'occurred_at_precision'] as const),
+  ...(['container_number', 'location', 'source'] as const),
+] as const;
 
-function isSameStatement(a: MilestoneInput, b: MilestoneInput): boolean {
+type Content = Omit<MilestoneInput, 'reported_at'>;
+
+function isSameStatement(a: Content, b: Content): boolean {
   return STATEMENT_FIELDS.every((field) => a[field] === b[field]);
 }
 
-function hasDifferences(milestone: MilestoneInput, input: MilestoneInput): boolean {
+function hasDifferences(milestone: Content, input: Content): boolean {
   return COMPARED_FIELDS.some((field) => milestone[field] !== input[field]);
 }
 /** Fields that a sender sets. In the model, the time zone depends on the place. */
@@ -93,44 +128,98 @@ const COMPARED_FIELDS = [...STATEMENT_FIELDS, 'external_id', 'note', 'reason_cod
 /** Returns true if a person's actual milestone stays although the feed still sends an estimate. */
 function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
-  return saidByHand && isFeed(input) && input.classifier !== 'actual';
+  return saidByHand && isFeedSource(input) && input.classifier !== 'actual';
 }
 
 /**
  * Returns the content after a feed's repetition. A person's correction stays, and a value that is new for the feed
  * applies. Classifier, time and source count as one value.
  */
-function newContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
+function mergeContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
-  if (!isFeed(input) || sent === null) return input;
+  if (!isFeedSource(input) || sent === null) return input;
   if (isStillEstimated(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
   const chosen = COMPARED_FIELDS.map((field) => {
-    const together = field === 'occurred_at' || field === 'classifier' || field === 'source';
-    const time = together && isNew('occurred_at', 'classifier');
+    const together = ['occurred_at', 'occurred_at_precision', 'classifier', 'source'].includes(field);
+    const time = together && isNew('occurred_at', 'occurred_at_precision', 'classifier');
     return [field, time || isNew(field) ? input[field] : milestone[field]] as const;
   });
-  return { ...input, ...Object.fromEntries(chosen) };
+  const content = { ...input, ...Object.fromEntries(chosen) } as MilestoneInput;
+  // A new day of the feed is that day at the place that a person set.
+  return isNew('occurred_at', 'occurred_at_precision', 'classifier')
+    ? placeDay({ ...content, occurred_at: sentTime(input) })
+    : content;
 }
 
-export function record(input: MilestoneInput, id: string, at: Timestamp, memory: ModelMemory): void {
+export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp, memory: ModelMemory): void {
   const sequence = findMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
-  const sent = isFeed(input) ? input : null;
+  const reported = input.reported_at ?? at;
+  const sent = isFeedSource(input) ? { ...input, reported } : null;
   const said = { id, sequence, recorded_at: at, recorded: now, said: now, revision: 1, retracted: false, sent };
-  memory.milestones = [...memory.milestones, { ...input, ...said }];
+  memory.milestones = [...memory.milestones, { ...input, ...said, reported, former: [] }];
 }
 
+const timeOfCommand = ({ times, now }: ModelMemory): Timestamp => times[now] ?? '';
+const chooseLatestTime = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
+
 /** Posts a milestone again with its `external_id`. */
-export function resend(input: MilestoneInput, id: string, memory: ModelMemory): void {
+export function resendMilestone(input: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
-    const corrected = correct(old, newContent(input, old), memory);
-    return { ...corrected, sent: isFeed(input) && !isStillEstimated(input, old) ? input : old.sent };
+    const content = mergeContent(input, old);
+    const isSame = isSameStatement(old, content);
+    const at = timeOfCommand(memory);
+    const reported =
+      isSame && input.reported_at === null
+        ? old.reported
+        : isSame
+          ? chooseLatestTime(input.reported_at ?? '', old.reported)
+          : (input.reported_at ?? chooseLatestTime(at, old.reported));
+    const former = isSame && reported === old.reported ? old.former : keepReport(old);
+    const corrected = { ...correctMilestone(old, content, memory), reported, former };
+    const isKept = !isFeedSource(input) || (isStillEstimated(input, old) && old.classifier === 'actual');
+    if (isKept) return { ...corrected, sent: old.sent };
+    const last = findLastReport(input, old);
+    const again = isSameStatement(last, input) ? last.reported : chooseLatestTime(at, last.reported);
+    return { ...corrected, sent: { ...input, reported: input.reported_at ?? again } };
   });
+}
+
+/** Returns the former reports of an estimate after another report replaced the present one. */
+function keepReport(old: ModelMilestone): readonly ModelReport[] {
+  const { classifier, code, occurred_at, occurred_at_precision, location, reported, former } = old;
+  const report = { code, occurred_at, occurred_at_precision, location, reported };
+  return classifier === 'estimated' ? [...former, report] : former;
+}
+
+/** Stores an estimate that was reported before the present report of its milestone. */
+export function storeFormerReport(input: MilestoneInput, id: string, memory: ModelMemory): void {
+  const { classifier, external_id, code, occurred_at, occurred_at_precision, location, reported_at } = input;
+  if (classifier !== 'estimated' || external_id === null || reported_at === null) return;
+  changeMilestone(id, memory, (old) => ({
+    ...old,
+    former: [...old.former, { code, occurred_at, occurred_at_precision, location, reported: reported_at }],
+  }));
+}
+
+/** States an actual milestone again at a later time. */
+export function restateMilestone({ reported_at }: MilestoneInput, id: string, memory: ModelMemory): void {
+  changeMilestone(id, memory, (old) => ({ ...old, reported: chooseLatestTime(reported_at ?? '', old.reported) }));
+}
+
+/** Corrects a milestone by hand, at the time of the command. */
+export function correctMilestoneByHand(old: ModelMilestone, content: Content, memory: ModelMemory): ModelMilestone {
+  const corrected = correctMilestone(old, content, memory);
+  if (isSameStatement(old, content)) return corrected;
+  const isUndone = old.sent !== null && !hasDifferences(content, old.sent);
+  const reported =
+    isUndone && old.sent !== null ? old.sent.reported : chooseLatestTime(timeOfCommand(memory), old.reported);
+  return { ...corrected, reported };
 }
 
 /** Corrects a milestone. Its id stays the same, and its `revision` increases by 1 if any field differs. */
-export function correct(old: ModelMilestone, content: MilestoneInput, { now }: ModelMemory): ModelMilestone {
+function correctMilestone(old: ModelMilestone, content: Content, { now }: ModelMemory): ModelMilestone {
   if (!hasDifferences(old, content)) return old;
   return {
     ...old,
@@ -153,7 +242,11 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
 
 /** Makes a superseded estimate current again. It is then the newest estimate. */
 export function makeCurrentAgain(id: string, memory: ModelMemory): void {
-  changeMilestone(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
+  changeMilestone(id, memory, (old) => {
+    const reported = chooseLatestTime(timeOfCommand(memory), old.reported);
+    const former = reported === old.reported ? old.former : keepReport(old);
+    return { ...old, said: memory.now, reported, former, revision: old.revision + 1 };
+  });
 }
 
 export function changeMilestone(id: string, memory: ModelMemory, to: (old: ModelMilestone) => ModelMilestone): void {

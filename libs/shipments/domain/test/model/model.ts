@@ -1,149 +1,217 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
-import { expectedTimes } from './estimates.ts';
-import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, emptyMemory } from './memory.ts';
+import { placeDay, sentTime } from './days.ts';
+import { findExpectedTimes } from './estimates.ts';
+import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, createEmptyMemory } from './memory.ts';
 import {
   type Expected,
   changeMilestone,
-  correct,
-  expectedOutcome,
+  correctMilestoneByHand,
+  findExpectedOutcome,
+  isActualDay,
   isUnknownContainer,
-  record,
+  recordMilestone,
   makeCurrentAgain,
-  resend,
+  resendMilestone,
+  restateMilestone,
+  storeFormerReport,
   takeExternalId,
 } from './milestones.ts';
-import { cancellations, getRank, shipmentStatus } from './status.ts';
+import { listEffectiveCancellations, getRank, findShipmentStatus } from './status.ts';
 
-/** A simple model of a shipment. It stores all inputs, and computes everything from scratch after each command. */
-export class ShipmentModel {
-  readonly memory: ModelMemory = emptyMemory();
+/** A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything from scratch after each command. */
+export class ReferenceShipmentModel {
+  readonly memory: ModelMemory = createEmptyMemory();
 
-  /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
-  upsert(fields: Partial<ShipmentFields>): void {
+  /** @param readTime returns the time of the present command */
+  constructor(private readonly readTime: () => Timestamp) {}
+
+  private startCommand(): void {
     const { memory } = this;
     memory.now += 1;
+    // The values with which the shipment was created precede all estimates.
+    memory.times = [...memory.times, memory.now === 1 ? '' : this.readTime()];
+  }
+
+  /** Stores the client's ETA that counts after the arrival, which only a patch changes then. */
+  private rememberEta(hasEta: boolean, isPatch: boolean): void {
+    const { memory } = this;
+    if (!hasEta || (!isPatch && memory.answered.ata !== null)) return;
+    const last = memory.legs.value.at(-1)?.eta ?? null;
+    const ofLeg = { value: last, said: memory.legs.said.at(-1)?.eta ?? 0 };
+    memory.etaAtArrival = memory.eta.value === null && last !== null ? ofLeg : memory.eta;
+    // The first ETA is the first one since a patch last set the original ETA.
+    const { since } = memory.originalEta;
+    const isFirst = since === '' || (memory.times[memory.firstEta.said] ?? '') > since;
+    if (memory.firstEta.value === null || !isFirst) memory.firstEta = memory.etaAtArrival;
+  }
+
+  /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
+  upsertShipment(fields: Partial<ShipmentFields>): void {
+    const { memory } = this;
+    this.startCommand();
     memory.fields = { ...memory.fields, ...fields };
     // `etd`, `eta` and `legs` of an upsert count only if they differ from the last upsert.
+    let hasEta = false;
     for (const field of ['etd', 'eta'] as const) {
       const value = fields[field];
-      if (value !== undefined && value !== memory.sent[field]) memory[field] = { value, said: memory.now };
+      if (value === undefined || value === memory.sent[field]) continue;
+      memory[field] = { value, said: memory.now };
+      hasEta ||= field === 'eta';
     }
     const { legs } = fields;
-    if (legs !== undefined && JSON.stringify(legs) !== JSON.stringify(memory.sent.legs)) sendLegs(legs, memory);
+    if (legs !== undefined && JSON.stringify(legs) !== JSON.stringify(memory.sent.legs)) {
+      setLegs(legs, memory);
+      hasEta = true;
+    }
+    this.rememberEta(hasEta, false);
     const { etd, eta } = fields;
     memory.sent = { ...memory.sent, ...withoutUndefined({ etd, eta, legs }) };
-    this.deriveAll(false);
+    this.deriveAll();
   }
 
   /**
    * Applies a merge patch of RFC 7396: absent fields keep their value, objects are merged, null clears, arrays are
    * replaced.
    */
-  patch({ original_eta, ...patch }: ShipmentPatch): void {
+  patchShipment({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
-    memory.now += 1;
+    this.startCommand();
     memory.fields = mergePatch(memory.fields, patch);
+    // A value that the client repeats is no new statement, unless an estimate was recorded since.
+    const isNewer = (said: number) =>
+      memory.milestones.some((each) => each.classifier === 'estimated' && !each.retracted && each.said > said);
+    const { answered, legs: former } = memory;
+    let hasEta = false;
     for (const field of ['etd', 'eta'] as const) {
       const value = patch[field];
-      if (value !== undefined) memory[field] = { value, said: memory.now };
+      const leg = field === 'etd' ? former.value[0] : former.value.at(-1);
+      if (value === undefined) continue;
+      const applies = value === memory[field].value && answered[field] === (value ?? leg?.[field] ?? null);
+      if (applies && !isNewer(memory[field].said)) continue;
+      memory[field] = { value, said: memory.now };
+      hasEta ||= field === 'eta';
     }
     const { legs } = patch;
-    if (legs !== undefined) memory.legs = { value: legs, said: legs.map(() => ({ etd: memory.now, eta: memory.now })) };
-    // `original_eta` is the first known ETA. A PATCH may set it, and null resets it.
-    if (original_eta !== undefined) memory.answered = { ...memory.answered, original_eta };
-    this.deriveAll(true);
+    if (legs !== undefined) {
+      const apply = legs.every(
+        ({ etd, eta }, index) => answered.legs[index]?.etd === etd && answered.legs[index].eta === eta,
+      );
+      const since = Math.min(...former.said.flatMap(({ etd, eta }) => [etd, eta]));
+      if (!apply || JSON.stringify(legs) !== JSON.stringify(former.value) || isNewer(since)) {
+        memory.legs = { value: legs, said: legs.map(() => ({ etd: memory.now, eta: memory.now })) };
+        hasEta = true;
+      }
+    }
+    this.rememberEta(hasEta, true);
+    this.deriveAll();
+    // A PATCH may set `original_eta`, and null sets it to the ETA. Otherwise it is the ETA that was reported first.
+    const original = original_eta === null ? memory.answered.eta : original_eta;
+    if (original === undefined || original === memory.answered.original_eta) return;
+    memory.originalEta = { value: original, since: memory.times[memory.now] ?? '' };
+    this.deriveAll();
   }
 
   /** Patches a container. Returns the error code if the command is refused. */
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
-    memory.now += 1;
+    this.startCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
-    this.deriveAll(false);
+    this.deriveAll();
     return undefined;
   }
 
   /** @param take checks the expected outcome, and returns the id of the milestone */
-  post(input: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
+  postMilestone(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
-    const expected = expectedOutcome(input, memory);
+    const input = placeDay(sent);
+    const expected = findExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
-    memory.now += 1;
-    if (expected.outcome === 'recorded') record(input, id, at, memory);
-    else if (expected.by === 'external_id') resend(input, id, memory);
+    this.startCommand();
+    if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
+    else if (expected.isOutdated) storeFormerReport(input, id, memory);
+    else if (expected.by === 'external_id') resendMilestone(input, id, memory);
     else if (expected.by === 'content') {
       takeExternalId(input, id, memory);
       if (expected.outcome === 'corrected') makeCurrentAgain(id, memory);
+      else restateMilestone(input, id, memory);
     }
-    this.deriveAll(false);
+    this.deriveAll();
   }
 
   /** Corrects a milestone by hand. Returns the error code if the command is refused. */
-  correct(id: string, patch: MilestonePatch): string | undefined {
+  correctMilestone(id: string, patch: MilestonePatch): string | undefined {
     const { memory } = this;
-    const old = this.milestone(id);
-    const { external_id } = patch;
+    const old = this.getMilestone(id);
     if (old.retracted) return 'milestone_retracted';
-    if (isUnknownContainer(patch.container_number, memory)) return 'validation_failed';
+    // The day of a milestone stays if only its place changes.
+    const content = placeDay({ ...old, occurred_at: sentTime(old), ...patch });
+    if (isUnknownContainer(patch.container_number, memory) || isActualDay(content)) return 'validation_failed';
+    const { external_id, container_number } = content;
     const taken = memory.milestones.some(
-      (other) => other.id !== id && !other.retracted && external_id != null && other.external_id === external_id,
+      (other) =>
+        (external_id !== old.external_id || container_number !== old.container_number) &&
+        other.id !== id &&
+        !other.retracted &&
+        external_id !== null &&
+        other.external_id === external_id &&
+        other.container_number === container_number,
     );
     if (taken) return 'milestone_exists';
-    memory.now += 1;
-    changeMilestone(id, memory, () => correct(old, { ...old, ...patch }, memory));
-    this.deriveAll(false);
+    this.startCommand();
+    changeMilestone(id, memory, () => correctMilestoneByHand(old, content, memory));
+    this.deriveAll();
     return undefined;
   }
 
   /** Retracts a milestone. A repeated retraction changes nothing. */
-  retract(id: string): void {
+  retractMilestone(id: string): void {
     const { memory } = this;
-    memory.now += 1;
+    this.startCommand();
     changeMilestone(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
-    this.deriveAll(false);
+    this.deriveAll();
   }
 
-  private milestone(id: string): ModelMilestone {
+  private getMilestone(id: string): ModelMilestone {
     const found = this.memory.milestones.find((milestone) => milestone.id === id);
     if (found === undefined) throw new Error(`the model has no milestone ${id}`);
     return found;
   }
 
   /** Cancels the shipment, unless it is delivered. Returns the error code if the command is refused. */
-  cancel(): string | undefined {
+  cancelShipment(): string | undefined {
     const { memory } = this;
-    const { status } = shipmentStatus(memory);
+    const { status } = findShipmentStatus(memory);
     if (status !== 'cancelled' && getRank(status) >= getRank('delivered')) return 'already_delivered';
-    memory.now += 1;
+    this.startCommand();
     memory.cancelled ??= memory.now;
-    this.deriveAll(false);
+    this.deriveAll();
     return undefined;
   }
 
   /** Reopens the shipment, unless a milestone cancels it. Returns the error code if the command is refused. */
-  reopen(): string | undefined {
+  reopenShipment(): string | undefined {
     const { memory } = this;
-    if (cancellations(memory).length > 0) return 'cancelled_by_milestone';
-    memory.now += 1;
+    if (listEffectiveCancellations(memory).length > 0) return 'cancelled_by_milestone';
+    this.startCommand();
     memory.cancelled = null;
-    this.deriveAll(false);
+    this.deriveAll();
     return undefined;
   }
 
-  private deriveAll(isPatch: boolean): void {
-    this.memory.answered = expectedTimes(this.memory, isPatch);
+  private deriveAll(): void {
+    this.memory.answered = findExpectedTimes(this.memory);
   }
 }
 
 /** Sets the legs. A time of a leg counts only if it differs from the last upsert's time for the same leg. */
-function sendLegs(legs: readonly LegFields[], memory: ModelMemory): void {
-  const { now, sent, answered } = memory;
+function setLegs(legs: readonly LegFields[], memory: ModelMemory): void {
+  const { now, sent } = memory;
   const old = memory.legs;
   const [oldOf, sentOf] = [matchLegs(legs, old.value), matchLegs(legs, sent.legs)];
   const isUnchanged = (index: number, time: 'etd' | 'eta') => {
@@ -162,11 +230,6 @@ function sendLegs(legs: readonly LegFields[], memory: ModelMemory): void {
       etd: choose(index, 'etd', (place) => old.said[place]?.etd, now),
       eta: choose(index, 'eta', (place) => old.said[place]?.eta, now),
     })),
-  };
-  // A leg that has departed or arrived keeps its expected times, at any index.
-  memory.answered = {
-    ...answered,
-    legs: legs.map((leg, index) => answered.legs[oldOf[index] ?? -1] ?? { ...leg, atd: null, ata: null }),
   };
 }
 

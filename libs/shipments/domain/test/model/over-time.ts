@@ -6,7 +6,7 @@ import {
   type ExceptionSettings,
   type ExceptionType,
   type LegFields,
-  MODES,
+  TRANSPORT_MODES,
   type RuleSettings,
   SEVERITIES,
   type Severity,
@@ -16,7 +16,7 @@ import {
 import * as fc from 'fast-check';
 import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
-import { LOCATIONS } from './vocabulary.ts';
+import { LOCATION_SAMPLES } from './vocabulary.ts';
 
 /** A step of a journey of a shipment that also changes because time passes. */
 export type TimedStep =
@@ -64,14 +64,14 @@ const HOUR_MS = 3_600_000;
 /** The journeys begin before daylight saving time begins: a week later in Los Angeles, three weeks later in Berlin. */
 const START_MS = Date.UTC(2026, 2, 4);
 
-export function later(time: Timestamp, hours: number): Timestamp {
+export function addHoursTo(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR_MS).toISOString();
 }
 
 /**
  * Times are multiples of twelve hours, so that deadlines, milestones and settings often coincide to the millisecond.
  */
-const time = fc
+const timeArbitrary = fc
   .oneof(
     { weight: 5, arbitrary: fc.integer({ min: -6, max: 30 }) },
     { weight: 2, arbitrary: fc.integer({ min: -100, max: 120 }) },
@@ -79,7 +79,7 @@ const time = fc
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
   .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
-const timeOrNone = fc.option(time, { nil: null, freq: 4 });
+const timeOrNone = fc.option(timeArbitrary, { nil: null, freq: 4 });
 const hoursBetweenSteps = fc.constantFrom(
   -12,
   -12,
@@ -102,7 +102,7 @@ const hoursBetweenSteps = fc.constantFrom(
   720,
 );
 
-const leg = (origin_port: string | null, destination_port: string | null) =>
+const createLegArbitrary = (origin_port: string | null, destination_port: string | null) =>
   fc.record({
     mode: fc.constantFrom(null, null, 'ocean' as const, 'rail' as const),
     carrier_scac: fc.constant(null),
@@ -113,16 +113,20 @@ const leg = (origin_port: string | null, destination_port: string | null) =>
     etd: timeOrNone,
     eta: timeOrNone,
   });
-const legs: fc.Arbitrary<readonly LegFields[]> = fc.oneof(
+const legsArbitrary: fc.Arbitrary<readonly LegFields[]> = fc.oneof(
   fc.constant([]),
-  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX')),
-  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX')),
-  fc.tuple(leg('CNSHA', 'USLAX'), leg('USLAX', 'USCHI')),
-  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'DEHAM'), leg('DEHAM', 'USLAX')),
+  fc.tuple(createLegArbitrary('CNSHA', 'SGSIN'), createLegArbitrary('SGSIN', 'USLAX')),
+  fc.tuple(createLegArbitrary('CNSHA', 'SGSIN'), createLegArbitrary('SGSIN', 'USLAX')),
+  fc.tuple(createLegArbitrary('CNSHA', 'USLAX'), createLegArbitrary('USLAX', 'USCHI')),
+  fc.tuple(
+    createLegArbitrary('CNSHA', 'SGSIN'),
+    createLegArbitrary('SGSIN', 'DEHAM'),
+    createLegArbitrary('DEHAM', 'USLAX'),
+  ),
 );
 
-const FIELDS = {
-  mode: fc.constantFrom(...MODES, 'ocean' as const, 'ocean' as const, 'ocean' as const, null),
+const PATCHED_FIELDS = {
+  mode: fc.constantFrom(...TRANSPORT_MODES, 'ocean' as const, 'ocean' as const, 'ocean' as const, null),
   load_type: fc.constantFrom('fcl' as const, 'fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USCHI', 'SGSIN', null),
@@ -136,7 +140,7 @@ const FIELDS = {
     [CONTAINER_A, CONTAINER_B, CONTAINER_C],
     [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
   ),
-  legs,
+  legs: legsArbitrary,
   etd: timeOrNone,
   eta: timeOrNone,
 };
@@ -150,16 +154,16 @@ const JOURNEY_CODES = [
   ...['customs_hold', 'import_customs_cleared', 'export_customs_cleared', 'delivery_attempted', 'gated_in'],
   ...['booking_confirmed', 'booking_cancelled', 'cargo_stripped', 'in_transit_checkpoint', 'returned_to_shipper'],
 ];
-const PLACES = [null, null, null, 'SGSIN', 'SGSIN', 'USLAX', ...LOCATIONS];
+const SAMPLE_PLACES = [null, null, null, 'SGSIN', 'SGSIN', 'USLAX', ...LOCATION_SAMPLES];
 
 const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' | 'estimated' | 'planned')[]) =>
   fc
     .record({
       code: fc.constantFrom(...codes),
-      occurred_at: time,
+      occurred_at: timeArbitrary,
       classifier: fc.constantFrom(...classifiers),
       container_number: fc.constantFrom(null, null, CONTAINER_A, CONTAINER_A, CONTAINER_B),
-      location: fc.constantFrom(...PLACES),
+      location: fc.constantFrom(...SAMPLE_PLACES),
       source: fc.constantFrom('manual' as const, 'carrier' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2'),
     })
@@ -185,7 +189,7 @@ const dayOf = fc.option(
 );
 
 /** @param papers weight of steps about documents; all other steps together have the weight 42 */
-const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedStep> =>
+const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbitrary<TimedStep> =>
   fc.oneof(
     {
       weight: 8,
@@ -215,8 +219,8 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
         patch: fc.record(
           {
             code: fc.constantFrom(...codes),
-            occurred_at: time,
-            location: fc.constantFrom(...PLACES),
+            occurred_at: timeArbitrary,
+            location: fc.constantFrom(...SAMPLE_PLACES),
             container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
             note: fc.constantFrom(null, 'late'),
           },
@@ -228,16 +232,22 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
       weight: 5,
       arbitrary: fc.record({
         kind: fc.constant('patch' as const),
-        patch: fc.record({ ...FIELDS, original_eta: timeOrNone }, { requiredKeys: [], noNullPrototype: true }),
+        patch: fc.record({ ...PATCHED_FIELDS, original_eta: timeOrNone }, { requiredKeys: [], noNullPrototype: true }),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: time }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ etd: time }) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: timeArbitrary }) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ etd: timeArbitrary }) }),
+    },
     {
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('upsert' as const),
-        fields: fc.record(FIELDS, { requiredKeys: [], noNullPrototype: true }),
+        fields: fc.record(PATCHED_FIELDS, { requiredKeys: [], noNullPrototype: true }),
       }),
     },
     {
@@ -275,11 +285,14 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
         which: anyChoice,
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: settingsOfWorkspace() }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: createSettingsArbitrary() }),
+    },
   );
 
 /** Changes the settings of one or two exception types. */
-function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
+function createSettingsArbitrary(): fc.Arbitrary<RuleSettings> {
   const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240, 2_160);
   const change = fc.record({
     type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES),
@@ -320,7 +333,7 @@ export function sortSteps({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
-export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
+export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...JOURNEY_CODES), { minLength: 2, maxLength: 7, size: 'max' }),
     fc.constantFrom(4, 4, 80),
@@ -329,13 +342,13 @@ export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
     fc.record({
       created: fc.constant(new Date(START_MS).toISOString()),
       fields: fc
-        .record(FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
+        .record(PATCHED_FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
-      steps: fc.array(fc.record({ after: hoursBetweenSteps, step: stepOf(codes, papers) }), {
+      steps: fc.array(fc.record({ after: hoursBetweenSteps, step: createStepArbitrary(codes, papers) }), {
         maxLength: 14,
         size: 'max',
       }),
-      settings: settingsOfWorkspace(),
+      settings: createSettingsArbitrary(),
       then: fc.constantFrom(0, 24, 240, 1_000, 9_000),
     }),
   );

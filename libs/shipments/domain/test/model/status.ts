@@ -1,15 +1,22 @@
-import { SHIPMENT_STATUSES, type ShipmentStatus, findMilestoneCode } from '@tracking/contracts';
-import { places } from '../scenario.ts';
+import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { scenarioPlaces } from '../scenario.ts';
 import {
   type ModelMemory,
   type ModelMilestone,
   isByRoad,
   findDestination,
-  actualMilestones,
   compareInListOrder,
-  milestonesOfContainer,
   findOrigin,
 } from './memory.ts';
+import {
+  actualMilestones,
+  isArrivalCode,
+  isLocated,
+  isMovementCode,
+  isDepartureCode,
+  laneOf,
+  listLanes,
+} from './trips.ts';
 
 interface ModelStatus {
   readonly status: ShipmentStatus;
@@ -42,7 +49,7 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMem
 }
 
 /** Returns the status that the code gives, for the mode and load type of the shipment. */
-function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: ModelMemory): ShipmentStatus | null {
+function getOwnStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: ModelMemory): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
   // For part loads (`lcl`), `gated_out` counts as `in_transit`, and `cargo_stripped` counts as `arrived`.
   // For part loads (`lcl`), `empty_returned` does not affect the status.
@@ -54,71 +61,173 @@ function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Mo
   return findMilestoneCode(code)?.status ?? null;
 }
 
-/** Returns true if the milestone is an arrival: it has the status `arrived`, and its code is not 131. */
+/** Returns true if the arrival is at the destination, for each container that it concerns. */
 export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return ownStatus(milestone, memory) === 'arrived' && milestone.code !== 'unavailable_for_pickup';
+  if (!isArrivalCode(milestone.code, memory)) return false;
+  const { container_number } = milestone;
+  if (findDestination(memory) === null) {
+    return !actualMilestones(memory).some(
+      (each) => isDepartureCode(each.code, memory) && !isSailingOn(each, memory) && isLaterDeparture(each, milestone),
+    );
+  }
+  if (isLocated(milestone, memory)) return milestone.location === findDestination(memory);
+  const lanes = container_number === null ? listLanes(memory) : [container_number];
+  return lanes.every((number) => isStillThere(milestone, laneOf(number, memory), memory));
+}
+
+/** Returns true if the departure is after the milestone, or at the same time and place. */
+function isLaterDeparture(departure: ModelMilestone, { occurred_at, location }: ModelMilestone): boolean {
+  if (departure.occurred_at !== occurred_at) return departure.occurred_at > occurred_at;
+  return location !== null && departure.location === location;
 }
 
 /**
- * Returns true if the arrival is certainly on the way: at the destination of a leg other than the last, or at a
- * UN/LOCODE or airport in another country than `destination_port`. A port where the shipment or its last leg ends is
- * never on the way.
+ * Returns true if the arrival is certainly on the way: at the end of a leg that is not the destination, or at a
+ * UN/LOCODE or airport in another country than `destination_port`.
  */
 export function isOnTheWay({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return false;
   const destination = findDestination(memory);
   const legs = memory.legs.value;
-  if (location === destination || location === legs.at(-1)?.destination_port) return false;
-  const onTheWay = legs.slice(0, -1).map(({ destination_port }) => destination_port);
+  if (location === destination) return false;
+  const onTheWay = legs.map(({ destination_port }) => destination_port);
   if (onTheWay.includes(location)) return true;
-  const country = countryOf(location);
-  const end = destination === null ? undefined : countryOf(destination);
+  const country = getCountry(location);
+  const end = destination === null ? undefined : getCountry(destination);
   return country !== undefined && end !== undefined && country !== end;
 }
 
-function countryOf(place: string): string | undefined {
-  return places.find(place)?.country;
+function getCountry(place: string): string | undefined {
+  return scenarioPlaces.find(place)?.country;
 }
 
 /** Returns true if a later departure shows that the arrival was on the way, so that it counts as `in_transit`. */
 function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
-  return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
+  return lane.some((other) => isDeparted(other, memory) && isLaterDeparture(other, milestone));
 }
 
-/**
- * Returns true if a later `rail_departed` makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as
- * `in_transit`.
- */
-export function isRailDepartedAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
-  const railed = lane.some((other) => other.code === 'rail_departed' && other.occurred_at > occurred_at);
-  return railed && ['available_for_pickup', 'gated_out', 'out_for_delivery'].includes(code);
+/** Returns true if the goods departed at the time of the arrival from the same place, which the service does not know. */
+function isLeftAtOnce(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+  return lane.some(
+    (other) =>
+      other.occurred_at === arrival.occurred_at &&
+      !isLocated(other, memory) &&
+      isDepartureCode(other.code, memory) &&
+      !isSailingOn(other, memory) &&
+      isLaterDeparture(other, arrival),
+  );
+}
+
+/** Returns true if a later `rail_departed` revokes the milestone. */
+function isRailDepartedAgain({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+  return lane.some((other) => other.code === 'rail_departed' && other.occurred_at > occurred_at);
 }
 
 /** Returns true if a later `unavailable_for_pickup` revokes `available_for_pickup`. */
-export function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   if (code !== 'available_for_pickup') return false;
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
-function countsAs(
+/** Returns true if the goods started their way back at or after the milestone. */
+function isReturningSince({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+  return lane.some((other) => other.code === 'return_started' && other.occurred_at >= occurred_at);
+}
+
+/** Returns true if the goods started their way back at or before the milestone. */
+function isReturningUntil({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+  return lane.some((other) => other.code === 'return_started' && other.occurred_at <= occurred_at);
+}
+
+/**
+ * Returns true if the goods were elsewhere after the time and before the delivery, or departed later from an unknown
+ * place.
+ */
+function hasMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+  const delivery = lane.find(
+    (each) =>
+      getRank(getOwnStatus(each, memory) ?? 'pending') >= getRank('delivered') &&
+      getOwnStatus(each, memory) !== 'cancelled',
+  );
+  return lane.some((other) => {
+    if (other.occurred_at <= time || isSailingOn(other, memory) || !isMovementCode(other.code, memory)) return false;
+    if (!isLocated(other, memory)) return isDepartureCode(other.code, memory);
+    const isBeforeDelivery = delivery === undefined || other.occurred_at < delivery.occurred_at;
+    return other.location !== findDestination(memory) && isBeforeDelivery;
+  });
+}
+
+/** Returns true if the goods did not move after the arrival at an unknown place. */
+function isStillThere(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+  return !hasMovedSince(arrival.occurred_at, lane, memory) && !isLeftAtOnce(arrival, lane, memory);
+}
+
+/** Returns the time of the first arrival at the destination. */
+function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ModelMemory): Timestamp | undefined {
+  return lane.find((each) => {
+    const status = getOwnStatus(each, memory);
+    const isThere = isLocated(each, memory) && each.location === findDestination(memory);
+    if (isThere) return isArrivalCode(each.code, memory) || status === 'available_for_pickup';
+    return status === 'arrived' && !isLocated(each, memory) && isStillThere(each, lane, memory);
+  })?.occurred_at;
+}
+
+/** By courier, road and air, the later of `out_for_delivery` and `available_for_pickup` counts. */
+function isAvailableAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+  const { mode } = memory.fields;
+  if (mode !== 'courier' && mode !== 'road' && mode !== 'air') return false;
+  return lane.some(
+    (other) =>
+      other.code === 'available_for_pickup' &&
+      other.occurred_at > milestone.occurred_at &&
+      !isUnavailableAgain(other, lane) &&
+      !isReturningSince(other, lane) &&
+      isAvailableHere(other, lane, memory),
+  );
+}
+
+function isAvailableHere(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+  const destination = findDestination(memory);
+  if (destination === null) return true;
+  if (isLocated(milestone, memory)) return milestone.location === destination;
+  return !hasMovedSince(milestone.occurred_at, lane, memory);
+}
+
+/** Returns the status that the milestone gives, by its place and the other milestones of the container. */
+export function findCountedStatus(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
   memory: ModelMemory,
 ): ShipmentStatus | null {
-  const status = ownStatus(milestone, memory);
+  const status = getOwnStatus(milestone, memory);
   if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
+  if (status === 'delivered') return isReturningUntil(milestone, lane) ? 'returned' : status;
+  if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
+  const destination = findDestination(memory);
+  const isElsewhere = destination !== null && isLocated(milestone, memory) && milestone.location !== destination;
+  const elsewhere = milestone.location === findOrigin(memory) ? 'at_origin' : 'in_transit';
+  if (isElsewhere && status !== 'out_for_delivery') return elsewhere;
   if (isUnavailableAgain(milestone, lane)) return null;
-  if (status === 'arrived' && isDepartedAgain(milestone, lane, memory)) return 'in_transit';
-  if (isArrival(milestone, memory) && isOnTheWay(milestone, memory)) return 'in_transit';
-  if (isRailDepartedAgain(milestone, lane)) return 'in_transit';
-  return status;
+  if (status === 'out_for_delivery' && isAvailableAgain(milestone, lane, memory)) return null;
+  if (status !== 'arrived' && isReturningSince(milestone, lane)) return 'in_transit';
+  if (destination === null) {
+    const isDemoted =
+      status === 'arrived' ? isDepartedAgain(milestone, lane, memory) : isRailDepartedAgain(milestone, lane);
+    return isDemoted ? 'in_transit' : status;
+  }
+  const arrived = findArrivalAtDestination(lane, memory);
+  const isAfterArrival = arrived !== undefined && milestone.occurred_at >= arrived;
+  if (isElsewhere) return isAfterArrival ? status : elsewhere;
+  if (isLocated(milestone, memory) || (status === 'out_for_delivery' && isAfterArrival)) return status;
+  if (status === 'arrived') return isStillThere(milestone, lane, memory) ? status : 'in_transit';
+  return hasMovedSince(milestone.occurred_at, lane, memory) ? 'in_transit' : status;
 }
 
 /** Returns the highest rank among the milestones, and the first milestone with that rank. */
-export function laneStatus(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
+export function findLaneStatus(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
   let highest: ModelStatus = { status: 'pending', by: null };
   for (const milestone of lane) {
-    const status = countsAs(milestone, lane, memory);
+    const status = findCountedStatus(milestone, lane, memory);
     if (status !== null && getRank(status) > getRank(highest.status)) highest = { status, by: milestone };
   }
   return highest;
@@ -128,10 +237,9 @@ export function laneStatus(lane: readonly ModelMilestone[], memory: ModelMemory)
  * Returns the status of the shipment. If all containers are delivered or beyond, it is their lowest status; otherwise
  * it is their highest, but at most `out_for_delivery`.
  */
-function journeyStatus(actual: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
-  const numbers = memory.fields.container_numbers;
-  const lanes = numbers.length === 0 ? [actual] : numbers.map((number) => milestonesOfContainer(actual, number));
-  const reached = lanes.map((lane) => laneStatus(lane, memory));
+function findJourneyStatus(memory: ModelMemory): ModelStatus {
+  const lanes = listLanes(memory).map((number) => laneOf(number, memory));
+  const reached = lanes.map((lane) => findLaneStatus(lane, memory));
   const ranks = reached.map(({ status }) => getRank(status));
   if (reached.every(isDelivered)) {
     const lowest = getStatus(Math.min(...ranks));
@@ -151,7 +259,7 @@ function findFirstToReach(
 ): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
-    lane.filter((milestone) => getRank(countsAs(milestone, lane, memory) ?? 'pending') >= rank),
+    lane.filter((milestone) => getRank(findCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
   );
   return reaching.toSorted(compareInListOrder)[0] ?? null;
 }
@@ -161,7 +269,7 @@ function getStatus(rank: number): ShipmentStatus {
 }
 
 /** Returns cancellations that are not retracted and that no `booking_confirmed` with a later date revokes. */
-function unrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
+function listUnrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
   const actual = actualMilestones(memory);
   return actual.filter(
     (milestone) =>
@@ -174,16 +282,15 @@ function unrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] 
  * Returns cancellations that have an effect: those recorded before the delivery. Milestones that arrive after a
  * cancellation do not affect the status.
  */
-export function cancellations(memory: ModelMemory): readonly ModelMilestone[] {
-  const isPossible =
-    memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(actualMilestones(memory), memory));
-  return isPossible ? unrevokedCancellations(memory) : [];
+export function listEffectiveCancellations(memory: ModelMemory): readonly ModelMilestone[] {
+  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(findJourneyStatus(memory));
+  return isPossible ? listUnrevokedCancellations(memory) : [];
 }
 
 /** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
-export function shipmentStatus(memory: ModelMemory): ModelStatus {
-  const [cancelling] = cancellations(memory);
+export function findShipmentStatus(memory: ModelMemory): ModelStatus {
+  const [cancelling] = listEffectiveCancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };
-  return journeyStatus(actualMilestones(memory), memory);
+  return findJourneyStatus(memory);
 }

@@ -1,16 +1,17 @@
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { day } from '../scenario.ts';
+import { isDate } from './days.ts';
 import {
   ARRIVAL_CODES,
   CUSTOMS_CODES,
   DEPARTURE_CODES,
   END_CODES,
   ESTIMATED_CODES,
-  LOCATIONS,
+  LOCATION_SAMPLES,
   PICK_UP_CODES,
   FREQUENT_CODES,
-  codes,
+  splitCodes,
 } from './vocabulary.ts';
 
 /** The theme of a journey: few codes, places and days, so that its milestones interact. */
@@ -26,7 +27,7 @@ export interface JourneyTheme {
 }
 const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
-export const themes: fc.Arbitrary<JourneyTheme> = fc.record({
+export const themesArbitrary: fc.Arbitrary<JourneyTheme> = fc.record({
   actual: fc.oneof(
     arbitraryListOf([...FREQUENT_CODES, ...CUSTOMS_CODES], 5),
     ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, END_CODES, CUSTOMS_CODES].map((family) =>
@@ -34,7 +35,7 @@ export const themes: fc.Arbitrary<JourneyTheme> = fc.record({
     ),
   ),
   estimated: arbitraryListOf(ESTIMATED_CODES, 2),
-  locations: arbitraryListOf(LOCATIONS, 3),
+  locations: arbitraryListOf(LOCATION_SAMPLES, 3),
   days: fc.integer({ min: 2, max: 12 }),
   plans: fc.constantFrom(false, false, true),
   containers: fc.boolean(),
@@ -50,13 +51,14 @@ export function applyTheme<T extends Partial<MilestoneInput>>(theme: JourneyThem
     ...milestone,
     ...(classifier !== undefined && { classifier }),
     ...(container_number !== undefined && { container_number: theme.containers ? container_number : null }),
-    ...(code !== undefined && { code: pick(names, codes.indexOf(code)) }),
-    ...(location !== undefined && { location: pick(theme.locations, LOCATIONS.indexOf(location)) }),
+    ...(code !== undefined && { code: pick(names, splitCodes.indexOf(code)) }),
+    ...(location !== undefined && { location: pick(theme.locations, LOCATION_SAMPLES.indexOf(location)) }),
     ...(occurred_at !== undefined && { occurred_at: subtractDays(occurred_at, theme.days) }),
   };
 }
 
 function subtractDays(time: string, days: number): string {
   const date = new Date(time);
-  return day(1 + (date.getUTCDate() % days), date.getUTCHours());
+  const moved = day(1 + (date.getUTCDate() % days), date.getUTCHours());
+  return isDate(time) ? moved.slice(0, 10) : moved;
 }

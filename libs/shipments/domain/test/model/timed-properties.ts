@@ -1,16 +1,16 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { checkAt, checkExceptions, checkExplainedExceptions, requireState } from './invariants.ts';
-import { type TimedJourney, sortSteps, later, timedJourneys } from './over-time.ts';
+import { type TimedJourney, sortSteps, addHoursTo, timedJourneysArbitrary } from './over-time.ts';
 import { type CheckPlan, unresolvedExceptions, walkOverTime } from './timed-walk.ts';
 
-const part = fc.double({ min: 0.001, max: 1, noNaN: true });
-const checks: fc.Arbitrary<CheckPlan> = fc.oneof(
+const fractionArbitrary = fc.double({ min: 0.001, max: 1, noNaN: true });
+const checkPlanArbitrary: fc.Arbitrary<CheckPlan> = fc.oneof(
   fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
-  fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
+  fc.array(fractionArbitrary, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
 );
 /** Fractions of the time between two steps. The checks use one after another. */
-const plans = fc.array(checks, { minLength: 1, maxLength: 6 });
+const checkPlansArbitrary = fc.array(checkPlanArbitrary, { minLength: 1, maxLength: 6 });
 
 /**
  * Defines tests of properties of exceptions over time, each with many random journeys. `describeProperties` explains
@@ -19,7 +19,7 @@ const plans = fc.array(checks, { minLength: 1, maxLength: 6 });
 export function describePropertiesOverTime(numRuns: number): void {
   it('the open exceptions depend only on the shipment, however and whenever it is checked', () => {
     fc.assert(
-      fc.property(timedJourneys, plans, (journey, plan) => {
+      fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
         walkOverTime(journey, plan, checkExceptions);
       }),
       { numRuns },
@@ -28,7 +28,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('exceptions do not depend on the times of checks, and open no later than the first check after they are due', () => {
     fc.assert(
-      fc.property(timedJourneys.map(sortSteps), plans, (journey, plan) => {
+      fc.property(timedJourneysArbitrary.map(sortSteps), checkPlansArbitrary, (journey, plan) => {
         const precise = walkToEnd(journey, ['due']);
         const others = walkToEnd(journey, plan);
         const late = precise.open.map((exception) => ({
@@ -43,7 +43,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('the next check is due exactly when the shipment next changes without a command', () => {
     fc.assert(
-      fc.property(timedJourneys, plans, part, (journey, plan, share) => {
+      fc.property(timedJourneysArbitrary, checkPlansArbitrary, fractionArbitrary, (journey, plan, share) => {
         walkOverTime(journey, plan, (scenario, now) => {
           const next = requireState(scenario).nextCheckAt;
           const idle = listTimesBefore(next, now, share);
@@ -59,7 +59,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('the explanation contains open exceptions, and the times at which further exceptions open if nothing else happens', () => {
     fc.assert(
-      fc.property(timedJourneys, plans, (journey, plan) => {
+      fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
         walkOverTime(journey, plan, checkExplainedExceptions);
       }),
       { numRuns },
@@ -97,7 +97,7 @@ type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly ope
  */
 function listTimesBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
   const begin = Date.parse(now);
-  const end = next === null ? Date.parse(later(now, 20_000)) : Date.parse(next) - 1;
+  const end = next === null ? Date.parse(addHoursTo(now, 20_000)) : Date.parse(next) - 1;
   const moments = [begin, begin + 1, Math.round(begin + share * (end - begin)), end];
   return moments.filter((moment) => moment <= end).map((moment) => new Date(moment).toISOString());
 }

@@ -2,8 +2,8 @@ import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
-import { ShipmentModel } from './model.ts';
-import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
+import { ReferenceShipmentModel } from './model.ts';
+import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, addHoursTo } from './over-time.ts';
 import { catchRefusalCode, takeStep } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
@@ -17,11 +17,11 @@ export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[],
   const walk = new TimedWalk(journey, look);
   walk.takeStep({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
-    walk.wait(after, plans[index % plans.length] ?? 'never');
+    walk.waitHours(after, plans[index % plans.length] ?? 'never');
     walk.takeStep(step);
   }
-  walk.wait(journey.then, plans.at(-1) ?? 'never');
-  walk.check();
+  walk.waitHours(journey.then, plans.at(-1) ?? 'never');
+  walk.checkRules();
   return walk.scenario;
 }
 
@@ -44,7 +44,7 @@ export function unresolvedExceptions({ state }: Scenario): readonly ShipmentExce
 
 class TimedWalk {
   readonly scenario = new Scenario();
-  private readonly model = new ShipmentModel();
+  private readonly model = new ReferenceShipmentModel(() => this.scenario.time);
   private readonly posted: MilestoneInput[] = [];
   /** Time of the commands. Their clock may jump back. */
   private now: Timestamp;
@@ -59,14 +59,14 @@ class TimedWalk {
     this.scenario.settings = settings;
   }
 
-  wait(hours: number, plan: CheckPlan): void {
-    const until = later(this.now, hours);
+  waitHours(hours: number, plan: CheckPlan): void {
+    const until = addHoursTo(this.now, hours);
     if (plan === 'due') this.checkWhenDue(until);
     else for (const moment of listTimesOfPlan(plan, Date.parse(this.now), Date.parse(until))) this.checkAt(moment);
     this.now = until;
   }
 
-  check(): void {
+  checkRules(): void {
     this.scenario.at(this.now).check();
     this.notifyVisitor();
   }
@@ -76,7 +76,7 @@ class TimedWalk {
     scenario.at(now);
     if (step.kind === 'settings') {
       scenario.settings = step.settings;
-      this.check();
+      this.checkRules();
       return;
     }
     if (this.isAhead(step)) return;
@@ -95,7 +95,7 @@ class TimedWalk {
 
   private checkAt(moment: number): void {
     this.now = new Date(moment).toISOString();
-    this.check();
+    this.checkRules();
   }
 
   private checkWhenDue(until: Timestamp): void {
@@ -140,7 +140,7 @@ class TimedWalk {
       return;
     }
     // People see exceptions that are due, because the clock checks within seconds.
-    this.check();
+    this.checkRules();
     const open = unresolvedExceptions(scenario);
     const exception = open[step.which % Math.max(1, open.length)];
     if (exception === undefined) return;

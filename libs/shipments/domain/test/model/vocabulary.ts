@@ -1,6 +1,6 @@
 import { MILESTONE_CATALOG } from '@tracking/contracts';
 
-export const codes = MILESTONE_CATALOG.map(({ code }) => code);
+export const splitCodes = MILESTONE_CATALOG.map(({ code }) => code);
 /** Codes that several rules use. They appear more often than the others. */
 export const DEPARTURE_CODES = [
   'vessel_departed',
@@ -31,7 +31,7 @@ export const ESTIMATED_CODES = [...ARRIVAL_CODES, 'delivered', ...DEPARTURE_CODE
 /**
  * Locations: ports of the routes, others of the same country and of another, airports, an unknown one, free text, null.
  */
-export const LOCATIONS = [
+export const LOCATION_SAMPLES = [
   null,
   null,
   null,

@@ -4,14 +4,17 @@ import { Scenario } from '../scenario.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
-import { ShipmentModel } from './model.ts';
+import { ReferenceShipmentModel } from './model.ts';
 
 /** Executes the journey with the domain and the model. Calls `look` after each step, including the first. */
-export function walk(journey: Journey, look: (scenario: Scenario, model: ShipmentModel) => void): Scenario {
+export function walkJourney(
+  journey: Journey,
+  look: (scenario: Scenario, model: ReferenceShipmentModel) => void,
+): Scenario {
   const scenario = new Scenario();
-  const model = new ShipmentModel();
+  const model = new ReferenceShipmentModel(() => scenario.time);
   scenario.upsert(journey.fields);
-  model.upsert(journey.fields);
+  model.upsertShipment(journey.fields);
   look(scenario, model);
   const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
@@ -21,15 +24,20 @@ export function walk(journey: Journey, look: (scenario: Scenario, model: Shipmen
   return scenario;
 }
 
-export function takeStep(step: Step, scenario: Scenario, model: ShipmentModel, posted: MilestoneInput[]): void {
+export function takeStep(
+  step: Step,
+  scenario: Scenario,
+  model: ReferenceShipmentModel,
+  posted: MilestoneInput[],
+): void {
   switch (step.kind) {
     case 'upsert':
       scenario.upsert(step.fields);
-      model.upsert(step.fields);
+      model.upsertShipment(step.fields);
       return;
     case 'patch':
       scenario.patch(step.patch);
-      model.patch(step.patch);
+      model.patchShipment(step.patch);
       return;
     case 'patch_container': {
       const code = catchRefusalCode(() => scenario.patchContainer(step.number, step.patch));
@@ -39,41 +47,41 @@ export function takeStep(step: Step, scenario: Scenario, model: ShipmentModel, p
     case 'cancel':
     case 'reopen': {
       const code = catchRefusalCode(() => scenario[step.kind]());
-      expect(code).toBe(model[step.kind]());
+      expect(code).toBe(step.kind === 'cancel' ? model.cancelShipment() : model.reopenShipment());
       return;
     }
     case 'post': {
       const { milestone } = step;
       posted.push(milestone);
-      post(milestone, scenario, model);
+      postMilestone(milestone, scenario, model);
       return;
     }
     case 'repeat': {
       const milestone = pickElement(posted, step.which);
-      if (milestone !== undefined) post({ ...milestone, ...step.but }, scenario, model);
+      if (milestone !== undefined) postMilestone({ ...milestone, ...step.but }, scenario, model);
       return;
     }
     case 'correct': {
       const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
       const code = catchRefusalCode(() => scenario.correct(milestone, step.patch));
-      expect(code).toBe(model.correct(milestone.id, step.patch));
+      expect(code).toBe(model.correctMilestone(milestone.id, step.patch));
       return;
     }
     case 'retract': {
       const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
       scenario.retract(milestone);
-      model.retract(milestone.id);
+      model.retractMilestone(milestone.id);
     }
   }
 }
 
-function post(input: MilestoneInput, scenario: Scenario, model: ShipmentModel): void {
+function postMilestone(input: MilestoneInput, scenario: Scenario, model: ReferenceShipmentModel): void {
   const known = new Set(readTimeline(scenario).map(({ id }) => id));
   let answer: ReturnType<Scenario['post']> | undefined;
   const code = catchRefusalCode(() => (answer = scenario.post(input.code, input.occurred_at, input)));
-  model.post(input, answer?.milestone.recorded_at ?? '', (expected) => {
+  model.postMilestone(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
     const id = answer?.milestone.id ?? code ?? '';
@@ -175,21 +183,29 @@ export function actualAnswer({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
+  const { etd_precision, eta_precision, original_eta_precision } = record;
   return {
     fields: fieldsOf(record),
     status,
     status_milestone_id,
     etd,
+    etd_precision,
     eta,
+    eta_precision,
     original_eta,
+    original_eta_precision,
     atd,
     ata,
     legs,
     containers: record.containers,
     last_milestone,
     milestones: timeline.map(({ milestone }) => {
-      const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision } = milestone;
-      const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };
+      const { id, code, classifier, occurred_at, occurred_at_precision, external_id, container_number } = milestone;
+      const { location, note, revision } = milestone;
+      const shown = {
+        ...{ id, code, classifier, occurred_at, occurred_at_precision, external_id, container_number },
+        ...{ location, note, revision },
+      };
       const retracted = milestone.retracted_at !== null;
       return { ...shown, retracted, superseded: !retracted && milestone.superseded_at !== null };
     }),

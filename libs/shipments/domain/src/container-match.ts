@@ -1,0 +1,77 @@
+import type { Places, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
+import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
+import { listPorts } from './commands/record-milestone.ts';
+import { findStartOfStatedTime, findTimeZone, restoreStatedTime } from './local-time.ts';
+import { findEntry, type ShipmentState } from './state.ts';
+import { findDuplicate } from './timeline.ts';
+
+/** Facts of a shipment that decide whether a milestone of its container belongs to it. */
+export interface ContainerMatch {
+  readonly status: ShipmentStatus;
+  /** Time at which the shipment was completed or returned; null for every other shipment. */
+  readonly ended_at: Timestamp | null;
+  /** Departure of the shipment: `atd`, otherwise `etd` or the start of its day, otherwise `created_at`. */
+  readonly from: Timestamp;
+  /** 60 days after `eta`; null without an `eta`. */
+  readonly until: Timestamp | null;
+  /** True if the milestone repeats or corrects a milestone of the shipment. */
+  readonly isKnown: boolean;
+}
+
+/** Statuses in which the container of a shipment can be on its next trip. */
+const FINISHED_STATUSES: readonly ShipmentStatus[] = ['completed', 'returned'];
+
+/** Days after the ETA during which milestones of the container still belong to an open shipment. */
+const MAX_DAYS_AFTER_ETA = 60;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Returns the facts that decide whether the milestone belongs to the shipment. */
+export function matchMilestone(state: ShipmentState, input: MilestoneInput, places: Places): ContainerMatch {
+  const { record } = state;
+  const { milestone } = checkMilestone(input, places, input.occurred_at, listPorts(record));
+  return {
+    status: record.status,
+    ended_at: FINISHED_STATUSES.includes(record.status) ? findEndTime(state) : null,
+    from: record.atd ?? findStartOfEtd(record, places) ?? record.created_at,
+    until: record.eta === null ? null : new Date(Date.parse(record.eta) + MAX_DAYS_AFTER_ETA * DAY_MS).toISOString(),
+    isKnown: findDuplicate(state, milestone) !== undefined,
+  };
+}
+
+function findStartOfEtd({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
+  const zone = findTimeZone(origin_port, places);
+  return findStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
+}
+
+function findEndTime(state: ShipmentState): Timestamp {
+  const { status_milestone_id, updated_at } = state.record;
+  return status_milestone_id === null ? updated_at : findEntry(state, status_milestone_id).milestone.occurred_at;
+}
+
+/**
+ * Selects the shipment to which a milestone belongs that names only its container:
+ * docs/reference/milestones.md#by-container.
+ * @param candidates shipments with the container
+ * @returns the matching shipment; several if the milestone is ambiguous; none if it belongs to no shipment
+ */
+export function selectMatchingShipments<Candidate extends ContainerMatch>(
+  candidates: readonly Candidate[],
+  occurred_at: Timestamp,
+): readonly Candidate[] {
+  const known = candidates.filter(({ isKnown }) => isKnown);
+  if (known.length === 1) return known;
+  return selectByTime(known.length > 1 ? known : candidates, occurred_at);
+}
+
+function selectByTime<Candidate extends ContainerMatch>(
+  candidates: readonly Candidate[],
+  occurred_at: Timestamp,
+): readonly Candidate[] {
+  const [finished] = candidates
+    .filter(({ ended_at }) => ended_at !== null && occurred_at <= ended_at)
+    .sort((a, b) => ((a.ended_at ?? '') < (b.ended_at ?? '') ? -1 : 1));
+  if (finished !== undefined) return [finished];
+  const open = candidates.filter(({ status, ended_at }) => ended_at === null && status !== 'cancelled');
+  const spanning = open.filter(({ from, until }) => from <= occurred_at && (until === null || occurred_at <= until));
+  return spanning.length === 1 ? spanning : open;
+}

@@ -1,0 +1,260 @@
+import type { Milestone, Timestamp } from '@tracking/contracts';
+import type { MilestoneInput } from './check-milestone.ts';
+import type { EstimateReport } from './events/event-data.ts';
+import { isOverridden, NO_OVERRIDES } from './last-sent.ts';
+import { compareReports, isSameSeries, listEstimates } from './reports.ts';
+import { toComparablePlace } from './references.ts';
+import type { DroppedReports, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
+
+/** Maximum number of superseded estimates of a series that are kept in addition to the earliest one. */
+export const MAX_SUPERSEDED_ESTIMATES = 50;
+/** Maximum number of superseded estimates of a shipment. If it is exceeded, the earliest reports are dropped. */
+const MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT = 15_000;
+/** Maximum number of estimates that one event drops, because events of former releases dropped none. */
+const MAX_DROPS_PER_EVENT = 100;
+/** Maximum number of dropped reports of a shipment that are remembered. They take 480 kB. */
+const MAX_REMEMBERED_REPORTS = 20_000;
+/** Numbers in {@link DroppedReports.times} for each report. */
+const NUMBERS_PER_REPORT = 3;
+/** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
+export const DROPPED_MILESTONE_ID = '';
+
+/** The parts of a shipment from which estimates are dropped. */
+type DropDraft = Pick<ShipmentDraft, 'timeline' | 'droppedEstimates'>;
+
+/** Returns a copy of the dropped reports for a draft. */
+export function copyDroppedEstimates(dropped: ShipmentState['droppedEstimates']): ShipmentDraft['droppedEstimates'] {
+  const copy: ShipmentDraft['droppedEstimates'] = new Map();
+  for (const [key, reports] of dropped) copy.set(key, { ...reports, times: reports.times.slice() });
+  return copy;
+}
+
+/**
+ * Returns the ids of superseded estimates that are no longer kept: of the series of a milestone, all but the earliest and
+ * the newest ones. The kept estimates do not depend on the order in which the reports arrived.
+ * @param milestone the milestone that a command records or changes
+ * @param isNew true if the command records it. A milestone that a command corrects is kept.
+ */
+export function findDroppedEstimates(
+  timeline: readonly TimelineEntry[],
+  milestone: Milestone,
+  isNew: boolean,
+): readonly string[] {
+  if (milestone.classifier !== 'estimated' || milestone.retracted_at !== null) return [];
+  const superseded = listEstimates(timeline, milestone).filter((entry) => entry.milestone.superseded_at !== null);
+  const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortByReport(superseded) : [];
+  const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canBeDropped);
+  const candidates = ofSeries.length > 0 ? ofSeries : findSurplusEstimates(timeline);
+  const ids = candidates.slice(0, MAX_DROPS_PER_EVENT).map((entry) => entry.milestone.id);
+  return isNew ? ids : ids.filter((id) => id !== milestone.id);
+}
+
+/** Returns the earliest reports of a shipment with too many superseded estimates. */
+function findSurplusEstimates(timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  if (timeline.length <= MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT) return [];
+  const superseded = timeline.filter((entry) => isSupersededEstimate(entry.milestone) && canBeDropped(entry));
+  return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortByReport(superseded) : [];
+}
+
+function sortByReport(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  return entries.toSorted((a, b) => compareReports(a.milestone, b.milestone));
+}
+
+/** Returns true for an estimate that a later report of its series replaced. */
+export function isSupersededEstimate({ classifier, superseded_at }: Milestone): boolean {
+  return classifier === 'estimated' && superseded_at !== null;
+}
+
+/**
+ * Returns true if the estimate has an effect only through the times of its reports. An estimate that a person corrected
+ * or retracted is kept, so that repetitions of the feed are recognized, and so is one that moved here from another place.
+ */
+function canBeDropped(entry: TimelineEntry): boolean {
+  const { milestone, formerReports } = entry;
+  if (milestone.retracted_at !== null || isOverridden(entry)) return false;
+  return formerReports.every((report) => isSameSeries({ ...milestone, ...report }, milestone));
+}
+
+/**
+ * Moves estimates from the timeline, which it modifies, to the dropped reports.
+ * @returns the dropped reports, a copy if they change
+ */
+export function moveDroppedEstimates(
+  timeline: TimelineEntry[],
+  droppedEstimates: ShipmentState['droppedEstimates'],
+  ids: readonly string[],
+): ShipmentState['droppedEstimates'] {
+  if (ids.length === 0) return droppedEstimates;
+  const draft = { timeline, droppedEstimates: copyDroppedEstimates(droppedEstimates) };
+  dropEstimates(draft, ids);
+  return draft.droppedEstimates;
+}
+
+/** Removes estimates from the timeline and remembers the times of their reports. Modifies the draft. */
+export function dropEstimates(draft: DropDraft, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const dropped = new Set(ids);
+  let kept = 0;
+  for (const entry of draft.timeline) {
+    if (dropped.has(entry.milestone.id)) rememberReports(draft.droppedEstimates, entry);
+    else draft.timeline[kept++] = entry;
+  }
+  draft.timeline.length = kept;
+}
+
+function rememberReports(dropped: DropDraft['droppedEstimates'], { milestone, formerReports, written }: TimelineEntry) {
+  for (const report of [milestone, ...formerReports]) {
+    const series = findOrAddSeries(dropped, milestone, report, written);
+    series.lastWritten = Math.max(series.lastWritten, written);
+    insertReport(series.times, report, written);
+  }
+  forgetReports(dropped);
+}
+
+/** Returns the dropped reports of the series with the precision of the report, and for days with its time zone. */
+function findOrAddSeries(
+  dropped: DropDraft['droppedEstimates'],
+  milestone: Milestone,
+  report: EstimateReport,
+  written: number,
+) {
+  const { code, container_number, source, location } = milestone;
+  const isDay = report.occurred_at_precision === 'day';
+  const zone = isDay ? [report.timezone ?? null] : [];
+  const key = JSON.stringify([code, container_number, source, toComparablePlace(location), ...zone]);
+  let series = dropped.get(key);
+  if (series === undefined) {
+    const sample: Milestone = {
+      ...milestone,
+      id: DROPPED_MILESTONE_ID,
+      occurred_at_precision: isDay ? 'day' : 'time',
+      timezone: isDay ? (report.timezone ?? null) : milestone.timezone,
+      external_id: null,
+      reason_code: null,
+      note: null,
+    };
+    series = { sample, times: [], forgottenUntil: -Infinity, lastWritten: written };
+    dropped.set(key, series);
+  }
+  return series;
+}
+
+function insertReport(times: number[], report: Pick<EstimateReport, 'reported_at' | 'occurred_at'>, written: number) {
+  const [reported, occurred] = [Date.parse(report.reported_at), Date.parse(report.occurred_at)];
+  const place = findReport(times, reported, occurred);
+  if (times[place] === reported && times[place + 1] === occurred) {
+    times[place + 2] = Math.max(times[place + 2] ?? written, written);
+    return;
+  }
+  if (place === times.length) times.push(reported, occurred, written);
+  else times.splice(place, 0, reported, occurred, written);
+}
+
+/** Returns the index in `times` of a report; if it is absent, the index at which it belongs. */
+function findReport(times: readonly number[], reported: number, occurred: number): number {
+  return findFirstReport(times, (r, o) => r > reported || (r === reported && o >= occurred));
+}
+
+/** Returns the index in `times` of the first report for which `isLate` is true; the length if there is none. */
+function findFirstReport(times: readonly number[], isLate: (reported: number, occurred: number) => boolean): number {
+  let low = 0;
+  let high = times.length / NUMBERS_PER_REPORT;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const place = middle * NUMBERS_PER_REPORT;
+    if (isLate(times[place] ?? NaN, times[place + 1] ?? NaN)) high = middle;
+    else low = middle + 1;
+  }
+  return low * NUMBERS_PER_REPORT;
+}
+
+/** If too many reports are remembered, forgets the older half of the longest series, except its first report. */
+function forgetReports(dropped: DropDraft['droppedEstimates']): void {
+  let count = 0;
+  let longest: ReturnType<DropDraft['droppedEstimates']['get']>;
+  for (const series of dropped.values()) {
+    count += series.times.length / NUMBERS_PER_REPORT;
+    if (longest === undefined || series.times.length > longest.times.length) longest = series;
+  }
+  if (count <= MAX_REMEMBERED_REPORTS || longest === undefined) return;
+  const older = Math.ceil(longest.times.length / NUMBERS_PER_REPORT / 2) * NUMBERS_PER_REPORT;
+  const forgotten = longest.times.splice(NUMBERS_PER_REPORT, older);
+  longest.forgottenUntil = Math.max(longest.forgottenUntil, forgotten.at(-NUMBERS_PER_REPORT) ?? -Infinity);
+}
+
+/**
+ * Returns true if the posted estimate repeats a dropped report: one with the same time, stated at the same time or at no
+ * given time. A report from the time of forgotten ones counts as one of them.
+ */
+export function isDroppedReport(dropped: ShipmentState['droppedEstimates'], input: MilestoneInput): boolean {
+  if (input.classifier !== 'estimated') return false;
+  const occurred = Date.parse(input.occurred_at);
+  const reported = input.reported_at === null ? undefined : Date.parse(input.reported_at);
+  for (const { sample, times, forgottenUntil } of dropped.values()) {
+    if (!isSameSeries(sample, input)) continue;
+    if (reported !== undefined && reported <= forgottenUntil && reported > (times[0] ?? Infinity)) return true;
+    const isSamePrecision = sample.occurred_at_precision === input.occurred_at_precision;
+    if (isSamePrecision && hasReport(times, reported, occurred)) return true;
+  }
+  return false;
+}
+
+/** @param reported time when the report was stated; undefined for any time */
+function hasReport(times: readonly number[], reported: number | undefined, occurred: number): boolean {
+  if (reported !== undefined) {
+    const place = findReport(times, reported, occurred);
+    return times[place] === reported && times[place + 1] === occurred;
+  }
+  for (let place = 0; place < times.length; place += NUMBERS_PER_REPORT) if (times[place + 1] === occurred) return true;
+  return false;
+}
+
+/**
+ * Returns estimates that stand for the dropped reports that had been stated until a time. A report is omitted if a later
+ * report of its series has the same or a later `occurred_at`, because it cannot count.
+ */
+export function listReportsDroppedUntil(series: readonly DroppedReports[], time: Timestamp): readonly TimelineEntry[] {
+  if (series.length === 0) return [];
+  const until = Date.parse(time);
+  const found: TimelineEntry[] = [];
+  for (const { sample, times } of series) {
+    let latest = -Infinity;
+    for (
+      let place = findFirstReport(times, (r) => r > until) - NUMBERS_PER_REPORT;
+      place >= 0;
+      place -= NUMBERS_PER_REPORT
+    ) {
+      const occurred = times[place + 1] ?? -Infinity;
+      // Reports of one time can differ in whether they were recorded after the value of the client.
+      if (occurred <= latest && times[place] !== times[place + NUMBERS_PER_REPORT]) continue;
+      latest = Math.max(latest, occurred);
+      found.push(createEntry(sample, readReport(times, place), times[place + 2] ?? 0));
+    }
+  }
+  return found;
+}
+
+function createEntry(sample: Milestone, report: Times, written: number): TimelineEntry {
+  const milestone = { ...sample, ...report };
+  return { milestone, recorded: written, written, overridden: NO_OVERRIDES, formerReports: [] };
+}
+
+/** Returns the dropped report of a series that was stated first after a time; undefined if there is none. */
+export function findFirstDroppedReport(
+  { sample, times }: DroppedReports,
+  since: Timestamp,
+): EstimateReport | undefined {
+  const after = since === '' ? -Infinity : Date.parse(since);
+  let place = findFirstReport(times, (reported) => reported > after);
+  if (place >= times.length) return undefined;
+  // If several reports were stated at the same time, the last one counts.
+  while (times[place + NUMBERS_PER_REPORT] === times[place]) place += NUMBERS_PER_REPORT;
+  return { ...sample, ...readReport(times, place) };
+}
+
+type Times = Pick<EstimateReport, 'reported_at' | 'occurred_at'>;
+
+function readReport(times: readonly number[], place: number): Times {
+  const [reported = 0, occurred = 0] = times.slice(place, place + 2);
+  return { reported_at: new Date(reported).toISOString(), occurred_at: new Date(occurred).toISOString() };
+}

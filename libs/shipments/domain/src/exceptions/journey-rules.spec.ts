@@ -1,0 +1,176 @@
+import type { ShipmentFields } from '@tracking/contracts';
+import { journeyPlaces } from '../../test/journey-places.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario } from '../../test/scenario.ts';
+import { addMs, createScenarioWithRule, inJanuary } from '../../test/time-driven.ts';
+
+const box = { container_number: CONTAINER_A };
+
+describe('off_route', () => {
+  const gatedOut = (location: string, fields: Partial<ShipmentFields> = {}): Scenario => {
+    const scenario = createScenarioWithRule('off_route');
+    scenario.places = journeyPlaces;
+    scenario.upsert({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
+    scenario.at(inJanuary(20));
+    scenario.post('discharged', inJanuary(10), { location, ...box });
+    scenario.post('gated_out', inJanuary(11), { location, ...box });
+    return scenario;
+  };
+  const open = [`off_route ${CONTAINER_A} open`];
+  const cleared = [`off_route ${CONTAINER_A} resolved auto_cleared`];
+
+  it('opens when a container leaves a terminal in another country, far from the destination', () => {
+    const scenario = gatedOut('USNYC');
+    expect(scenario.exceptions).toEqual(open);
+    const [exception] = scenario.state?.exceptions ?? [];
+    expect(exception).toMatchObject({ severity: 'medium', metrics: { location: 'USNYC' } });
+    const km = exception?.metrics?.['km_from_destination'];
+    expect(km).toBeGreaterThan(5_000);
+    expect(km).toBeLessThan(6_500);
+  });
+
+  it.each<[string, string, Partial<ShipmentFields>]>([
+    ['the destination', 'NLRTM', {}],
+    ['the origin', 'CNSHA', {}],
+    ['a place within 1,500 km of the destination', 'LHR', {}],
+    ['the country of the destination', 'USNYC', { destination_port: 'USLAX' }],
+    ['an unknown place', 'Pier 400', {}],
+  ])('does not open at %s', (_, location, fields) => {
+    expect(gatedOut(location, fields).exceptions).toEqual([]);
+  });
+
+  it.each([
+    ['loaded_on_vessel', 'USNYC'],
+    ['transshipment_loaded', 'USNYC'],
+    ['rail_departed', 'USCHI'],
+    ['vessel_arrived', 'NLRTM'],
+  ])('is resolved by %s at %s', (code, location) => {
+    const scenario = gatedOut('USNYC');
+    scenario.post(code, inJanuary(13), { location, ...box });
+    expect(scenario.exceptions).toEqual(cleared);
+  });
+
+  it.each([
+    ['a ship that sails on after the discharge', 'vessel_departed', 'USNYC', inJanuary(13)],
+    ['an arrival elsewhere', 'vessel_arrived', 'USORF', inJanuary(13)],
+    ['a movement dated before the gate-out', 'loaded_on_vessel', 'USNYC', inJanuary(10)],
+    ['a milestone without movement', 'customs_hold', 'USNYC', inJanuary(13)],
+  ])('is not resolved by %s', (_, code, location, time) => {
+    const scenario = gatedOut('USNYC');
+    scenario.post(code, time, { location, ...box });
+    expect(scenario.exceptions).toEqual(open);
+  });
+
+  it('is resolved when the route is changed', () => {
+    const scenario = gatedOut('USNYC');
+    scenario.patch({ destination_port: 'USNYC' });
+    expect(scenario.exceptions).toEqual(cleared);
+  });
+
+  it('opens only for the container that left', () => {
+    expect(gatedOut('USNYC', { container_numbers: [CONTAINER_A, CONTAINER_B] }).exceptions).toEqual(open);
+  });
+});
+
+describe.each([
+  ['terminal_hold', 'terminal_released', 'freight_released'],
+  ['freight_hold', 'freight_released', 'terminal_released'],
+] as const)('%s', (type, release, otherRelease) => {
+  const held = (fields: Partial<ShipmentFields> = {}): Scenario => {
+    const scenario = createScenarioWithRule(type, fields).at(inJanuary(20));
+    scenario.post(type, inJanuary(10));
+    return scenario;
+  };
+
+  it('opens with medium severity and does not affect the status', () => {
+    const scenario = held();
+    expect(scenario.state?.exceptions).toMatchObject([{ type, severity: 'medium', status: 'open' }]);
+    expect(scenario.record.status).toBe('pending');
+  });
+
+  it(`is resolved by ${release} at the same time or later`, () => {
+    for (const time of [inJanuary(10), inJanuary(12)]) {
+      const scenario = held();
+      scenario.post(release, time);
+      expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
+    }
+  });
+
+  it('is not resolved by an earlier release, the release of another hold, or a departure', () => {
+    const scenario = held();
+    scenario.post(release, addMs(inJanuary(10), -1));
+    scenario.post(otherRelease, inJanuary(12));
+    scenario.post('vessel_departed', inJanuary(12), { location: 'CNSHA' });
+    expect(scenario.exceptions).toEqual([`${type} open`]);
+  });
+
+  it('does not open if the release was recorded first', () => {
+    const scenario = createScenarioWithRule(type).at(inJanuary(20));
+    scenario.post(release, inJanuary(12));
+    scenario.post(type, inJanuary(10));
+    expect(scenario.exceptions).toEqual([]);
+  });
+
+  it('opens again with a hold after the release', () => {
+    const scenario = held();
+    scenario.post(release, inJanuary(12));
+    scenario.post(type, inJanuary(13));
+    expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`, `${type} open`]);
+  });
+
+  it('is resolved by the delivery', () => {
+    const scenario = held();
+    scenario.post('delivered', inJanuary(12));
+    expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
+  });
+
+  it('stays open for the container that was not released', () => {
+    const scenario = createScenarioWithRule(type, { container_numbers: [CONTAINER_A, CONTAINER_B] }).at(inJanuary(20));
+    for (const container_number of [CONTAINER_A, CONTAINER_B]) scenario.post(type, inJanuary(10), { container_number });
+    scenario.post(release, inJanuary(12), box);
+    expect(scenario.exceptions).toEqual([
+      `${type} ${CONTAINER_A} resolved auto_cleared`,
+      `${type} ${CONTAINER_B} open`,
+    ]);
+  });
+});
+
+describe('return_to_sender', () => {
+  const returning = (): Scenario => {
+    const scenario = createScenarioWithRule('return_to_sender', {
+      mode: 'courier',
+      origin_port: null,
+      destination_port: null,
+    });
+    scenario.at(inJanuary(20)).post('out_for_delivery', inJanuary(9));
+    scenario.post('return_started', inJanuary(10));
+    return scenario;
+  };
+
+  it('opens with high severity; the goods are in transit again', () => {
+    const scenario = returning();
+    expect(scenario.state?.exceptions).toMatchObject([{ severity: 'high', status: 'open' }]);
+    expect(scenario.record.status).toBe('in_transit');
+  });
+
+  it('is resolved by a delivery after the start, which counts as the return', () => {
+    const scenario = returning();
+    scenario.post('delivered', inJanuary(12));
+    expect(scenario.exceptions).toEqual(['return_to_sender resolved auto_cleared']);
+    expect(scenario.record.status).toBe('returned');
+  });
+
+  it('is not resolved by a checkpoint or a new delivery run', () => {
+    const scenario = returning();
+    scenario.post('in_transit_checkpoint', inJanuary(11));
+    scenario.post('out_for_delivery', inJanuary(12));
+    expect(scenario.exceptions).toEqual(['return_to_sender open']);
+  });
+
+  it('is resolved when the start is retracted', () => {
+    const scenario = returning();
+    const start = scenario.state?.timeline.find(({ milestone }) => milestone.code === 'return_started');
+    scenario.retract({ id: start?.milestone.id ?? '' });
+    expect(scenario.open).toEqual([]);
+    expect(scenario.record.status).toBe('out_for_delivery');
+  });
+});

@@ -1,0 +1,275 @@
+import type { MilestoneRule, Timestamp } from '@tracking/contracts';
+import { type ActualMilestones, type MilestoneGroups, selectGroups, type SortedEntries } from './milestone-groups.ts';
+import type { MilestoneKind } from './milestone-kind.ts';
+import { isSailing } from './milestone-meaning.ts';
+import { chooseEarlierEntry, TIME_AFTER_ALL, TIME_BEFORE_ALL } from './milestone-summary.ts';
+import type { Route } from './route.ts';
+import { compareMilestones, type TimelineEntry } from './state.ts';
+import { findFirstIndex } from './timeline.ts';
+import { isEmptyReturn, type JourneyTimes, TripSelection } from './trips.ts';
+import { findReplacedReports } from './visits.ts';
+
+/** Rules by which milestones count for nothing, by milestone. */
+type Asides = ReadonlyMap<TimelineEntry, MilestoneRule>;
+
+/** Actual milestones that report what happened to the goods, and those that do not, with the reasons. */
+export interface Journey extends ActualMilestones {
+  /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
+  readonly unnamedFor: ReadonlyMap<string, MilestoneGroups>;
+  /** Milestones that count for no container. */
+  readonly asides: Asides;
+  /** Milestones without a container that count for some containers, but not for this one. */
+  readonly containerAsides: ReadonlyMap<string, Asides>;
+  /** Time of the return that ended the previous trip, by container. Milestones up to it belong to previous trips. */
+  readonly previousTripEnds: ReadonlyMap<string, Timestamp>;
+  /** Ids of the milestones that a later report of the same visit replaces. They are also in `asides`. */
+  readonly replacedIds: ReadonlySet<string>;
+}
+
+const NO_ENTRIES: SortedEntries = [];
+const NO_IDS: ReadonlySet<string> = new Set();
+const EMPTY_MAP = new Map<never, never>();
+
+/**
+ * Finds the actual milestones that do not report what happened to the goods: those of other trips of a container, late
+ * repetitions of a departure, reports that a later report of the same visit replaces, and departures of ships that sail
+ * on after they discharged the container. The result depends only on the set of milestones.
+ */
+export function buildJourney(
+  milestones: ActualMilestones,
+  route: Route,
+  containers: readonly string[],
+  times: JourneyTimes,
+): Journey {
+  const { origin } = route;
+  const found = new MilestoneSpans(milestones, origin);
+  const mayRepeat = origin !== null && found.departed > found.arrived;
+  const maySailOn = found.sailed >= found.discharged;
+  const isEachCounting = !mayRepeat && !maySailOn && !found.isEmptyReturned;
+  if (isEachCounting && findReplacedReports(milestones).size === 0) {
+    const { unnamed, named } = milestones;
+    return {
+      unnamed,
+      named,
+      unnamedFor: EMPTY_MAP,
+      asides: EMPTY_MAP,
+      containerAsides: EMPTY_MAP,
+      previousTripEnds: EMPTY_MAP,
+      replacedIds: NO_IDS,
+    };
+  }
+  const journey = new JourneyBuilder(milestones, containers);
+  if (found.isEmptyReturned) journey.selectTrips(route, times);
+  // A route that passes its origin again has further departures there.
+  if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
+    journey.putAsideEach('late_repeat', (lane) => findLateRepetitions(lane, origin));
+  journey.putReplacedReportsAside();
+  if (maySailOn) journey.putAsideEach('already_discharged', findDeparturesAfterDischarge);
+  return journey;
+}
+
+/**
+ * Times of milestones of all containers. They show which rules can apply, because most shipments have no milestones
+ * that count for nothing.
+ */
+class MilestoneSpans {
+  /** Latest departure from the origin, and latest departure of a vessel. */
+  departed = TIME_BEFORE_ALL;
+  sailed = TIME_BEFORE_ALL;
+  /** Earliest arrival elsewhere than at the origin, and earliest discharge. */
+  arrived = TIME_AFTER_ALL;
+  discharged = TIME_AFTER_ALL;
+  isEmptyReturned = false;
+
+  constructor({ unnamed, named }: ActualMilestones, origin: string | null) {
+    this.addGroups(unnamed, origin);
+    for (const groups of named.values()) this.addGroups(groups, origin);
+  }
+
+  private addGroups(groups: MilestoneGroups, origin: string | null): void {
+    for (const [kind, entries] of groups) {
+      const [first, last] = [entries[0], entries.at(-1)];
+      if (first === undefined || last === undefined) continue;
+      if (isEmptyReturn(kind)) this.isEmptyReturned = true;
+      this.addDeparture(kind, last.milestone.occurred_at, origin);
+      this.addArrival(kind, first.milestone.occurred_at, origin);
+    }
+  }
+
+  private addDeparture(kind: MilestoneKind, last: Timestamp, origin: string | null): void {
+    if (isSailing(kind.rules) && last > this.sailed) this.sailed = last;
+    if (isDepartureFrom(origin, kind) && last > this.departed) this.departed = last;
+  }
+
+  private addArrival(kind: MilestoneKind, first: Timestamp, origin: string | null): void {
+    if (kind.rules.handling === 'discharged' && first < this.discharged) this.discharged = first;
+    if (isArrivalElsewhere(origin, kind) && first < this.arrived) this.arrived = first;
+  }
+}
+
+function isDepartureFrom(origin: string | null, { isDeparture, located }: MilestoneKind): boolean {
+  return isDeparture && located.key === origin;
+}
+
+function isArrivalElsewhere(origin: string | null, { isArrivalOrStop, located }: MilestoneKind): boolean {
+  return isArrivalOrStop && located.isKnown && located.key !== origin;
+}
+
+/** The milestones of containers for which the same milestones count: of one that is named, or of all others. */
+interface Lane {
+  readonly containers: readonly string[];
+  /** Milestones that count for the containers: those that name the container, and those that name none. */
+  readonly groups: readonly MilestoneGroups[];
+}
+
+/** The journey while the rules are applied. Each rule sees the milestones that the rules before left. */
+class JourneyBuilder implements Journey {
+  unnamed: MilestoneGroups;
+  readonly named: Map<string, MilestoneGroups>;
+  readonly unnamedFor = new Map<string, MilestoneGroups>();
+  readonly asides = new Map<TimelineEntry, MilestoneRule>();
+  readonly containerAsides = new Map<string, Map<TimelineEntry, MilestoneRule>>();
+  readonly previousTripEnds = new Map<string, Timestamp>();
+  readonly replacedIds = new Set<string>();
+
+  constructor(
+    { unnamed, named }: ActualMilestones,
+    private readonly containers: readonly string[],
+  ) {
+    this.unnamed = unnamed;
+    this.named = new Map(named);
+  }
+
+  /** Puts the milestones of other trips of the containers aside. */
+  selectTrips(route: Route, times: JourneyTimes): void {
+    for (const [container, own] of this.named) {
+      if (!own.hasKind(isEmptyReturn)) continue;
+      const known = this.asides.size;
+      const ended = new TripSelection(own, this.unnamed, route, times).putOtherTripsAside(this.asides);
+      if (ended !== undefined) this.previousTripEnds.set(container, ended);
+      if (this.asides.size > known) this.named.set(container, own.withoutMilestones(this.asides));
+    }
+  }
+
+  /**
+   * Puts milestones aside for each container. A milestone without a container counts for nothing if it counts for no
+   * container.
+   * @param find returns the milestones of a lane to put aside
+   */
+  putAsideEach(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
+    const lanes = [...this.listLanes()];
+    const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
+    const counts = new Map<TimelineEntry, number>();
+    for (const { entries } of found) for (const entry of entries) counts.set(entry, (counts.get(entry) ?? 0) + 1);
+    if (counts.size === 0) return;
+    const everywhere = new Set<TimelineEntry>();
+    for (const [entry, count] of counts)
+      if (entry.milestone.container_number !== null || count === lanes.length) everywhere.add(entry);
+    for (const entry of everywhere) this.asides.set(entry, rule);
+    this.unnamed = this.unnamed.withoutMilestones(everywhere);
+    for (const { lane, entries } of found) this.removeFromLane(lane, entries, everywhere, rule);
+  }
+
+  /** Puts reports aside that a later report of the same visit replaces. */
+  putReplacedReportsAside(): void {
+    const replaced = findReplacedReports(this);
+    if (replaced.size === 0) return;
+    for (const entry of replaced) {
+      this.asides.set(entry, 'newer_report');
+      this.replacedIds.add(entry.milestone.id);
+    }
+    this.unnamed = this.unnamed.withoutMilestones(replaced);
+    for (const [container, groups] of this.named) this.named.set(container, groups.withoutMilestones(replaced));
+    for (const [container, groups] of this.unnamedFor)
+      this.unnamedFor.set(container, groups.withoutMilestones(replaced));
+  }
+
+  private removeFromLane(
+    { containers }: Lane,
+    entries: SortedEntries,
+    everywhere: ReadonlySet<TimelineEntry>,
+    rule: MilestoneRule,
+  ): void {
+    const ofContainer = entries.filter((entry) => !everywhere.has(entry));
+    for (const container of containers) {
+      const own = this.named.get(container);
+      if (own !== undefined && entries.length > 0) this.named.set(container, own.withoutMilestones(everywhere));
+      const unnamed = this.unnamedFor.get(container);
+      if (ofContainer.length === 0) {
+        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.withoutMilestones(everywhere));
+        continue;
+      }
+      const asides = this.containerAsides.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
+      for (const entry of ofContainer) asides.set(entry, rule);
+      this.containerAsides.set(container, asides);
+      this.unnamedFor.set(container, this.unnamed.withoutMilestones(asides));
+    }
+  }
+
+  private *listLanes(): Iterable<Lane> {
+    const others: string[] = [];
+    for (const container of this.containers) {
+      const own = this.named.get(container);
+      if (own === undefined) others.push(container);
+      else yield { containers: [container], groups: [own, this.unnamedFor.get(container) ?? this.unnamed] };
+    }
+    if (others.length === 0 && this.containers.length > 0) return;
+    const [first = ''] = others;
+    yield { containers: others, groups: [this.unnamedFor.get(first) ?? this.unnamed] };
+  }
+}
+
+/**
+ * Returns departures at the origin that are dated after an earlier departure there and a later arrival elsewhere. Feeds
+ * send such repetitions with another date.
+ */
+function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): SortedEntries {
+  const departures = selectGroups(lane, (kind) => isDepartureFrom(origin, kind));
+  const departed = departures.map(([first]) => first).reduce(chooseEarlierEntry, undefined);
+  if (departed === undefined) return NO_ENTRIES;
+  let arrived = TIME_AFTER_ALL;
+  const arrivals = selectGroups(lane, (kind) => isArrivalElsewhere(origin, kind));
+  for (const group of arrivals) {
+    const first = findFirstIndex(group, (milestone) => compareMilestones(milestone, departed.milestone) > 0);
+    const time = group[first]?.milestone.occurred_at ?? TIME_AFTER_ALL;
+    if (time < arrived) arrived = time;
+  }
+  return departures.flatMap((group) => group.slice(findFirstIndex(group, ({ occurred_at }) => occurred_at > arrived)));
+}
+
+/** Returns departures of vessels after the container was discharged and before it was loaded again. */
+function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedEntries {
+  const discharges = selectGroups(lane, ({ rules }) => rules.handling === 'discharged');
+  if (discharges.length === 0) return NO_ENTRIES;
+  const loadings = selectGroups(lane, ({ rules }) => rules.handling === 'loaded');
+  const sailings = selectGroups(lane, ({ rules }) => isSailing(rules));
+  const found: TimelineEntry[] = [];
+  let until = TIME_BEFORE_ALL;
+  while (until < TIME_AFTER_ALL) {
+    const after = until;
+    const discharged = findEarliestTime(discharges, (time) => time > after);
+    until = findEarliestTime(loadings, (time) => time >= discharged);
+    // Milestones at the same time have this order: discharge, loading, departure.
+    for (const group of sailings) found.push(...sliceByTime(group, discharged, until));
+  }
+  return found;
+}
+
+/** Returns the earliest time that is late enough; `TIME_AFTER_ALL` if there is none. */
+function findEarliestTime(groups: readonly SortedEntries[], isLate: (time: Timestamp) => boolean): Timestamp {
+  let earliest = TIME_AFTER_ALL;
+  for (const group of groups) {
+    const time = group[findFirstIndex(group, ({ occurred_at }) => isLate(occurred_at))]?.milestone.occurred_at;
+    if (time !== undefined && time < earliest) earliest = time;
+  }
+  return earliest;
+}
+
+/** Returns the milestones from a time until before another time. */
+function sliceByTime(group: SortedEntries, from: Timestamp, until: Timestamp): SortedEntries {
+  const first = findFirstIndex(group, ({ occurred_at }) => occurred_at >= from);
+  return group.slice(
+    first,
+    findFirstIndex(group, ({ occurred_at }) => occurred_at >= until),
+  );
+}

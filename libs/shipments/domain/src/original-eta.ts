@@ -1,0 +1,86 @@
+import type { TimeOrDay, Timestamp } from '@tracking/contracts';
+import { findFirstDroppedReport } from './dropped-estimates.ts';
+import { isAtPortOrUnknown, isEstimatedArrival, readEstimatedTime } from './estimates.ts';
+import type { EstimateReport } from './events/event-data.ts';
+import { compareReportTimes } from './reports.ts';
+import type { Route } from './route.ts';
+import { type DroppedReports, findTimeGiven, isGivenAfter, type ClientSchedule, type TimelineEntry } from './state.ts';
+
+/** The parts of a shipment on which its original ETA depends. */
+interface OriginalEtaBasis {
+  readonly droppedReports: readonly DroppedReports[];
+  readonly schedule: ClientSchedule;
+  readonly route: Route;
+  readonly containers: readonly string[];
+  /** Actual arrival; null if the shipment has not arrived. Estimates that were reported after it do not count. */
+  readonly ata: Timestamp | null;
+  /** Time from which reports count; empty if all count. */
+  readonly since: Timestamp;
+}
+
+/**
+ * Returns the ETA that was reported first, by the client or by an estimate of the arrival at the destination; null if
+ * there is none. A day stays a date. Estimates count even if later ones replaced them.
+ */
+export function findOriginalEta(
+  timeline: readonly TimelineEntry[],
+  { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
+): TimeOrDay | null {
+  const given = findFirstGiven(schedule, since);
+  // Nothing precedes the ETA with which the client created the shipment.
+  if (given?.at === '') return given.value;
+  const counts = (report: EstimateReport): boolean => {
+    const { reported_at } = report;
+    if (reported_at <= since || (ata !== null && reported_at > ata)) return false;
+    const estimate = { milestone: report };
+    return isEstimatedArrival(estimate, route) && isAtPortOrUnknown(estimate, route, route.ends);
+  };
+  let first: EstimateReport | undefined;
+  const reports = listReports(timeline, containers);
+  addDroppedReports(reports, droppedReports, since);
+  for (const report of reports) {
+    if ((first === undefined || isReportedBefore(report, first)) && counts(report)) first = report;
+  }
+  if (first === undefined || (given !== undefined && given.at <= first.reported_at)) return given?.value ?? null;
+  return readTimeOrDay(first);
+}
+
+function readTimeOrDay(report: EstimateReport): TimeOrDay | null {
+  const { value, day } = readEstimatedTime(report);
+  return day ?? value;
+}
+
+/** Returns all reports of estimates, including former reports of milestones that have become actual. */
+function listReports(timeline: readonly TimelineEntry[], containers: readonly string[]): EstimateReport[] {
+  const reports: EstimateReport[] = [];
+  for (const { milestone, formerReports } of timeline) {
+    const isEstimate = milestone.classifier === 'estimated';
+    if ((!isEstimate && formerReports.length === 0) || milestone.retracted_at !== null) continue;
+    const { container_number } = milestone;
+    if (container_number !== null && !containers.includes(container_number)) continue;
+    if (isEstimate) reports.push(milestone);
+    for (const report of formerReports) reports.push(report);
+  }
+  return reports;
+}
+
+/** Adds the first dropped report of each series since a time. */
+function addDroppedReports(reports: EstimateReport[], dropped: readonly DroppedReports[], since: Timestamp): void {
+  for (const series of dropped) {
+    const first = findFirstDroppedReport(series, since);
+    if (first !== undefined) reports.push(first);
+  }
+}
+
+/** Returns the first ETA that the client gave since a time; undefined if it gave none. */
+function findFirstGiven(schedule: ClientSchedule, since: Timestamp) {
+  const { firstEta } = schedule;
+  if (firstEta === null || !isGivenAfter(schedule, firstEta.written, since)) return undefined;
+  return { value: firstEta.value, at: findTimeGiven(schedule, firstEta.written) };
+}
+
+/** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */
+function isReportedBefore(a: EstimateReport, b: EstimateReport): boolean {
+  if (a.reported_at !== b.reported_at) return a.reported_at < b.reported_at;
+  return compareReportTimes(a, b) > 0;
+}

@@ -1,0 +1,178 @@
+import type { MilestoneRule, ShipmentStatus, Timestamp } from '@tracking/contracts';
+import type { Route } from './route.ts';
+import type { TimelineEntry } from './state.ts';
+
+/**
+ * The effect of an actual milestone on the status, before demotions by other milestones, with the rule that decides it.
+ */
+export interface MilestoneMeaning {
+  /** The status that the milestone gives; null if it does not affect the status. */
+  readonly status: ShipmentStatus | null;
+  readonly rule: MilestoneRule;
+  /** Kind of the milestone, if other milestones can demote it. */
+  readonly losable?: LosableKind;
+}
+
+/**
+ * Times at which milestones of a container demote other milestones. A time before which nothing is demoted is
+ * `TIME_BEFORE_ALL`, and one before which everything is demoted is `TIME_AFTER_ALL`.
+ */
+export interface TurningPoints {
+  /** Latest departure, and latest departure by rail. */
+  readonly departed: Timestamp;
+  readonly railDeparted: Timestamp;
+  readonly unavailable: Timestamp;
+  /** Latest `available_for_pickup` that revokes earlier delivery runs, for modes in which goods wait in a shop. */
+  readonly availableAgain: Timestamp;
+  /** Latest start of a return. */
+  readonly returning: Timestamp;
+  /** First start of a return; `TIME_AFTER_ALL` if there is none. */
+  readonly returnStarted: Timestamp;
+  /** Latest departure from a missing or unknown place. */
+  readonly placelessDeparted: Timestamp;
+  /**
+   * Latest time at which the goods were elsewhere than at the destination, or departed from an unknown place. Goods
+   * that arrived at an unknown place before that time had not arrived at the destination.
+   */
+  readonly moved: Timestamp;
+  /** The earlier of `moved` and the arrival at the destination. */
+  readonly movedBeforeArrival: Timestamp;
+  /** Arrival at the destination; `TIME_AFTER_ALL` if there is none. */
+  readonly arrived: Timestamp;
+  /**
+   * Latest departure from each place, by the key of the place, where only such departures show that the goods left. An
+   * arrival at the same place and time is before the departure.
+   */
+  readonly departedFrom: readonly ReadonlyMap<string, Timestamp>[];
+}
+
+/** Returns true if the goods departed from the place of the arrival at the time of the arrival. */
+export function isLeftAtOnce(
+  { milestone: { occurred_at, location } }: TimelineEntry,
+  { departedFrom }: Pick<TurningPoints, 'departedFrom'>,
+  route: Route,
+): boolean {
+  if (location === null || departedFrom.length === 0) return false;
+  const { key } = route.locate(location);
+  return departedFrom.some((times) => times.get(key) === occurred_at);
+}
+
+/**
+ * A rule that gives milestones of a kind a different effect if they are dated before a turning point. With `inclusive`,
+ * milestones at the exact time of the turning point are also affected.
+ */
+export interface StatusDemotion extends MilestoneMeaning {
+  readonly until: Exclude<keyof TurningPoints, 'departedFrom'>;
+  readonly inclusive: boolean;
+}
+
+const DEMOTED_BY_UNAVAILABILITY = {
+  until: 'unavailable',
+  inclusive: true,
+  status: null,
+  rule: 'unavailable_again',
+} as const;
+const DEMOTED_BY_AVAILABILITY = {
+  until: 'availableAgain',
+  inclusive: false,
+  status: null,
+  rule: 'available_again',
+} as const;
+const DEMOTED_BY_RETURN = {
+  until: 'returning',
+  inclusive: true,
+  status: 'in_transit',
+  rule: 'return_started',
+} as const;
+const DEMOTED_BY_TRAIN_DEPARTURE = {
+  until: 'railDeparted',
+  inclusive: false,
+  status: 'in_transit',
+  rule: 'rail_departed_again',
+} as const;
+const DEMOTED_BY_DEPARTURE = {
+  until: 'placelessDeparted',
+  inclusive: false,
+  status: 'in_transit',
+  rule: 'departed_again',
+} as const;
+const DEMOTED_BY_MOVEMENT = {
+  until: 'moved',
+  inclusive: false,
+  status: 'in_transit',
+  rule: 'not_at_destination',
+} as const;
+
+/**
+ * Demotions by kind of milestone. If several apply, the first demotion whose turning point is later than the milestone is
+ * used. The kinds are named after the status of the code and the place of the milestone: `anywhere` is any place of a
+ * shipment without a destination, and `unlocated` a missing or unknown place.
+ */
+export const STATUS_DEMOTIONS = {
+  arrived_anywhere: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
+  arrived_unlocated: [DEMOTED_BY_DEPARTURE, DEMOTED_BY_MOVEMENT],
+  available_anywhere: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_TRAIN_DEPARTURE],
+  available_unlocated: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_DEPARTURE, DEMOTED_BY_MOVEMENT],
+  available_at_destination: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN],
+  out_anywhere: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_TRAIN_DEPARTURE],
+  out_unlocated: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, { ...DEMOTED_BY_MOVEMENT, until: 'movedBeforeArrival' }],
+  out_at_destination: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN],
+  out_elsewhere: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, { ...DEMOTED_BY_MOVEMENT, until: 'arrived' }],
+  out_at_origin: [
+    DEMOTED_BY_AVAILABILITY,
+    DEMOTED_BY_RETURN,
+    { ...DEMOTED_BY_MOVEMENT, until: 'arrived', status: 'at_origin' },
+  ],
+  delivered: [{ until: 'returnStarted', inclusive: false, status: 'delivered', rule: 'status_of_code' }],
+} as const satisfies Readonly<Record<string, readonly StatusDemotion[]>>;
+/** Kinds of milestones that other milestones can demote. */
+export type LosableKind = keyof typeof STATUS_DEMOTIONS;
+export const LOSABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly LosableKind[];
+
+/** Statuses of milestones that nothing demotes, by kind. */
+export const UNDEMOTED_STATUSES: Readonly<Record<LosableKind, ShipmentStatus>> = {
+  arrived_anywhere: 'arrived',
+  arrived_unlocated: 'arrived',
+  available_anywhere: 'available_for_pickup',
+  available_unlocated: 'available_for_pickup',
+  available_at_destination: 'available_for_pickup',
+  out_anywhere: 'out_for_delivery',
+  out_unlocated: 'out_for_delivery',
+  out_at_destination: 'out_for_delivery',
+  out_elsewhere: 'out_for_delivery',
+  out_at_origin: 'out_for_delivery',
+  delivered: 'returned',
+};
+
+/** Returns true if a time is after the turning point of a demotion. */
+export function isAfterDemotion(
+  { until, inclusive }: StatusDemotion,
+  points: TurningPoints,
+  occurred_at: Timestamp,
+): boolean {
+  return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
+}
+
+/** Returns the effect of a milestone after demotions by other milestones of the container. */
+export function applyDemotion(
+  meaning: MilestoneMeaning,
+  entry: TimelineEntry,
+  points: TurningPoints,
+  route: Route,
+): MilestoneMeaning {
+  const { losable } = meaning;
+  if (losable === undefined) return meaning;
+  const { occurred_at } = entry.milestone;
+  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[losable];
+  const demotion = stretches.find((each) => !isAfterDemotion(each, points, occurred_at));
+  if (demotion !== undefined) return demotion;
+  if (losable === 'delivered') return RETURNED_MEANING;
+  return isArrivedKind(losable) && isLeftAtOnce(entry, points, route) ? DEMOTED_BY_DEPARTURE : meaning;
+}
+
+/** Returns true for arrivals that a departure from the same place at the same time demotes. */
+export function isArrivedKind(kind: LosableKind): boolean {
+  return kind === 'arrived_anywhere' || kind === 'arrived_unlocated';
+}
+
+const RETURNED_MEANING: MilestoneMeaning = { status: 'returned', rule: 'return_started' };

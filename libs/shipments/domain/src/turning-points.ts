@@ -1,0 +1,127 @@
+import { chooseLatestTime, type Mode, type Timestamp } from '@tracking/contracts';
+import {
+  TIME_AFTER_ALL,
+  TIME_BEFORE_ALL,
+  type MilestoneSummary,
+  chooseEarlierEntry,
+  chooseLaterTime,
+} from './milestone-summary.ts';
+import type { Route } from './route.ts';
+import { getOccurredAt, type TimelineEntry } from './state.ts';
+import { isLeftAtOnce, type TurningPoints } from './status-demotions.ts';
+import { findFirstIndex } from './timeline.ts';
+
+/** Modes in which goods that could not be delivered wait for pickup. */
+const MODES_WITH_PICKUP_AFTER_ATTEMPT: readonly (Mode | null)[] = ['courier', 'road', 'air'];
+
+const NO_DEPARTURES: TurningPoints['departedFrom'] = [];
+
+/** Returns the turning points of a container: times before which its milestones are demoted. */
+export function findTurningPoints(summaries: readonly MilestoneSummary[], route: Route): TurningPoints {
+  // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
+  let departed = TIME_BEFORE_ALL;
+  let railDeparted = TIME_BEFORE_ALL;
+  let placelessDeparted = TIME_BEFORE_ALL;
+  let unavailable = TIME_BEFORE_ALL;
+  let returning = TIME_BEFORE_ALL;
+  let delivered: TimelineEntry | undefined;
+  let located: TimelineEntry | undefined;
+  let returnStarted = TIME_AFTER_ALL;
+  let departedFrom: TurningPoints['departedFrom'] = NO_DEPARTURES;
+  for (const summary of summaries) {
+    if (summary.departedFrom !== undefined) departedFrom = [...departedFrom, summary.departedFrom];
+    delivered = chooseEarlierEntry(delivered, summary.deliveredOrLater);
+    located = chooseEarlierEntry(located, summary.atDestination);
+    departed = chooseLaterTime(departed, summary.departed);
+    railDeparted = chooseLaterTime(railDeparted, summary.railDeparted);
+    placelessDeparted = chooseLaterTime(placelessDeparted, summary.placelessDeparted);
+    unavailable = chooseLaterTime(unavailable, summary.unavailable);
+    returning = chooseLaterTime(returning, summary.returning);
+    if (summary.returnStarted < returnStarted) returnStarted = summary.returnStarted;
+  }
+  const moved = findMovedTime(summaries, placelessDeparted, getOccurredAt(delivered) ?? TIME_AFTER_ALL);
+  let arrived = getOccurredAt(located) ?? TIME_AFTER_ALL;
+  for (const { losable } of summaries) {
+    const arrivals = losable.arrived_unlocated;
+    if (arrivals !== undefined) arrived = findEarlierArrival(arrived, arrivals, { moved, departedFrom }, route);
+  }
+  let availableAgain = TIME_BEFORE_ALL;
+  if (MODES_WITH_PICKUP_AFTER_ATTEMPT.includes(route.mode)) {
+    const since = chooseLatestTime(unavailable, returning);
+    for (const { losable } of summaries)
+      availableAgain = chooseLatestTime(availableAgain, findLastAvailability(losable, since, moved));
+  }
+  return {
+    departed,
+    railDeparted,
+    unavailable,
+    availableAgain,
+    returning,
+    returnStarted,
+    placelessDeparted,
+    moved,
+    movedBeforeArrival: arrived < moved ? arrived : moved,
+    arrived,
+    departedFrom,
+  };
+}
+
+/**
+ * Returns the earlier of a time and the first arrival at a missing or unknown place that no later movement demotes.
+ * @param arrivals arrivals at missing and unknown places, in timeline order
+ */
+function findEarlierArrival(
+  arrived: Timestamp,
+  arrivals: readonly TimelineEntry[],
+  points: Pick<TurningPoints, 'moved' | 'departedFrom'>,
+  route: Route,
+): Timestamp {
+  const start = findFirstIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
+  const first = getOccurredAt(findStayingArrival(arrivals, start, points, route)) ?? TIME_AFTER_ALL;
+  return first < arrived ? first : arrived;
+}
+
+/**
+ * Returns the latest time before the delivery at which the goods moved elsewhere than at the destination, or the latest
+ * departure from an unknown place.
+ */
+function findMovedTime(
+  summaries: readonly MilestoneSummary[],
+  placelessDeparted: Timestamp,
+  delivered: Timestamp,
+): Timestamp {
+  let moved = placelessDeparted;
+  for (const { elsewhere } of summaries) {
+    for (const entries of elsewhere) {
+      const end = findFirstIndex(entries, ({ occurred_at }) => occurred_at >= delivered);
+      const last = entries[end - 1];
+      if (last !== undefined && last.milestone.occurred_at > moved) moved = last.milestone.occurred_at;
+    }
+  }
+  return moved;
+}
+
+/** Returns the time of the last `available_for_pickup` that counts; `TIME_BEFORE_ALL` if there is none. */
+function findLastAvailability(
+  { available_anywhere, available_unlocated, available_at_destination }: MilestoneSummary['losable'],
+  since: Timestamp,
+  moved: Timestamp,
+): Timestamp {
+  const lasts = [available_anywhere, available_at_destination].map((entries) => getOccurredAt(entries?.at(-1)) ?? '');
+  const unlocated = getOccurredAt(available_unlocated?.at(-1)) ?? '';
+  const last = chooseLatestTime(...lasts, unlocated >= moved ? unlocated : '');
+  return last > since ? last : TIME_BEFORE_ALL;
+}
+
+/** Returns the first arrival, from an index on, without a departure from the same place at the same time. */
+export function findStayingArrival(
+  arrivals: readonly TimelineEntry[],
+  start: number,
+  points: Pick<TurningPoints, 'departedFrom'>,
+  route: Route,
+): TimelineEntry | undefined {
+  let place = start;
+  let arrival = arrivals[place];
+  while (arrival !== undefined && isLeftAtOnce(arrival, points, route)) arrival = arrivals[++place];
+  return arrival;
+}

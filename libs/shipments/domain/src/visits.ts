@@ -1,0 +1,115 @@
+import type { Milestone } from '@tracking/contracts';
+import {
+  type ActualMilestones,
+  type KindFilter,
+  type MilestoneGroups,
+  selectGroups,
+  type SortedEntries,
+} from './milestone-groups.ts';
+import type { MilestoneKind } from './milestone-kind.ts';
+import { compareReports } from './reports.ts';
+import type { TimelineEntry } from './state.ts';
+import { findFirstIndex } from './timeline.ts';
+
+/**
+ * Finds actual milestones that a later report of the same visit replaces. A feed without `external_id` reports a changed
+ * time as another milestone. If the event happens once per visit, only the report that was stated last counts for each
+ * visit, among the milestones with the same code, container, place and source. Milestones that other rules put aside
+ * must not be among them, because they neither replace reports nor begin or end visits.
+ */
+export function findReplacedReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
+  const replaced = new Set<TimelineEntry>();
+  for (const own of named.values()) addReplacedReports(own, [own, unnamed], replaced);
+  // Milestones without a container concern every container, so the departures and arrivals of all containers count.
+  addReplacedReports(unnamed, [unnamed, ...named.values()], replaced);
+  return replaced;
+}
+
+/** @param around milestones whose departures and arrivals begin and end visits */
+function addReplacedReports(
+  groups: MilestoneGroups,
+  around: readonly MilestoneGroups[],
+  replaced: Set<TimelineEntry>,
+): void {
+  for (const { kind, entries } of listRepeatedReports(groups)) {
+    const limits = selectGroups(around, createLimitFilter(kind));
+    const lastReports = new Map<string, TimelineEntry>();
+    for (const entry of entries) {
+      const key = `${countEndedVisits(entry, kind, limits)} ${entry.milestone.source}`;
+      const other = lastReports.get(key);
+      const isLast = other === undefined || compareReports(entry.milestone, other.milestone) > 0;
+      if (isLast) lastReports.set(key, entry);
+      if (other !== undefined) replaced.add(isLast ? other : entry);
+    }
+  }
+}
+
+/** Milestones with one code and place that may be reports of the same event. */
+interface RepeatedReports {
+  readonly kind: MilestoneKind;
+  readonly entries: readonly TimelineEntry[];
+}
+
+function listRepeatedReports(groups: MilestoneGroups): readonly RepeatedReports[] {
+  const repeated = findRepeatedKeys(groups);
+  if (repeated.size === 0) return [];
+  const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();
+  for (const [kind, entries] of groups) {
+    const { reportKey } = kind;
+    if (reportKey === undefined || !repeated.has(reportKey)) continue;
+    const reports = byKey.get(reportKey) ?? { kind, entries: [] };
+    byKey.set(reportKey, reports);
+    for (const entry of entries) if (canBeRepeated(entry)) reports.entries.push(entry);
+  }
+  return [...byKey.values()].filter((reports) => reports.entries.length > 1);
+}
+
+const NO_REPORT_KEYS: ReadonlySet<string> = new Set();
+
+/** Returns the keys of several milestones. */
+function findRepeatedKeys(groups: MilestoneGroups): ReadonlySet<string> {
+  if (!mayHaveRepeatedKeys(groups)) return NO_REPORT_KEYS;
+  const repeated = new Set<string>();
+  const seen = new Set<string>();
+  for (const [{ reportKey }, { length }] of groups) {
+    if (reportKey === undefined) continue;
+    if (length > 1 || seen.has(reportKey)) repeated.add(reportKey);
+    seen.add(reportKey);
+  }
+  return repeated;
+}
+
+/** Kinds whose places are named by their codes have keys of their own. Most shipments have only such kinds. */
+function mayHaveRepeatedKeys(groups: MilestoneGroups): boolean {
+  for (const [{ reportKey, isPlaceCode }, { length }] of groups)
+    if (reportKey !== undefined && (length > 1 || !isPlaceCode)) return true;
+  return false;
+}
+
+function canBeRepeated({ milestone: { external_id, source } }: TimelineEntry): boolean {
+  return external_id === null && source !== 'manual';
+}
+
+/**
+ * Returns a filter for the milestones that end visits of the place: departures from there; for departures, arrivals and
+ * loadings there, because another ship can leave with the goods. At a missing or unknown place, every departure or
+ * arrival ends a visit, because it can be one at that place.
+ */
+function createLimitFilter({ isDeparture, located }: MilestoneKind): KindFilter {
+  return (other) =>
+    (isDeparture ? other.isArrivalOfVisit || other.rules.handling === 'loaded' : other.isDeparture) &&
+    (!located.isKnown || other.located.key === located.key);
+}
+
+/**
+ * Returns the number of visits that ended before the milestone. A departure follows an arrival at the same time.
+ * @param limits milestones that end visits
+ */
+function countEndedVisits(
+  { milestone: { occurred_at: time } }: TimelineEntry,
+  { isDeparture }: MilestoneKind,
+  limits: readonly SortedEntries[],
+): number {
+  const isLater = ({ occurred_at }: Milestone) => (isDeparture ? occurred_at > time : occurred_at >= time);
+  return limits.reduce((count, entries) => count + findFirstIndex(entries, isLater), 0);
+}
