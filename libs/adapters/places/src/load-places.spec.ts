@@ -49,7 +49,7 @@ describe('places', () => {
     it('does not report a place as unknown because the tables lack it', async () => {
       const places = await loadPlaces();
       expect(places.find('DEQQQ')).toBeUndefined();
-      expect(places.isUnknown('DEQQQ')).toBe(false);
+      expect(places.isUnknownCode('DEQQQ')).toBe(false);
     });
 
     it('distinguishes names of places from codes of the same form', async () => {
@@ -59,15 +59,49 @@ describe('places', () => {
       expect(['JPTYO', 'DEDUI', 'DEQQQ', 'FRA', 'tokyo'].filter((code) => places.isName(code))).toEqual([]);
     });
 
+    it('finds airports by UN/LOCODE, and cities by IATA code', async () => {
+      const places = await loadPlaces();
+      for (const code of ['CNPVG', 'FRCDG', 'CZPRG', 'CNSHG', 'MIL', 'LON'])
+        expect(places.find(code)).toMatchObject({ code, latitude: expect.any(Number) });
+      expect(places.find('PARIS')).toBeUndefined();
+    });
+
+    it('lists the other codes of airports, cities and ports', async () => {
+      const places = await loadPlaces();
+      expect(places.listAliases('MXP')).toEqual(expect.arrayContaining(['MIL', 'ITMXP']));
+      expect(places.listAliases('MIL')).toEqual(expect.arrayContaining(['MXP', 'LIN', 'BGY']));
+      expect(places.listAliases('MXP')).not.toContain('LIN');
+      expect(places.listAliases('DEHAM')).toEqual(['HAM']);
+      expect(places.listAliases('FRCDG')).toEqual(['CDG', 'PAR']);
+      expect(places.listAliases('DEQQQ')).toEqual([]);
+    });
+
+    it.each([
+      ['LOS ANGELES, CA', ['USLAX']],
+      ['Los Angeles, California, United States', ['USLAX']],
+      ['Gda\u006e\u0301sk', ['PLGDN']],
+      ['Gda\u0144sk', ['PLGDN']],
+      ['ROTTERDAM, NETHERLANDS', ['NLRTM']],
+      ['Vancouver', ['CAVAN', 'YVR']],
+      ['VANCOUVER, WA', []],
+      ['Portland, ME', ['USPWM']],
+      ['Pier 400', undefined],
+      ['Los Angeles Pier 400', undefined],
+      ['', undefined],
+    ])('finds places by name: %s', async (text, codes) => {
+      const places = await loadPlaces();
+      expect(places.findByName(text)).toEqual(codes);
+    });
+
     it('reports a place of a nonexistent country as unknown', async () => {
       const places = await loadPlaces();
-      expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknown(code))).toEqual([]);
-      expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknown(code))).toEqual([]);
+      expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknownCode(code))).toEqual([]);
+      expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknownCode(code))).toEqual([]);
     });
 
     it('never reports an airport as unknown, because its code contains no country', async () => {
       const places = await loadPlaces();
-      expect(places.isUnknown('ZZZ')).toBe(false);
+      expect(places.isUnknownCode('ZZZ')).toBe(false);
     });
 
     it('handles inherited property names of objects', async () => {
@@ -89,7 +123,7 @@ describe('places', () => {
         name: 'Andorra la Vella',
         latitude: 42.5,
         longitude: 1.5167,
-        timezone: null,
+        timezone: 'Europe/Andorra',
       });
       expect(places.find('BRSSZ')).toMatchObject({
         latitude: -23.95,
@@ -115,8 +149,8 @@ describe('places', () => {
 
     it('reports places missing in the list as unknown, even if the tables have them', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
-      expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknown(code))).toEqual([]);
-      expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknown(code))).toEqual([]);
+      expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknownCode(code))).toEqual([]);
+      expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknownCode(code))).toEqual([]);
     });
 
     it('reads several concatenated files, with or without headers', async () => {
@@ -126,7 +160,7 @@ describe('places', () => {
       const bytes = Buffer.concat([Buffer.from(`﻿${header}\r\n${LIST}\r\n`), Buffer.from(second, 'latin1')]);
       const places = await loadPlaces({ file: await stored(bytes) });
       expect(places.find('SEMMA')).toMatchObject({ name: 'Malmö', latitude: 55.6 });
-      expect(places.isUnknown('ADALV')).toBe(false);
+      expect(places.isUnknownCode('ADALV')).toBe(false);
     });
 
     it.each([

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import type { Place, PlaceDirectory } from '@tracking/contracts';
+import { computeDistanceKm, type Place, type PlaceDirectory, splitIntoWords } from '@tracking/contracts';
+import { CITY_AIRPORTS } from './city-airports.ts';
 import { COUNTRY_CODES, type Location, LocodeList } from './locode-list.ts';
-import { PlaceIndex, splitIntoWords } from './place-index.ts';
+import { PlaceIndex } from './place-index.ts';
+import { type NamedPlace, PlaceNames } from './place-names.ts';
 
 /** The pattern accepts letters only, because words of names contain no digits. */
 const CODE_PATTERN = /^[A-Z]{5}$/;
+
+/** Distance in km within which a port and the airport with its letters belong to one city. */
+const MAX_CITY_KM = 80;
 
 interface PlacesOptions {
   /** Path of the operator's UN/LOCODE list (`PLACES_FILE`). */
@@ -17,13 +22,14 @@ interface PlacesOptions {
  * @throws PlacesFileError
  */
 export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDirectory> {
-  const [known, list] = await Promise.all([PlaceCatalog.load(), file ? LocodeList.load(file) : undefined]);
+  const [known, list] = await Promise.all([PlaceCatalog.loadCatalog(), file ? LocodeList.loadList(file) : undefined]);
   const find = (code: string): Place | undefined => {
-    const listed = list?.find(code);
-    const place = known.find(code);
+    const listed = list?.findLocation(code);
+    const place = known.findPlace(code);
     return listed === undefined ? place : mergePlace(code, listed, place);
   };
   let index: PlaceIndex | undefined;
+  let names: PlaceNames | undefined;
   return {
     find,
     search(text, limit) {
@@ -31,13 +37,31 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
       index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
       return index.search(text, limit);
     },
-    isUnknown(code) {
+    isUnknownCode(code) {
       // A UN/LOCODE list has no information about IATA codes of airports.
       if (code.length !== 5) return false;
-      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
+      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasCode(code));
     },
-    isName: (code) => list?.has(code) !== true && known.isName(code),
+    isName: (code) => list?.hasCode(code) !== true && known.isName(code),
+    findByName(text) {
+      names ??= new PlaceNames(listNamedPlaces(known, list));
+      return names.findCodes(text);
+    },
+    listAliases: (code) => known.listAliases(code),
   };
+}
+
+function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): Iterable<NamedPlace> {
+  yield* known.listNamed();
+  for (const [code, { name }] of Object.entries(CITY_AIRPORTS)) {
+    const country = known.findPlace(code)?.country;
+    if (country !== undefined) yield { code, country, name, subdivision: '' };
+  }
+  if (list === undefined) return;
+  for (const code of list.codes) {
+    const name = list.findLocation(code)?.name ?? null;
+    yield { code, country: code.slice(0, 2), name, subdivision: known.findNamed(code)?.subdivision ?? '' };
+  }
 }
 
 /** Merges a location of the list with the tables. Both coordinates come from the same source. */
@@ -52,6 +76,7 @@ function mergePlace(code: string, listed: Location, known: Place | undefined): P
 class PlaceCatalog {
   /** The tables are parsed line by line on demand, so that 12,000 places add only a few milliseconds to the start. */
   readonly #lines: ReadonlyMap<string, string>;
+  readonly #parsed = new Map<string, Place>();
   /** Words of place names that look like codes. They are computed when an unknown code is first looked up. */
   #names: ReadonlySet<string> | undefined;
 
@@ -59,7 +84,7 @@ class PlaceCatalog {
     this.#lines = lines;
   }
 
-  static async load(): Promise<PlaceCatalog> {
+  static async loadCatalog(): Promise<PlaceCatalog> {
     const text = await readFile(new URL('./table/places.tsv', import.meta.url), 'utf8');
     const lines = new Map<string, string>();
     for (const line of text.split('\n')) {
@@ -73,7 +98,60 @@ class PlaceCatalog {
     return this.#lines.keys();
   }
 
-  find(code: string): Place | undefined {
+  /** Finds a port, an airport, a city with several airports, or the UN/LOCODE of one of these airports or cities. */
+  findPlace(code: string): Place | undefined {
+    const place = this.#findLine(code);
+    if (place !== undefined) return place;
+    const city = Object.hasOwn(CITY_AIRPORTS, code) ? CITY_AIRPORTS[code] : undefined;
+    const first = city?.airports.map((airport) => this.#findLine(airport)).find((airport) => airport !== undefined);
+    if (city !== undefined && first !== undefined) return { ...first, code, name: city.name };
+    if (!CODE_PATTERN.test(code) || this.isName(code)) return undefined;
+    const airport = this.findPlace(code.slice(2));
+    return airport?.country === code.slice(0, 2) ? { ...airport, code } : undefined;
+  }
+
+  /** Implements `Places.listAliases`. */
+  listAliases(code: string): readonly string[] {
+    if (code.length === 5) {
+      const airport =
+        this.#findLine(code) === undefined ? this.findPlace(code)?.code.slice(2) : this.#findAirportOfPort(code);
+      return airport === undefined ? [] : [airport, ...listCityAliases(airport)];
+    }
+    const country = this.findPlace(code)?.country;
+    if (country === undefined) return [];
+    const iata = [code, ...listCityAliases(code)];
+    const locodes = iata.map((each) => `${country}${each}`).filter((each) => this.listAliases(each).includes(code));
+    return [...iata.slice(1), ...locodes];
+  }
+
+  /** Returns the airport with the last three letters of a UN/LOCODE, if it is in the same city. */
+  #findAirportOfPort(code: string): string | undefined {
+    const [port, airport] = [this.#findLine(code), this.findPlace(code.slice(2))];
+    if (port === undefined || airport?.country !== port.country) return undefined;
+    return computeDistanceKm(port, airport) <= MAX_CITY_KM ? airport.code : undefined;
+  }
+
+  *listNamed(): Iterable<NamedPlace> {
+    for (const code of this.codes) {
+      const place = this.findNamed(code);
+      if (place !== undefined) yield place;
+    }
+  }
+
+  /** Returns a place of the table with its state. */
+  findNamed(code: string): NamedPlace | undefined {
+    const place = this.#findLine(code);
+    return place && { ...place, subdivision: this.#lines.get(code)?.split('\t')[6] ?? '' };
+  }
+
+  /** Finds a port or airport of the table. Keeps parsed lines, because shipments share most of their places. */
+  #findLine(code: string): Place | undefined {
+    const parsed = this.#parsed.get(code) ?? this.#parseLine(code);
+    if (parsed !== undefined) this.#parsed.set(code, parsed);
+    return parsed;
+  }
+
+  #parseLine(code: string): Place | undefined {
     const line = this.#lines.get(code);
     if (line === undefined) return undefined;
     const [, country = '', name = '', latitude = '', longitude = '', timezone = ''] = line.split('\t');
@@ -97,3 +175,14 @@ class PlaceCatalog {
     return new Set(words.map((word) => word.toUpperCase()).filter((word) => CODE_PATTERN.test(word)));
   }
 }
+
+/** Returns the airports of a city, or the city of an airport. */
+function listCityAliases(code: string): readonly string[] {
+  const airports = Object.hasOwn(CITY_AIRPORTS, code) ? (CITY_AIRPORTS[code]?.airports ?? []) : [];
+  const city = CITIES_BY_AIRPORT.get(code);
+  return [...airports, ...(city === undefined ? [] : [city])].filter((alias) => alias !== code);
+}
+
+const CITIES_BY_AIRPORT: ReadonlyMap<string, string> = new Map(
+  Object.entries(CITY_AIRPORTS).flatMap(([city, { airports }]) => airports.map((airport) => [airport, city] as const)),
+);

@@ -54,14 +54,14 @@ export class LocodeList {
   /** Maps code to `name TAB coordinates`. Strings for 116,000 locations use a third of the memory of objects. */
   readonly #locations = new Map<string, string>();
 
-  static async load(file: string): Promise<LocodeList> {
+  static async loadList(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
       if ((await stat(file)).size > MAX_FILE_BYTES)
         throw new Error('the file is larger than any UN/LOCODE list; specify a UN/LOCODE list as CSV');
-      readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
+      readCsv(await readFile(file), (fields, line) => list.#addLine(fields, line));
     } catch (error) {
-      throw new PlacesFileError(`PLACES_FILE ${file}: ${fileErrorReason(error)}`, { cause: error });
+      throw new PlacesFileError(`PLACES_FILE ${file}: ${describeFileError(error)}`, { cause: error });
     }
     if (list.#locations.size === 0)
       throw new PlacesFileError(`PLACES_FILE ${file}: contains no location; use a UN/LOCODE list as CSV`);
@@ -72,11 +72,11 @@ export class LocodeList {
     return this.#locations.keys();
   }
 
-  has(code: string): boolean {
+  hasCode(code: string): boolean {
     return this.#locations.has(code);
   }
 
-  find(code: string): Location | undefined {
+  findLocation(code: string): Location | undefined {
     const stored = this.#locations.get(code);
     if (stored === undefined) return undefined;
     const [name = '', coordinates = ''] = stored.split('\t');
@@ -88,7 +88,7 @@ export class LocodeList {
     };
   }
 
-  #add(fields: readonly string[], line: number): void {
+  #addLine(fields: readonly string[], line: number): void {
     if (fields.length === 1 && fields[0] === '') return;
     if (fields.slice(0, 3).join().toLowerCase() === HEADER_FIELD_PATTERN) return;
     const [, country = '', location = '', name = '', plainName = ''] = fields;
@@ -111,7 +111,7 @@ function parseDegrees(text: string, limit: number): number | null {
   if (value > limit) return null;
   return side === 'S' || side === 'W' ? -value : value;
 }
-function fileErrorReason(error: unknown): string {
+function describeFileError(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return FILE_ERROR_MESSAGES.get(code) ?? message;
 }

@@ -1,11 +1,9 @@
-import type { Place } from '@tracking/contracts';
+import { type Place, splitIntoWords } from '@tracking/contracts';
 
 /** Maximum number of entries that one search visits. For a single letter, the first matches are as good as any. */
 const MAX_VISITED_ENTRIES = 5_000;
 /** Maximum number of words in a search. No place name has more words. */
 const MAX_SEARCH_WORDS = 10;
-const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
-const COMBINING_MARKS = /\p{M}/gu;
 
 interface IndexEntry {
   readonly word: string;
@@ -26,7 +24,7 @@ export class PlaceIndex {
       entries.push({ word: code.toLowerCase(), code });
       for (const word of splitIntoWords(find(code)?.name ?? '')) entries.push({ word, code });
     }
-    this.entries = entries.sort((one, other) => compare(one.word, other.word));
+    this.entries = entries.sort((one, other) => compareTexts(one.word, other.word));
   }
 
   /** Implements `PlaceDirectory.search`. */
@@ -36,7 +34,7 @@ export class PlaceIndex {
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
-    const first = this.firstIndexFrom(longest);
+    const first = this.findFirstIndex(longest);
     for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_ENTRIES)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
@@ -44,15 +42,15 @@ export class PlaceIndex {
     }
     const asked = text.trim().toUpperCase();
     return [...found.values()]
-      .sort((one, other) => rankPlace(one, asked) - rankPlace(other, asked) || compareByName(one, other))
+      .sort((one, other) => computePlaceRank(one, asked) - computePlaceRank(other, asked) || compareByName(one, other))
       .slice(0, limit);
   }
 
-  private firstIndexFrom(word: string): number {
+  private findFirstIndex(word: string): number {
     let [from, to] = [0, this.entries.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      if (compare(this.entries[middle]?.word ?? '', word) < 0) from = middle + 1;
+      if (compareTexts(this.entries[middle]?.word ?? '', word) < 0) from = middle + 1;
       else to = middle;
     }
     return from;
@@ -64,20 +62,15 @@ function matchesAllPrefixes({ code, name }: Place, beginnings: readonly string[]
   return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
 }
 
-function rankPlace({ code }: Place, asked: string): number {
+function computePlaceRank({ code }: Place, asked: string): number {
   if (code === asked) return 0;
   return code.length === 5 ? 1 : 2;
 }
 
 function compareByName(one: Place, other: Place): number {
-  return compare(one.name ?? one.code, other.name ?? other.code) || compare(one.code, other.code);
+  return compareTexts(one.name ?? one.code, other.name ?? other.code) || compareTexts(one.code, other.code);
 }
 
-/** Splits a text into words in lower case without accents. */
-export function splitIntoWords(text: string): readonly string[] {
-  return text.normalize('NFKD').replaceAll(COMBINING_MARKS, '').toLowerCase().match(WORD_PATTERN) ?? [];
-}
-
-function compare(left: string, right: string): number {
+function compareTexts(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -13,6 +13,7 @@ interface SeaPort {
   readonly name: string;
   readonly coordinates?: readonly [longitude: number, latitude: number];
   readonly timezone?: string;
+  readonly province?: string;
 }
 interface AirportRow {
   readonly iata: string;
@@ -26,22 +27,26 @@ interface TableRow {
   readonly code: string;
   readonly country: string;
   readonly name: string;
-  readonly at: Coordinates | null;
+  readonly at: PlaceCoordinates | null;
   readonly zone: string | null;
+  /** Name of the state or province; empty if it is not known. */
+  readonly subdivision: string;
 }
-interface Coordinates {
+interface PlaceCoordinates {
   readonly latitude: number;
   readonly longitude: number;
 }
 
 /** Coordinates and zones that correct errors of the packages which no rule below finds. */
 const AIRPORT_ZONE_FIXES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
-const PORT_COORDINATE_FIXES: Readonly<Record<string, Coordinates>> = {
+const PORT_COORDINATE_FIXES: Readonly<Record<string, PlaceCoordinates>> = {
   CNDCB: { latitude: 22.48, longitude: 113.87 },
   CNFOC: { latitude: 26.07, longitude: 119.3 },
   CNSTG: { latitude: 23.36, longitude: 116.68 },
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
+/** Codes in common use that `sea-ports` lacks, with the code of the port whose other columns they have. */
+const OTHER_PORT_CODES: Readonly<Record<string, string>> = { CNSHG: 'CNSHA' };
 /** Ports whose time zone is correct although the nearest airport of the country has another zone. */
 const PORTS_WITH_CORRECT_TIME_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
 /** Current names of renamed time zones that the packages still use. */
@@ -62,12 +67,19 @@ const MAX_PLAUSIBLE_KM = 500;
 /** Distance in km within which an airport of the same country has the port's time zone. */
 const MAX_SAME_ZONE_KM = 120;
 
-export async function makeTable(): Promise<string> {
+export async function generatePlaceTable(): Promise<string> {
   const require = createRequire(import.meta.url);
   const ports = require('sea-ports/lib/ports.json') as Readonly<Record<string, SeaPort>>;
   const { findAirports } = require('airport-data-js') as { findAirports(filter: object): Promise<AirportRow[]> };
-  const airports = (await findAirports({})).filter(isUsable).map(airportRow);
-  const rows = [...Object.entries(ports).flatMap(([code, port]) => portRow(code, port, airports)), ...airports];
+  const airports = (await findAirports({})).filter(isUsable).map(createAirportRow);
+  const additions = Object.entries(OTHER_PORT_CODES).flatMap(([code, like]) => {
+    const port = ports[like];
+    return port === undefined || ports[code] !== undefined ? [] : [[code, port] as const];
+  });
+  const rows = [
+    ...[...Object.entries(ports), ...additions].flatMap(([code, port]) => createPortRow(code, port, airports)),
+    ...airports,
+  ];
   rows.sort((a, b) => (a.code < b.code ? -1 : 1));
   return rows.map(formatTableLine).join('\n') + '\n';
 }
@@ -76,7 +88,7 @@ function isUsable(row: AirportRow): boolean {
   return /^[A-Z]{3}$/.test(row.iata) && COUNTRY_CODES.has(row.country_code);
 }
 
-function airportRow(row: AirportRow): TableRow {
+function createAirportRow(row: AirportRow): TableRow {
   const zone = AIRPORT_ZONE_FIXES[row.iata] ?? row.time;
   const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
   return {
@@ -84,21 +96,36 @@ function airportRow(row: AirportRow): TableRow {
     country: row.country_code,
     name: row.airport,
     at: row.latitude !== '' && isOnEarth(at) ? at : null,
-    zone: validZone(zone),
+    zone: findValidZone(zone),
+    subdivision: '',
   };
 }
 
-function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
+function createPortRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
   const country = code.slice(0, 2);
   if (!COUNTRY_CODES.has(country)) return []; // The Netherlands Antilles (AN) were dissolved.
   const around = airports.filter((airport) => airport.country === country && airport.at);
-  const at = plausibleCoordinates(code, port, around);
-  return [{ code, country, name: port.name, at, zone: portZone(code, port, at, around) }];
+  const at = findPlausibleCoordinates(code, port, around);
+  return [
+    {
+      code,
+      country,
+      name: port.name,
+      at,
+      zone: findPortZone(code, port, at, around),
+      subdivision: port.province ?? '',
+    },
+  ];
 }
 
 /** Returns the time zone of the port if airports nearby confirm it; otherwise the zone of these airports. */
-function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
-  const own = validZone(port.timezone);
+function findPortZone(
+  code: string,
+  port: SeaPort,
+  at: PlaceCoordinates | null,
+  around: readonly TableRow[],
+): string | null {
+  const own = findValidZone(port.timezone);
   if (PORTS_WITH_CORRECT_TIME_ZONE.has(code)) return own;
   const nearest = at ? findNearest(at, around) : undefined;
   const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
@@ -111,7 +138,7 @@ function portZone(code: string, port: SeaPort, at: Coordinates | null, around: r
  * Returns the port's coordinates. They are swapped if only the swapped coordinates are in the country; the result is
  * null if they are wrong.
  */
-function plausibleCoordinates(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
+function findPlausibleCoordinates(code: string, port: SeaPort, around: readonly TableRow[]): PlaceCoordinates | null {
   if (PORT_COORDINATE_FIXES[code]) return PORT_COORDINATE_FIXES[code];
   if (!port.coordinates) return null;
   const [longitude, latitude] = port.coordinates;
@@ -127,19 +154,19 @@ function plausibleCoordinates(code: string, port: SeaPort, around: readonly Tabl
 }
 
 function findNearest(
-  at: Coordinates,
+  at: PlaceCoordinates,
   airports: readonly TableRow[],
 ): { readonly airport: TableRow; readonly km: number } | undefined {
   let best: { airport: TableRow; km: number } | undefined;
   for (const airport of airports) {
-    const km = airport.at ? distanceKm(at, airport.at) : Infinity;
+    const km = airport.at ? computeDistanceKm(at, airport.at) : Infinity;
     if (!best || km < best.km) best = { airport, km };
   }
   return best;
 }
 
 /** Returns the great-circle distance in km. */
-function distanceKm(a: Coordinates, b: Coordinates): number {
+function computeDistanceKm(a: PlaceCoordinates, b: PlaceCoordinates): number {
   const radians = Math.PI / 180;
   const height = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
   const width = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
@@ -147,11 +174,11 @@ function distanceKm(a: Coordinates, b: Coordinates): number {
   return 12_742 * Math.asin(Math.sqrt(chord));
 }
 
-function isOnEarth({ latitude, longitude }: Coordinates): boolean {
+function isOnEarth({ latitude, longitude }: PlaceCoordinates): boolean {
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
 }
 
-function validZone(name: string | undefined): string | null {
+function findValidZone(name: string | undefined): string | null {
   const zone = name?.replaceAll(' ', '') ?? '';
   const current = RENAMED_ZONES[zone] ?? zone;
   return current !== '' && formatOffsets(current) !== null ? current : null;
@@ -178,10 +205,10 @@ function formatOffset(zone: string, at: Date): string {
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function formatTableLine({ code, country, name, at, zone }: TableRow): string {
+function formatTableLine({ code, country, name, at, zone, subdivision }: TableRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
-  const plain = name.replace(/\s+/g, ' ').trim();
-  return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? ''].join('\t');
+  const [plain, state] = [name, subdivision].map((text) => text.replace(/\s+/g, ' ').trim());
+  return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? '', state].join('\t').trimEnd();
 }
 
-if (import.meta.main) writeFileSync(TABLE_FILE, await makeTable());
+if (import.meta.main) writeFileSync(TABLE_FILE, await generatePlaceTable());
