@@ -1,6 +1,6 @@
 import { toStreamName } from '@tracking/shipments-domain';
-import { milestone, milestones, scope, patch, upsert } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { createMilestone, createMilestones, SAMPLE_SCOPE, createPatch, createUpsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
 
 describe('many concurrent commands', () => {
   let engine: TestEngine;
@@ -12,10 +12,10 @@ describe('many concurrent commands', () => {
   const stored = (shipmentId: string) => engine.store.read(toStreamName(shipmentId));
 
   it('a thousand upserts of one external_id create one shipment in one stream', async () => {
-    const shipments = replica(engine.store);
+    const shipments = createReplica(engine.store);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
-        shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${n}` })),
+        shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: `HB-${n}` })),
       ),
     );
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(1);
@@ -34,10 +34,10 @@ describe('many concurrent commands', () => {
   });
 
   it('200 equal upserts by two replicas create one shipment and nothing else', async () => {
-    const replicas = [replica(engine.store), replica(engine.store)];
+    const replicas = [createReplica(engine.store), createReplica(engine.store)];
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
-        replicas.map((each) => each.upsertShipment(upsert({ external_id: 'PO-1' }))),
+        replicas.map((each) => each.upsertShipment(createUpsert({ external_id: 'PO-1' }))),
       ).flat(),
     );
     const outcomes = answers.map(({ answer }) => answer.outcome).sort();
@@ -46,12 +46,14 @@ describe('many concurrent commands', () => {
   });
 
   it('exactly one of 60 that expect the same version is executed, on any replica', async () => {
-    const replicas = [replica(engine.store), replica(engine.store), replica(engine.store)];
-    let { shipment } = (await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }))).answer;
+    const replicas = [createReplica(engine.store), createReplica(engine.store), createReplica(engine.store)];
+    let { shipment } = (await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }))).answer;
     for (let round = 0; round < 5; round++) {
       const expected = { expected_versions: [shipment.version] };
       const writes = Array.from({ length: 60 }, (_, n) =>
-        replicas[n % 3]!.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${round}-${n}` }, expected)),
+        replicas[n % 3]!.upsertShipment(
+          createUpsert({ external_id: 'PO-1', house_bill: `HB-${round}-${n}` }, expected),
+        ),
       );
       const outcomes = await Promise.allSettled(writes);
       const written = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.answer] : []));
@@ -68,10 +70,10 @@ describe('many concurrent commands', () => {
   });
 
   it('1,000 different milestones of one shipment are all recorded', async () => {
-    const shipments = replica(engine.store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(engine.store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const answers = await Promise.all(
-      milestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
+      createMilestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
     );
     expect(answers.filter(({ answer }) => answer.outcome === 'recorded')).toHaveLength(1_000);
     const events = await stored(answer.shipment.id);
@@ -83,19 +85,19 @@ describe('many concurrent commands', () => {
   });
 
   it('of two replicas on one shipment lose nothing, and neither reads a state that never existed', async () => {
-    const replicas = [replica(engine.store), replica(engine.store)];
-    const { answer } = await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const replicas = [createReplica(engine.store), createReplica(engine.store)];
+    const { answer } = await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const work = replicas.map(async (each, n) => {
       for (let round = 0; round < 10; round++) {
         await Promise.all([
-          ...milestones(id, 15, { request_id: `req_${n}_${round}` }).map((command, m) =>
+          ...createMilestones(id, 15, { request_id: `req_${n}_${round}` }).map((command, m) =>
             each.recordMilestone({
               ...command,
               milestone: { ...command.milestone, location: `replica ${n} round ${round} checkpoint ${m}` },
             }),
           ),
-          each.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
+          each.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
         ]);
       }
     });
@@ -103,17 +105,17 @@ describe('many concurrent commands', () => {
     const events = await stored(id);
     expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(300);
-    const fresh = await replica(engine.store).getShipment({ ...scope, shipment_id: id });
-    for (const each of replicas) expect(await each.getShipment({ ...scope, shipment_id: id })).toEqual(fresh);
+    const fresh = await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id });
+    for (const each of replicas) expect(await each.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual(fresh);
     expect(fresh?.record.version).toBe(events.length);
   });
 
   it('that are refused do not affect those in the same batch', async () => {
-    const shipments = replica(engine.store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(engine.store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const results = await Promise.allSettled(
-      milestones(id, 50).map((command, n) =>
+      createMilestones(id, 50).map((command, n) =>
         shipments.recordMilestone(
           n % 2 === 0 ? command : { ...command, milestone: { ...command.milestone, container_number: 'MSCU6639870' } },
         ),
@@ -132,9 +134,9 @@ describe('many concurrent commands', () => {
       sizes.push(Buffer.byteLength(JSON.stringify(events)));
       return append();
     };
-    const shipments = replica(store);
+    const shipments = createReplica(store);
     const commands = Array.from({ length: 30 }, (_, n) =>
-      upsert({
+      createUpsert({
         external_id: 'PO-1',
         references: Array.from({ length: 50 }, () => ({ type: 'po', value: 'ß'.repeat(900) + String(n) })),
       }),
@@ -150,12 +152,12 @@ describe('many concurrent commands', () => {
   });
 
   it('too large for an append do not affect others', async () => {
-    const shipments = replica(engine.store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(engine.store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     // Counted in characters, the append would not be too large.
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, '港'.repeat(7_000)]));
     const changes = [{ vessel: 'Honam' }, { metadata }, { vessel: 'Ever Ace' }].map((fields) =>
-      shipments.patchShipment(patch(answer.shipment.id, fields)),
+      shipments.patchShipment(createPatch(answer.shipment.id, fields)),
     );
     const results = await Promise.allSettled(changes);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -163,12 +165,12 @@ describe('many concurrent commands', () => {
   });
 
   it('for different shipments do not block each other', async () => {
-    const shipments = replica(engine.store);
+    const shipments = createReplica(engine.store);
     const created = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(upsert({ external_id: `PO-${n}` }))),
+      Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))),
     );
     const answers = await Promise.all(
-      created.map(({ answer }) => shipments.recordMilestone(milestone(answer.shipment.id))),
+      created.map(({ answer }) => shipments.recordMilestone(createMilestone(answer.shipment.id))),
     );
     for (const [n, { answer }] of answers.entries()) {
       expect(answer.milestone.shipment_id).toBe(created[n]?.answer.shipment.id);

@@ -1,5 +1,5 @@
 import { DomainError, isInScope, type RuleSettings, type Warning } from '@tracking/contracts';
-import { eventSizeBytes, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
+import { computeEventBytes, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
 import {
   type AnswerOf,
   type CommandResult,
@@ -87,7 +87,7 @@ export function decideBatch(
 ): BatchDecision {
   const batch = new DecidedBatch(loaded);
   for (const command of commands) {
-    if (!batch.add(command, createDecideContext(command, basis))) break;
+    if (!batch.tryAddCommand(command, createDecideContext(command, basis))) break;
   }
   return batch.toBatchDecision();
 }
@@ -107,11 +107,11 @@ class DecidedBatch {
   }
 
   /** Decides one more command. Returns false if its events do not fit into the append. */
-  add(command: ShipmentCommand, context: DecideContext): boolean {
+  tryAddCommand(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isInScope(this.state, command)) throw createShipmentNotFoundError();
       if (this.state === undefined || findCommandRevision(this.state, command.id) === undefined) {
-        return this.decide(command, context);
+        return this.decideCommand(command, context);
       }
       this.outcomes.push({ kind: 'repeated' });
     } catch (error) {
@@ -120,13 +120,13 @@ class DecidedBatch {
     return true;
   }
 
-  private decide(command: ShipmentCommand, context: DecideContext): boolean {
+  private decideCommand(command: ShipmentCommand, context: DecideContext): boolean {
     const decision = decide(command, this.state, context);
     const made = toShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);
     if (after === undefined) throw new Error(`cannot decide ${command.type}: its events create no shipment`);
     const stored = made.map(toNewEvent);
-    const bytes = stored.reduce((sum, event) => sum + eventSizeBytes(event), 0);
+    const bytes = stored.reduce((sum, event) => sum + computeEventBytes(event), 0);
     if (bytes > MAX_COMMAND_BYTES) throw createCommandTooLargeError();
     this.bytes += bytes;
     if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;
@@ -227,7 +227,7 @@ function decideWarnings(
 /** Reads the rule settings of workspaces. */
 export interface RuleSettingsReader {
   /** Returns settings that are at most 5 seconds old. @throws Unavailable */
-  of(workspaceId: string): Promise<RuleSettings>;
+  getCachedSettings(workspaceId: string): Promise<RuleSettings>;
 }
 
 /** Maximum number of workspaces whose settings are cached. The least recently used settings are dropped first. */
@@ -241,9 +241,9 @@ export function cacheRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHE
   // Limited by size, because with `max` the cache would allocate memory for all entries at once.
   const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {
-    async of(workspaceId) {
+    async getCachedSettings(workspaceId) {
       try {
-        const settings = await reader.of(workspaceId);
+        const settings = await reader.getCachedSettings(workspaceId);
         known.set(workspaceId, settings);
         return settings;
       } catch (error) {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { type EventStore, MAX_APPEND_BYTES, eventSizeBytes } from '@tracking/ports';
+import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/ports';
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
-import { milestones, patch, scope, upsert } from '../test/builders.ts';
-import { TestEngine, replica } from '../test/engine.ts';
-import { createEventTransfer } from './operations.ts';
+import { createMilestones, createPatch, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { TestEngine, createReplica } from '../test/engine.ts';
+import { createEventTransfer, createTimeFinder } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
   const engine = await TestEngine.open();
@@ -16,12 +16,12 @@ async function withStore(work: (store: EventStore) => Promise<void>): Promise<vo
 }
 
 async function written(eventStore: EventStore, shipments: number, milestonesEach: number): Promise<readonly string[]> {
-  const service = replica(eventStore);
+  const service = createReplica(eventStore);
   const ids: string[] = [];
   for (let n = 0; n < shipments; n += 1) {
-    const { answer } = await service.upsertShipment(upsert({ external_id: `T-${n}` }));
+    const { answer } = await service.upsertShipment(createUpsert({ external_id: `T-${n}` }));
     ids.push(answer.shipment.id);
-    await Promise.all(milestones(answer.shipment.id, milestonesEach).map((one) => service.recordMilestone(one)));
+    await Promise.all(createMilestones(answer.shipment.id, milestonesEach).map((one) => service.recordMilestone(one)));
   }
   return ids;
 }
@@ -46,7 +46,7 @@ const asImported = (event: ExportedEvent): ExportedEvent => ({
 /** Returns the event with a new id and a note that makes its data and metadata this large. */
 function ofSize(event: ExportedEvent, bytes: number): ExportedEvent {
   const padded = (note: string) => ({ ...event, id: randomUUID(), data: { ...event.data, note } });
-  return padded('x'.repeat(bytes - eventSizeBytes(padded(''))));
+  return padded('x'.repeat(bytes - computeEventBytes(padded(''))));
 }
 
 const refused = async (importing: Promise<unknown>) => {
@@ -54,6 +54,20 @@ const refused = async (importing: Promise<unknown>) => {
   expect(error).toBeInstanceOf(DomainError);
   expect(error).toMatchObject({ code: 'validation_failed' });
 };
+
+it('finds when the first event after a position was recorded', () =>
+  withStore(async (store) => {
+    const findTimeAfter = createTimeFinder(createEventTransfer(store));
+    expect(await findTimeAfter(null)).toBeUndefined();
+    const service = createReplica(store);
+    await service.upsertShipment(createUpsert({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));
+    const position = (await store.head())!;
+    await service.upsertShipment(createUpsert({ external_id: 'T-2' }, { at: '2026-03-01T13:00:00.000Z' }));
+    await service.upsertShipment(createUpsert({ external_id: 'T-3' }, { at: '2026-03-01T14:00:00.000Z' }));
+    expect(await findTimeAfter(null)).toBe('2026-03-01T12:00:00.000Z');
+    expect(await findTimeAfter(position)).toBe('2026-03-01T13:00:00.000Z');
+    expect(await findTimeAfter((await store.head())!)).toBeUndefined();
+  }));
 
 describe('events from one store to another', () => {
   it('are not exported from a position of another store', () =>
@@ -73,11 +87,11 @@ describe('events from one store to another', () => {
         await createEventTransfer(to).importEvents({ events });
         await createEventTransfer(to).importEvents({ events: events.slice(3, 20) });
         expect(new Set(await everything(to, 500))).toEqual(new Set(events.map(asImported)));
-        const service = replica(to);
-        const source = replica(from);
+        const service = createReplica(to);
+        const source = createReplica(from);
         for (const id of ids) {
-          const found = await service.getShipment({ ...scope, shipment_id: id });
-          expect(found?.record).toEqual((await source.getShipment({ ...scope, shipment_id: id }))?.record);
+          const found = await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id });
+          expect(found?.record).toEqual((await source.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record);
         }
       });
     });
@@ -97,13 +111,13 @@ describe('events from one store to another', () => {
 
   it('are stored if a shipment needs several appends, in any alphabet', async () => {
     await withStore(async (from) => {
-      const service = replica(from);
-      const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1' }));
+      const service = createReplica(from);
+      const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1' }));
       const metadata = (text: string) => Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, text]));
       for (const character of ['ø', '港', '船', '海', '貨'])
-        await service.patchShipment(patch(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }));
+        await service.patchShipment(createPatch(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }));
       const events = await everything(from, 500);
-      expect(events.reduce((sum, event) => sum + eventSizeBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
+      expect(events.reduce((sum, event) => sum + computeEventBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
       await withStore(async (to) => {
         await createEventTransfer(to).importEvents({ events });
         await createEventTransfer(to).importEvents({ events });
@@ -168,7 +182,7 @@ describe('events from one store to another', () => {
         if (!first || !second) throw new Error('too few events');
         const there = [first, { ...second, id: randomUUID() }];
         await importEvents({ events: there });
-        const conflict = { stream, shipment_id: conflicting, external_id: 'T-1', ...scope, revision: 1 };
+        const conflict = { stream, shipment_id: conflicting, external_id: 'T-1', ...SAMPLE_SCOPE, revision: 1 };
         const result = { stored: others.length + 1, conflicts: [conflict] };
         for (let time = 0; time < 2; time += 1)
           expect(await importEvents({ events, skip_conflicts: true })).toEqual(result);

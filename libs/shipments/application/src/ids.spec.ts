@@ -6,7 +6,7 @@ const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
 const command = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a11';
 const other = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a12';
 
-describe('shipmentIdFor', () => {
+describe('createShipmentId', () => {
   it('is 128 bits of SHA-256 over the length-prefixed scope and external_id, in base32', () => {
     const prefixed = Buffer.concat(
       ['wsp_1', 'live', 'PO-1'].flatMap((part) => {

@@ -26,7 +26,7 @@ function encodeBase32(bytes: Uint8Array): string {
  * Returns the first `bits` (whole bytes) of a SHA-256 hash. The input contains each text after its length, so that
  * different lists of texts never have the same input.
  */
-function digest(bits: number, ...parts: readonly string[]): string {
+function hashTexts(bits: number, ...parts: readonly string[]): string {
   const prefixed = parts.flatMap((part) => {
     const bytes = Buffer.from(part);
     const length = Buffer.alloc(4);
@@ -48,8 +48,8 @@ export function createShipmentId(
 ): string {
   const token =
     typeof externalId === 'string'
-      ? digest(128, scope.workspace_id, scope.environment, externalId)
-      : digest(128, commandId);
+      ? hashTexts(128, scope.workspace_id, scope.environment, externalId)
+      : hashTexts(128, commandId);
   return toShipmentId(token);
 }
 
@@ -58,7 +58,7 @@ export function createShipmentId(
  * token, so that a later command finds the stream from the id alone.
  */
 export function createPartId(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${toShipmentToken(shipmentId)}${digest(80, commandId, kind, String(n))}`;
+  return `${kind}_${toShipmentToken(shipmentId)}${hashTexts(80, commandId, kind, String(n))}`;
 }
 
 /**

@@ -1,13 +1,13 @@
 export type { WrittenAnswer } from './decide-batch.ts';
-export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
+export { RecheckJob, type RecheckJobDependencies } from './clock/recheck-job.ts';
 export {
   RULES_VERSION,
-  ReleaseRecheck,
+  UpgradeRecheck,
   type UnsettledShipments,
   type Recheck,
-  type Rechecks,
+  type RecheckStore,
 } from './clock/rechecks.ts';
-export { RuleClock, type RuleClockParts, type DueShipment, type DueShipmentList } from './clock/rule-clock.ts';
+export { RuleClock, type RuleClockDependencies, type DueShipment, type DueShipmentList } from './clock/rule-clock.ts';
 export {
   type EventTransfer,
   createEventTransfer,
@@ -15,11 +15,14 @@ export {
   type ShipmentOperations,
   createEventOperations,
   createRemoteEventMaker,
+  createTimeFinder,
+  findRequestedShipmentId,
 } from './operations.ts';
+export { DEFAULT_PARTITIONS, PARTITION_NUMBERS, PartitionCounts } from '@tracking/subscriptions';
 export { createItemCommandId } from './ids.ts';
 export { type EventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
-export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
-export type { ReadModelsReached } from './publisher/publishing.ts';
+export { Publisher, PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher/publisher.ts';
+export type { ReadModelsOfEventsReached, ReadModelsReached } from './publisher/publishing.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { Shipments, type ShipmentsLimits, type ShipmentsOptions, type ShipmentsService } from './shipments.ts';
 export type {
@@ -33,6 +36,7 @@ export type {
   GetShipment,
   GetShipmentAt,
   ListMilestonesAt,
+  MatchMilestone,
   PageEnd,
   ReadHistory,
   ReadPage,
@@ -54,6 +58,7 @@ export {
   type CheckedShipment,
   type CommandContext,
   type CompleteUpload,
+  type ContainerMatch,
   type ContainerPatchAnswer,
   type CorrectMilestone,
   type CorrectMilestoneAnswer,
@@ -86,10 +91,12 @@ export {
   type UpsertShipment,
   type UpsertShipmentAnswer,
   SHIPMENT_LIMITS,
+  ZONE_OF_LOCATION,
   checkMilestone,
   checkShipmentFields,
   normaliseCode,
   parseShipmentId,
   parseShipmentIdOfPart,
+  selectMatchingShipments,
   toShipmentResource,
 } from '@tracking/shipments-domain';

@@ -1,8 +1,8 @@
 import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
-import { type EventStore, eventSizeBytes } from '@tracking/ports';
+import { type EventStore, computeEventBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
-import { cancel, open, patch, scope, upsert } from '../test/builders.ts';
-import { TestEngine, replica } from '../test/engine.ts';
+import { createCancellation, createException, createPatch, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { TestEngine, createReplica } from '../test/engine.ts';
 import { createEventMaker } from './publisher/event-maker.ts';
 
 /** The longest allowed text, in characters of three bytes. */
@@ -12,9 +12,9 @@ describe('a shipment with the maximum number of open exceptions and the longest 
   it('is cancelled, and its history and events contain each exception completely', async () => {
     const engine = await TestEngine.open();
     try {
-      const service = replica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
-      const container_numbers = Array.from({ length: 32 }, (_, n) => `MSCU${1_000_000 + n}`);
-      const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1', container_numbers }));
+      const service = createReplica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
+      const container_numbers = Array.from({ length: 40 }, (_, n) => `MSCU${1_000_000 + n}`);
+      const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1', container_numbers }));
       const { id, open_exceptions_count } = answer.shipment;
       // One exception of each type for each container.
       const texts = { title: LONG, detail: LONG, assignee: LONG };
@@ -24,20 +24,20 @@ describe('a shipment with the maximum number of open exceptions and the longest 
       const opened = await Promise.all(
         all
           .slice(0, SHIPMENT_LIMITS.exceptions - open_exceptions_count)
-          .map((each) => service.openException(open(id, each))),
+          .map((each) => service.openException(createException(id, each))),
       );
 
-      const cancelled = await service.cancelShipment(cancel(id));
+      const cancelled = await service.cancelShipment(createCancellation(id));
       expect(cancelled.answer.shipment).toMatchObject({ status: 'cancelled', open_exceptions_count: 0 });
       const resolved = (await engine.store.read(`shipment-${id.slice(4)}`)).filter(
         ({ type }) => type === 'exception.resolved.v2',
       );
       expect(opened.length).toBeGreaterThan(300);
       expect(resolved).toHaveLength(open_exceptions_count + opened.length);
-      expect(resolved.reduce((sum, event) => sum + eventSizeBytes(event), 0)).toBeLessThan(500_000);
+      expect(resolved.reduce((sum, event) => sum + computeEventBytes(event), 0)).toBeLessThan(500_000);
 
       const expected = new Map(opened.map(({ answer: { exception } }) => [exception.id, exception]));
-      const history = await service.listHistory({ ...scope, shipment_id: id, limit: 200 });
+      const history = await service.listHistory({ ...SAMPLE_SCOPE, shipment_id: id, limit: 200 });
       for (const { changes } of history?.items.filter(({ type }) => type === 'exception.resolved') ?? []) {
         const { from, to } = changes.exception ?? {};
         expect(from).toEqual(expected.get(String((to as { id: string }).id)));
@@ -77,27 +77,27 @@ describe('a shipment with the longest texts that is updated repeatedly', () => {
     try {
       const references = (n: number) =>
         Array.from({ length: 50 }, () => ({ type: LONG, value: `${n}${LONG.slice(3)}` }));
-      const first = replica(store);
-      const { answer } = await first.upsertShipment(upsert({ external_id: 'T-1' }));
+      const first = createReplica(store);
+      const { answer } = await first.upsertShipment(createUpsert({ external_id: 'T-1' }));
       const { id } = answer.shipment;
       // Large events, and enough small ones for more than one slice.
       const changes = (n: number) => (n < 16 ? { references: references(n) } : { house_bill: `HB-${n}` });
-      const updates = Array.from({ length: 40 }, (_, n) => patch(id, changes(n)));
+      const updates = Array.from({ length: 40 }, (_, n) => createPatch(id, changes(n)));
       for (const update of updates) await first.patchShipment(update);
 
-      const other = replica(store);
+      const other = createReplica(store);
       const shipment_id = id;
-      const found = await other.getShipment({ ...scope, shipment_id });
+      const found = await other.getShipment({ ...SAMPLE_SCOPE, shipment_id });
       expect(found?.record.version).toBe(41);
       const as_of = new Date(Date.parse(updates.at(-1)!.at) + 1).toISOString();
-      expect(await other.getShipmentAt({ ...scope, shipment_id, as_of })).toEqual(found?.record);
+      expect(await other.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id, as_of })).toEqual(found?.record);
       const [begun] = updates;
       expect((await other.patchShipment(begun!)).answer.shipment.references[0]?.value).toMatch(/^0貨/);
 
       const versions: number[] = [];
       let after: readonly (string | number)[] | undefined;
       do {
-        const page = await other.listHistory({ ...scope, shipment_id, limit: 200, after });
+        const page = await other.listHistory({ ...SAMPLE_SCOPE, shipment_id, limit: 200, after });
         expect(JSON.stringify(page?.items).length).toBeLessThan(5_000_000);
         versions.push(...(page?.items ?? []).map(({ version }) => version));
         after = page?.next ?? undefined;

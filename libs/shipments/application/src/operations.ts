@@ -6,9 +6,10 @@ import {
   type ImportConflict,
   type ImportResult,
   type PublicAddresses,
+  type Timestamp,
 } from '@tracking/contracts';
 import {
-  eventSizeBytes,
+  computeEventBytes,
   type EventStore,
   InvalidPosition,
   MAX_APPEND_BYTES,
@@ -21,11 +22,15 @@ import {
   isShipmentStream,
   type RecreatedEvents,
   type MakeEvents,
+  parseShipmentId,
+  parseShipmentIdOfPart,
   SHIPMENT_STREAM_PREFIX,
   parseStreamName,
   UnknownEventTypeError,
-  upcast,
+  type UpsertShipment,
+  upcastBody,
 } from '@tracking/shipments-domain';
+import { createShipmentId } from './ids.ts';
 import { createEventMaker } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments.ts';
 
@@ -36,6 +41,21 @@ import type { ShipmentsService } from './shipments.ts';
 export interface ShipmentOperations {
   readonly shipments: ShipmentsService;
   readonly events: EventOperations;
+}
+
+/**
+ * Returns the id of the shipment that a request of {@link ShipmentOperations} concerns; undefined if it concerns none or
+ * several. A replica that gets all requests of a shipment has its current state in the cache. An upsert has the id of
+ * the shipment that it creates or updates.
+ */
+export function findRequestedShipmentId(request: object): string | undefined {
+  const { shipment_id, exception_id, document_id } = request as Readonly<Record<string, unknown>>;
+  if (shipment_id !== undefined) return parseShipmentId(shipment_id);
+  if ('fields' in request) {
+    const upsert = request as Omit<UpsertShipment, 'type' | 'shipment_id'>;
+    return createShipmentId(upsert, upsert.fields.external_id, upsert.id);
+  }
+  return parseShipmentIdOfPart('exception', exception_id) ?? parseShipmentIdOfPart('document', document_id);
 }
 
 /** Operations on stored events for processes without an event store. All methods throw `Unavailable`. */
@@ -52,6 +72,17 @@ export interface EventOperations extends EventTransfer {
 /** Returns a function that recreates public events in the process that has the event store. */
 export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
+}
+
+/**
+ * Returns a function that finds when the first event after a position was recorded. Its result is undefined if there is
+ * none.
+ */
+export function createTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
+  return async (after: Position | null): Promise<Timestamp | undefined> => {
+    const { events } = await exportEvents({ after, limit: 1 });
+    return events[0] && (events[0].metadata['recorded_at'] as Timestamp);
+  };
 }
 
 /** @param addresses base addresses of links, the same as the publisher's */
@@ -132,7 +163,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
       const work = async () => {
         for (const some of waiting) {
           try {
-            for (const piece of splitIntoAppends(some)) await append(store, piece);
+            for (const piece of splitIntoAppends(some)) await appendExportedEvents(store, piece);
           } catch (error) {
             if (!skipConflicts || !(error instanceof DifferentHistoryError)) throw error;
             skipped += some.filter(({ revision }) => revision >= error.revision).length;
@@ -170,7 +201,7 @@ function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEv
   const pieces: ExportedEvent[][] = [];
   let room = 0;
   for (const event of events) {
-    const bytes = eventSizeBytes(event);
+    const bytes = computeEventBytes(event);
     if (bytes > MAX_APPEND_BYTES) throw createEventTooLargeError(event);
     if (bytes > room) {
       pieces.push([]);
@@ -182,7 +213,7 @@ function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEv
   return pieces;
 }
 
-async function append(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {
+async function appendExportedEvents(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {
   const [first] = events;
   if (first === undefined) return;
   try {
@@ -197,7 +228,7 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
     const differing = there.length === 0 ? 0 : there.findIndex(({ id }, index) => id !== events[index]?.id);
     if (differing >= 0) throw new DifferentHistoryError(first.stream, first.revision + differing);
-    await append(store, events.slice(there.length));
+    await appendExportedEvents(store, events.slice(there.length));
   }
 }
 
@@ -207,11 +238,11 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
     /^[0-9a-f-]{36}$/.test(String(id)) &&
     Number.isSafeInteger(revision) &&
     revision >= 0 &&
-    isObject(data) &&
-    isObject(metadata);
+    isJsonObject(data) &&
+    isJsonObject(metadata);
   if (!isOurs) throw new DomainError('validation_failed', `${id} is not an event of a shipment.`);
   try {
-    upcast(type, data);
+    upcastBody(type, data);
   } catch (error) {
     const isUnknown = error instanceof UnknownEventTypeError;
     // An event of an earlier version may lack data that its conversion to the newest version needs.
@@ -222,7 +253,7 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
   }
 }
 
-function isObject(value: unknown): boolean {
+function isJsonObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,21 +1,21 @@
 import { toStreamName } from '@tracking/shipments-domain';
 import {
-  acknowledge,
-  cancel,
-  correct,
-  milestone,
-  milestones,
-  open,
-  patch,
+  createAcknowledgement,
+  createCancellation,
+  createCorrection,
+  createMilestone,
+  createMilestones,
+  createException,
+  createPatch,
   patchContainer,
-  places,
-  reopen,
-  resolve,
-  retract,
-  scope,
-  upsert,
+  SAMPLE_PLACES,
+  createReopening,
+  createResolution,
+  createRetraction,
+  SAMPLE_SCOPE,
+  createUpsert,
 } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 describe('a repeated command', () => {
@@ -23,7 +23,7 @@ describe('a repeated command', () => {
   let shipments: ShipmentsService;
   beforeEach(async () => {
     engine = await TestEngine.open();
-    shipments = replica(engine.store);
+    shipments = createReplica(engine.store);
   });
   afterEach(() => engine.close());
 
@@ -31,50 +31,50 @@ describe('a repeated command', () => {
 
   it.each([
     ['at once, by the same replica', () => shipments],
-    ['by another replica', () => replica(engine.store)],
+    ['by another replica', () => createReplica(engine.store)],
     [
       'after a restart',
       async () => {
-        await engine.reopen();
-        return replica(engine.store);
+        await engine.reopenEngine();
+        return createReplica(engine.store);
       },
     ],
   ])('changes nothing and gets the same answer: %s', async (_, again) => {
-    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
+    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
     const created = await shipments.upsertShipment(create);
     const { id } = created.answer.shipment;
-    const record = milestone(id, { external_id: 'M-1', location: 'Hamburg' });
+    const record = createMilestone(id, { external_id: 'M-1', location: 'Hamburg' });
     const recorded = await shipments.recordMilestone(record);
-    const corrects = milestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
+    const corrects = createMilestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
     const corrected = await shipments.recordMilestone(corrects);
-    const update = upsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
+    const update = createUpsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
     const updated = await shipments.upsertShipment(update);
-    await shipments.recordMilestone(milestone(id, { location: 'Hamburg' }));
-    const known = milestone(id, { location: 'Hamburg', external_id: 'M-2' });
+    await shipments.recordMilestone(createMilestone(id, { location: 'Hamburg' }));
+    const known = createMilestone(id, { location: 'Hamburg', external_id: 'M-2' });
     const renamed = await shipments.recordMilestone(known);
     const [correction, retraction] = [
-      correct(id, recorded.answer.milestone.id, { note: 'by phone' }),
-      retract(id, recorded.answer.milestone.id),
+      createCorrection(id, recorded.answer.milestone.id, { note: 'by phone' }),
+      createRetraction(id, recorded.answer.milestone.id),
     ];
     const byHand = await shipments.correctMilestone(correction);
     const retracted = await shipments.retractMilestone(retraction);
-    const [cancellation, reopening] = [cancel(id), reopen(id)];
+    const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
-    const change = patch(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
+    const change = createPatch(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
     const changed = await shipments.patchShipment(change);
     const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1' });
     const sealed = await shipments.patchContainer(seal);
     await shipments.patchContainer(patchContainer(id, 'MSCU6639870', { seal_number: 'S-2' }));
-    const opening = open(id, { type: 'seal_broken', container_number: 'MSCU6639870' });
+    const opening = createException(id, { type: 'seal_broken', container_number: 'MSCU6639870' });
     const opened = await shipments.openException(opening);
     const exceptionId = opened.answer.exception.id;
-    const [taking, ending] = [acknowledge(id, exceptionId, 'Kim'), resolve(id, exceptionId)];
+    const [taking, ending] = [createAcknowledgement(id, exceptionId, 'Kim'), createResolution(id, exceptionId)];
     const taken = await shipments.acknowledgeException(taking);
-    await shipments.acknowledgeException(acknowledge(id, exceptionId, 'Sam'));
+    await shipments.acknowledgeException(createAcknowledgement(id, exceptionId, 'Sam'));
     const ended = await shipments.resolveException(ending);
-    await shipments.openException(open(id, { type: 'seal_broken', container_number: 'MSCU6639870' }));
-    await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    await shipments.openException(createException(id, { type: 'seal_broken', container_number: 'MSCU6639870' }));
+    await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
     const written = [created, recorded, corrected, updated, renamed, byHand, retracted];
     const first = [...written, cancelled, reopened, changed, sealed, opened, taken, ended];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
@@ -115,13 +115,13 @@ describe('a repeated command', () => {
   });
 
   it('is one command if it arrives twice concurrently', async () => {
-    const create = upsert({ house_bill: 'HB-1' });
-    const others = [replica(engine.store), replica(engine.store)];
+    const create = createUpsert({ house_bill: 'HB-1' });
+    const others = [createReplica(engine.store), createReplica(engine.store)];
     const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsertShipment(create)));
     for (const each of created) expect(each).toEqual(created[0]);
     const id = created[0]?.answer.shipment.id ?? '';
 
-    const commands = milestones(id, 20);
+    const commands = createMilestones(id, 20);
     const answers = await Promise.all([
       ...commands.map((command) => shipments.recordMilestone(command)),
       ...commands.map((command) => shipments.recordMilestone(command)),
@@ -135,59 +135,59 @@ describe('a repeated command', () => {
   });
 
   it('gets its answer if the process died between storing and answering', async () => {
-    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
+    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
     const store = new InterceptedStore(engine.store);
     store.intercept = async (append) => {
       await append();
       throw new Error('killed');
     };
-    const dying = replica(store);
+    const dying = createReplica(store);
     await expect(dying.upsertShipment(create)).rejects.toThrow('killed');
-    await engine.reopen();
-    const { answer } = await replica(engine.store).upsertShipment(create);
+    await engine.reopenEngine();
+    const { answer } = await createReplica(engine.store).upsertShipment(create);
 
-    const record = milestone(answer.shipment.id, { code: 'vessel_departed' });
+    const record = createMilestone(answer.shipment.id, { code: 'vessel_departed' });
     const stored = new InterceptedStore(engine.store);
     stored.intercept = store.intercept;
-    await expect(replica(stored).recordMilestone(record)).rejects.toThrow('killed');
-    await engine.reopen();
-    await replica(engine.store).recordMilestone(milestone(answer.shipment.id, { code: 'vessel_arrived' }));
-    const recorded = await replica(engine.store).recordMilestone(record);
+    await expect(createReplica(stored).recordMilestone(record)).rejects.toThrow('killed');
+    await engine.reopenEngine();
+    await createReplica(engine.store).recordMilestone(createMilestone(answer.shipment.id, { code: 'vessel_arrived' }));
+    const recorded = await createReplica(engine.store).recordMilestone(record);
 
     // Other processes succeed with the same commands.
     const elsewhere = await TestEngine.open();
-    const healthy = replica(elsewhere.store);
+    const healthy = createReplica(elsewhere.store);
     expect((await healthy.upsertShipment(create)).answer).toEqual(answer);
     expect(await healthy.recordMilestone(record)).toEqual(recorded);
     await elsewhere.close();
   });
 
   it('that changed nothing gets the same answer again', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const record = milestone(answer.shipment.id, {});
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const record = createMilestone(answer.shipment.id, {});
     const recorded = await shipments.recordMilestone(record);
-    const duplicate = milestone(answer.shipment.id, {});
+    const duplicate = createMilestone(answer.shipment.id, {});
     const first = await shipments.recordMilestone(duplicate);
     expect(first.answer.outcome).toBe('existing');
     expect(first.answer.milestone).toEqual(recorded.answer.milestone);
     expect(first.position).toBe(recorded.position);
     expect(await shipments.recordMilestone(duplicate)).toEqual(first);
-    expect(await replica(engine.store).recordMilestone(duplicate)).toEqual(first);
+    expect(await createReplica(engine.store).recordMilestone(duplicate)).toEqual(first);
   });
 
   it('gets the same answer regardless of its expected version and later changes', async () => {
-    const create = upsert({ external_id: 'PO-1' }, { expected_versions: 'none' });
+    const create = createUpsert({ external_id: 'PO-1' }, { expected_versions: 'none' });
     const created = await shipments.upsertShipment(create);
     const { id, version } = created.answer.shipment;
-    const record = milestone(id, {}, { expected_versions: [version] });
+    const record = createMilestone(id, {}, { expected_versions: [version] });
     const recorded = await shipments.recordMilestone(record);
-    const stale = milestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
-    const other = replica(engine.store);
-    await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    for (const service of [shipments, other, replica(engine.store)]) {
+    const stale = createMilestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
+    const other = createReplica(engine.store);
+    await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    for (const service of [shipments, other, createReplica(engine.store)]) {
       expect(await service.upsertShipment(create)).toEqual(created);
       expect(await service.recordMilestone(record)).toEqual(recorded);
-      const { record: now } = (await service.getShipment({ ...scope, shipment_id: id }))!;
+      const { record: now } = (await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))!;
       await expect(service.recordMilestone(stale)).rejects.toMatchObject({
         code: 'precondition_failed',
         version: now.version,
@@ -196,12 +196,12 @@ describe('a repeated command', () => {
   });
 
   it('keeps its first answer if rules have changed since', async () => {
-    const create = upsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
+    const create = createUpsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
     const created = await shipments.upsertShipment(create);
     expect(created.answer.warnings).toEqual([]);
     // A command that new rules would refuse is still the accepted one.
     const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
-    expect(places.isUnknown('CNSHA')).toBe(false);
+    expect(SAMPLE_PLACES.isUnknownCode('CNSHA')).toBe(false);
     expect(await shipments.upsertShipment(refusedNow)).toEqual(created);
   });
 });

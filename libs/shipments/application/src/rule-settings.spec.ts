@@ -8,7 +8,7 @@ describe('cached settings', () => {
   let isAway: boolean;
   let settings: RuleSettings;
   const reader = {
-    of: async () => {
+    getCachedSettings: async () => {
       if (isAway) throw away;
       return settings;
     },
@@ -19,30 +19,30 @@ describe('cached settings', () => {
   });
 
   it('are those of the reader, and the last known ones while it is unavailable', async () => {
-    const { of } = cacheRuleSettings(reader);
-    expect(await of('wsp_1')).toBe(settings);
+    const { getCachedSettings } = cacheRuleSettings(reader);
+    expect(await getCachedSettings('wsp_1')).toBe(settings);
     const last = (settings = { ...DEFAULT_RULE_SETTINGS });
-    expect(await of('wsp_1')).toBe(last);
+    expect(await getCachedSettings('wsp_1')).toBe(last);
     isAway = true;
-    expect(await of('wsp_1')).toBe(last);
+    expect(await getCachedSettings('wsp_1')).toBe(last);
     isAway = false;
     settings = { ...DEFAULT_RULE_SETTINGS };
-    expect(await of('wsp_1')).toBe(settings);
+    expect(await getCachedSettings('wsp_1')).toBe(settings);
   });
 
   it('do not exist for a workspace that was never read', async () => {
-    const { of } = cacheRuleSettings(reader);
-    await of('wsp_1');
+    const { getCachedSettings } = cacheRuleSettings(reader);
+    await getCachedSettings('wsp_1');
     isAway = true;
-    await expect(of('wsp_2')).rejects.toBe(away);
+    await expect(getCachedSettings('wsp_2')).rejects.toBe(away);
   });
 
   it('are limited to the workspaces used last', async () => {
-    const { of } = cacheRuleSettings(reader, 2);
-    for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await of(id);
+    const { getCachedSettings } = cacheRuleSettings(reader, 2);
+    for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await getCachedSettings(id);
     isAway = true;
-    expect(await of('wsp_1')).toBe(settings);
-    expect(await of('wsp_3')).toBe(settings);
-    await expect(of('wsp_2')).rejects.toBe(away);
+    expect(await getCachedSettings('wsp_1')).toBe(settings);
+    expect(await getCachedSettings('wsp_3')).toBe(settings);
+    await expect(getCachedSettings('wsp_2')).rejects.toBe(away);
   });
 });

@@ -1,7 +1,7 @@
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
-import { milestones, places, upsert } from '../test/builders.ts';
+import { createMilestones, SAMPLE_PLACES, createUpsert } from '../test/builders.ts';
 import { createDecideContext } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import {
@@ -14,11 +14,11 @@ import {
 
 /** A shipment with this many milestones with this note. */
 function shipment(count = 0, note = ''): LoadedShipment {
-  const create = upsert({ external_id: 'PO-1' });
+  const create = createUpsert({ external_id: 'PO-1' });
   const shipment_id = createShipmentId(create, 'PO-1', create.id);
   const commands = [
     { ...create, shipment_id },
-    ...milestones(shipment_id, count).map((each) => ({ ...each, milestone: { ...each.milestone, note } })),
+    ...createMilestones(shipment_id, count).map((each) => ({ ...each, milestone: { ...each.milestone, note } })),
   ];
   let state: LoadedShipment['state'] | undefined;
   let revision = -1;
@@ -26,7 +26,8 @@ function shipment(count = 0, note = ''): LoadedShipment {
   for (const command of commands) {
     const events = toShipmentEvents(
       command,
-      decide(command, state, createDecideContext(command, { places, settings: DEFAULT_RULE_SETTINGS })).events,
+      decide(command, state, createDecideContext(command, { places: SAMPLE_PLACES, settings: DEFAULT_RULE_SETTINGS }))
+        .events,
       null,
       revision + 1,
     );
@@ -48,19 +49,19 @@ describe('ShipmentCache', () => {
   it('keeps the shipments used last, up to their maximum number', () => {
     const { cache } = newCache(10);
     for (let n = 0; n < 100; n++) {
-      cache.put(String(n), small);
-      expect(cache.get('0')).toBe(small);
+      cache.putShipment(String(n), small);
+      expect(cache.getShipment('0')).toBe(small);
       expect(cache.size).toBeLessThanOrEqual(10);
     }
-    for (let n = 97; n < 100; n++) expect(cache.get(String(n))).toBe(small);
-    expect(cache.get('50')).toBeUndefined();
+    for (let n = 97; n < 100; n++) expect(cache.getShipment(String(n))).toBe(small);
+    expect(cache.getShipment('50')).toBeUndefined();
   });
 
   it('holds fewer large shipments', () => {
     const large = shipment(20, 'x'.repeat(900));
     expect(estimateBytes(large)).toBeGreaterThan(estimateBytes(small) + 20 * 900);
     const { cache } = newCache(1_000, 10 * estimateBytes(large));
-    for (let n = 0; n < 50; n++) cache.put(String(n), large);
+    for (let n = 0; n < 50; n++) cache.putShipment(String(n), large);
     expect(cache.size).toBeGreaterThanOrEqual(4);
     expect(cache.size).toBeLessThanOrEqual(12);
   });
@@ -71,29 +72,40 @@ describe('ShipmentCache', () => {
     expect(estimateBytes(busy)).toBeGreaterThan(estimateBytes(small) + 1_000_000);
   });
 
+  it('counts an estimate that is dropped with the times of its report only', () => {
+    const milestone = { id: 'mst_1', note: 'x'.repeat(500) };
+    const recorded = { type: 'milestone.recorded.v1', data: { milestone, supersedes: [], last: {} } };
+    const dropping = (...drops: readonly string[]) => ({ ...recorded, data: { ...recorded.data, drops } });
+    const characters = countLastingCharacters(recorded);
+    expect(characters).toBeGreaterThan(500);
+    expect(countLastingCharacters(dropping('mst_0'))).toBe(24);
+    const ids = Array.from({ length: 100 }, (_, index) => `mst_${String(index).padStart(26, '0')}`);
+    expect(countLastingCharacters(dropping(...ids))).toBe(characters - 100 * (characters - 24));
+  });
+
   it('never returns to an older state', () => {
     const { cache } = newCache(10);
     const newer = shipment(1);
-    cache.put('a', newer);
-    cache.put('a', small);
-    expect(cache.get('a')).toBe(newer);
+    cache.putShipment('a', newer);
+    cache.putShipment('a', small);
+    expect(cache.getShipment('a')).toBe(newer);
   });
 
   it('removes dropped shipments', () => {
     const { cache } = newCache(10);
-    for (let n = 0; n < 8; n++) cache.put(String(n), small);
+    for (let n = 0; n < 8; n++) cache.putShipment(String(n), small);
     for (let n = 0; n < 8; n++) {
-      cache.drop(String(n));
-      expect(cache.get(String(n))).toBeUndefined();
+      cache.dropShipment(String(n));
+      expect(cache.getShipment(String(n))).toBeUndefined();
     }
     expect(cache.size).toBe(0);
   });
 
   it('counts hits and misses', () => {
     const { cache, metrics } = newCache(10);
-    cache.put('a', small);
-    cache.get('a');
-    cache.get('b');
-    expect([metrics.value('reads{result="hit"}'), metrics.value('reads{result="miss"}')]).toEqual([1, 1]);
+    cache.putShipment('a', small);
+    cache.getShipment('a');
+    cache.getShipment('b');
+    expect([metrics.getValue('reads{result="hit"}'), metrics.getValue('reads{result="miss"}')]).toEqual([1, 1]);
   });
 });

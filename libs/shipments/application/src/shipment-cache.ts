@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
-import type { Counter, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
+import type { Counter, EventStore, NewEvent, Position, RevisionRange, StoredEvent } from '@tracking/ports';
 import {
   fold,
   type ShipmentCommand,
@@ -24,12 +24,19 @@ export interface LoadedShipment {
 }
 
 /**
- * Returns the number of characters that an event adds to a shipment permanently. Shipment events add nothing, because
- * their data replaces former data.
+ * Returns the number of characters that an event adds to a shipment permanently; negative if it removes more. Shipment
+ * events add nothing, because their data replaces former data.
  */
 export function countLastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
-  return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
+  if (type.startsWith('shipment.')) return 0;
+  const { drops = [], ...added } = data as { readonly drops?: readonly string[] };
+  const { length } = JSON.stringify(added);
+  // A dropped milestone is about as long as the milestone that the event adds. The ids of dropped ones are not kept.
+  return length - drops.length * (length - CHARACTERS_PER_DROPPED_REPORT);
 }
+
+/** Characters that take as much memory as the times of a dropped report. */
+const CHARACTERS_PER_DROPPED_REPORT = 24;
 
 /** Returns a command's event in the form for appending, without its position in the store. */
 export function toNewEvent(event: ShipmentEvent): NewEvent {
@@ -74,10 +81,14 @@ const MAX_EVENTS_PER_READ = 32;
 export async function* readEventsInSlices(
   store: Pick<EventStore, 'read'>,
   stream: string,
-  { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
+  { from = 0, to = Number.MAX_SAFE_INTEGER, ...stored }: RevisionRange = {},
 ): AsyncIterable<readonly StoredEvent[]> {
   for (let next = from; next <= to; next += MAX_EVENTS_PER_READ) {
-    const events = await store.read(stream, { from: next, to: Math.min(to, next + MAX_EVENTS_PER_READ - 1) });
+    const events = await store.read(stream, {
+      from: next,
+      to: Math.min(to, next + MAX_EVENTS_PER_READ - 1),
+      ...stored,
+    });
     if (events.length > 0) yield events;
     if (events.length < MAX_EVENTS_PER_READ) return;
   }
@@ -120,7 +131,8 @@ const BYTES_PER_COMMAND = 150;
  * are, so shipments differ in size.
  */
 export function estimateBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
-  return 1_000 + 2 * JSON.stringify(state.record).length + characters + BYTES_PER_COMMAND * state.commands.length;
+  const lasting = Math.max(0, characters);
+  return 1_000 + 2 * JSON.stringify(state.record).length + lasting + BYTES_PER_COMMAND * state.commands.length;
 }
 
 /**
@@ -143,19 +155,19 @@ export class ShipmentCache {
     return this.shipments.size;
   }
 
-  get(id: string): LoadedShipment | undefined {
+  getShipment(id: string): LoadedShipment | undefined {
     const shipment = this.shipments.get(id);
     this.reads.add(1, { result: shipment === undefined ? 'miss' : 'hit' });
     return shipment;
   }
 
   /** Caches the shipment unless the cached version is newer. Readers and the writer of a shipment run concurrently. */
-  put(id: string, shipment: LoadedShipment): void {
+  putShipment(id: string, shipment: LoadedShipment): void {
     const kept = this.shipments.peek(id);
     if (kept === undefined || kept.revision <= shipment.revision) this.shipments.set(id, shipment);
   }
 
-  drop(id: string): void {
+  dropShipment(id: string): void {
     this.shipments.delete(id);
   }
 }

@@ -6,7 +6,7 @@ import {
   type EventStore,
   isKnownUndone,
   type Logger,
-  originFields,
+  toOriginLogFields,
   Unavailable,
   VersionConflict,
 } from '@tracking/ports';
@@ -97,9 +97,9 @@ export class ShipmentWriter {
   }
 
   /** Executes a command. @throws DomainError, Unavailable if the outcome is unknown, Busy */
-  async write(command: ShipmentCommand): Promise<WrittenAnswer<ShipmentAnswer>> {
+  async executeCommand(command: ShipmentCommand): Promise<WrittenAnswer<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
-    const submitted = this.batches.submit(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
+    const submitted = this.batches.queueItem(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
     return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no response in time'));
   }
 
@@ -111,28 +111,28 @@ export class ShipmentWriter {
       return false;
     });
     try {
-      while (rest.length > 0) rest = rest.slice(await this.commit(shipmentId, rest));
+      while (rest.length > 0) rest = rest.slice(await this.commitJobs(shipmentId, rest));
     } catch (error) {
       // `Busy` means that nothing was written. After any other error, the cached shipment may lack stored events.
-      if (!(error instanceof Busy)) this.cache.drop(shipmentId);
+      if (!(error instanceof Busy)) this.cache.dropShipment(shipmentId);
       throw error;
     }
   }
 
   /** Decides and appends as many commands as fit into one append. Returns the number of settled commands. */
-  private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
+  private async commitJobs(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
       stream: toStreamName(shipmentId),
       commands: jobs.map(({ item }) => item.command),
       // Commands that are appended together share the deadline of the command that arrived last.
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
     };
-    const cached = this.cache.get(shipmentId);
+    const cached = this.cache.getShipment(shipmentId);
     const { decision, after } = await this.retryConflicts(batch.deadline, async (conflicts) => {
-      const decided = await this.decide(batch, conflicts === 0 ? cached : undefined);
-      return { ...decided, after: await this.append(batch, decided) };
+      const decided = await this.decideCommands(batch, conflicts === 0 ? cached : undefined);
+      return { ...decided, after: await this.appendEvents(batch, decided) };
     });
-    if (after !== undefined) this.cache.put(shipmentId, after);
+    if (after !== undefined) this.cache.putShipment(shipmentId, after);
     await this.settleJobs(batch.stream, jobs, decision, after);
     return decision.outcomes.length;
   }
@@ -153,7 +153,7 @@ export class ShipmentWriter {
   }
 
   /** If a command writes nothing, the append does not prove that the cached state was current. */
-  private async decide(
+  private async decideCommands(
     { stream, commands }: QueuedCommands,
     cached: LoadedShipment | undefined,
   ): Promise<DecidedCommands> {
@@ -168,7 +168,7 @@ export class ShipmentWriter {
 
   private async readDecisionBasis(of: { readonly workspace_id: string } | undefined): Promise<DecisionBasis> {
     const { places, settings } = this.options;
-    return { places, settings: await settings.of(of?.workspace_id ?? '') };
+    return { places, settings: await settings.getCachedSettings(of?.workspace_id ?? '') };
   }
 
   /**
@@ -176,7 +176,7 @@ export class ShipmentWriter {
    * at the same revision.
    * @throws VersionConflict
    */
-  private async append(
+  private async appendEvents(
     batch: QueuedCommands,
     { known, decision }: DecidedCommands,
   ): Promise<LoadedShipment | undefined> {
@@ -207,7 +207,7 @@ export class ShipmentWriter {
     for (const command of commands) {
       const { shipment_id } = command;
       this.options.logger.warn(
-        { ...originFields(command), shipment_id, reason },
+        { ...toOriginLogFields(command), shipment_id, reason },
         'an append with an unknown outcome is repeated',
       );
     }
@@ -252,7 +252,7 @@ interface QueuedItem<T, R> {
 /** Settles every item of the batch. If the handler throws, all unsettled items fail with the error. */
 export type KeyedBatchHandler<T, R> = (key: string, batch: readonly QueuedItem<T, R>[]) => Promise<void>;
 
-interface BatchLimits {
+interface KeyedQueueLimits {
   /** Maximum number of items per batch. */
   readonly perBatch: number;
   /** Maximum number of queued items per key. One key cannot use the capacity of all other keys. */
@@ -273,7 +273,7 @@ export class KeyedBatches<T, R> {
 
   constructor(
     private readonly handle: KeyedBatchHandler<T, R>,
-    private readonly limits: BatchLimits,
+    private readonly limits: KeyedQueueLimits,
   ) {}
 
   /** Number of unsettled items. */
@@ -285,7 +285,7 @@ export class KeyedBatches<T, R> {
    * Queues an item. Resolves with the result of the item.
    * @throws Busy if the queue of the key or all queues together are full
    */
-  async submit(key: string, item: T): Promise<R> {
+  async queueItem(key: string, item: T): Promise<R> {
     const queue = this.queues.get(key);
     if (this.unanswered >= this.limits.total || (queue?.length ?? 0) >= this.limits.perKey) {
       throw new Busy('shipments', 'too many commands are queued');

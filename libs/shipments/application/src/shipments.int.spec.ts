@@ -3,9 +3,18 @@ import { Busy } from '@tracking/ports';
 import { RecordedMetrics, passThroughJson, simulateDelay } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { type CancelShipment, toPublicEventId, toStreamName } from '@tracking/shipments-domain';
-import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import { ADDRESSES } from '../test/publishing-stage.ts';
+import {
+  createCancellation,
+  createMilestone,
+  createMilestones,
+  createPatch,
+  patchContainer,
+  createReopening,
+  SAMPLE_SCOPE,
+  createUpsert,
+} from '../test/builders.ts';
+import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
+import { SAMPLE_ADDRESSES } from '../test/publishing-stage.ts';
 import { type EventOperations, createEventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments.ts';
 
@@ -17,8 +26,8 @@ afterEach(() => engine.close());
 
 describe('stored events', () => {
   it('contain actor, time, command and request', async () => {
-    const shipments = replica(engine.store);
-    const command = upsert(
+    const shipments = createReplica(engine.store);
+    const command = createUpsert(
       { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
     );
@@ -45,8 +54,10 @@ describe('stored events', () => {
   });
 
   it('create a shipment for each command without an external_id', async () => {
-    const shipments = replica(engine.store);
-    const answers = await Promise.all([1, 2, 3].map(() => shipments.upsertShipment(upsert({ house_bill: 'HB-1' }))));
+    const shipments = createReplica(engine.store);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => shipments.upsertShipment(createUpsert({ house_bill: 'HB-1' }))),
+    );
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(3);
   });
 });
@@ -56,32 +67,36 @@ describe('scopes', () => {
     ['another workspace', { workspace_id: 'wsp_2', environment: 'live' }],
     ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
   ] as const)('%s neither reads nor changes a shipment', async (_, foreign) => {
-    const shipments = replica(engine.store);
-    const mine = await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const shipments = createReplica(engine.store);
+    const mine = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
-    const command = milestone(id, {}, foreign);
-    for (const each of [shipments, replica(engine.store)]) {
+    const command = createMilestone(id, {}, foreign);
+    for (const each of [shipments, createReplica(engine.store)]) {
       expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.reopenShipment({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
-      const changes = { ...patch(id, { house_bill: 'HB-2' }), ...foreign };
+      await expect(each.cancelShipment({ ...createCancellation(id), ...foreign })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+      await expect(each.reopenShipment({ ...createReopening(id), ...foreign })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+      const changes = { ...createPatch(id, { house_bill: 'HB-2' }), ...foreign };
       await expect(each.patchShipment(changes)).rejects.toMatchObject({ code: 'not_found' });
       const seal = { ...patchContainer(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
       await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment(cancel('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancelShipment(createCancellation('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
     }
-    const theirs = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, foreign));
+    const theirs = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
     expect(theirs.answer.shipment.id).not.toBe(id);
-    expect((await shipments.getShipment({ ...scope, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
+    expect((await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
   });
 
   it('refuse a foreign command also in a batch with others', async () => {
-    const shipments = replica(engine.store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const own = milestones(answer.shipment.id, 4);
-    const foreign = milestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
+    const shipments = createReplica(engine.store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const own = createMilestones(answer.shipment.id, 4);
+    const foreign = createMilestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
     const results = await Promise.allSettled(
       own.flatMap((each, n) => [each, foreign[n]!]).map((command) => shipments.recordMilestone(command)),
     );
@@ -91,12 +106,12 @@ describe('scopes', () => {
   });
 
   it('find no shipment with hostile ids, and write nothing', async () => {
-    const shipments = replica(engine.store);
+    const shipments = createReplica(engine.store);
     const unknown = 'shp_aaaaaaaaaaaaaaaaaaaaaaaaaa';
     const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
     for (const id of [...hostile, unknown]) {
-      expect(await shipments.getShipment({ ...scope, shipment_id: id })).toBeUndefined();
-      await expect(shipments.recordMilestone(milestone(id))).rejects.toMatchObject({ code: 'not_found' });
+      expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toBeUndefined();
+      await expect(shipments.recordMilestone(createMilestone(id))).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await engine.store.head()).toBeUndefined();
   });
@@ -106,39 +121,39 @@ describe('limits', () => {
   it('return busy if too many commands are queued, for one shipment and in total, and recover', async () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
-    const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const gate = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await gate.promise;
       return append();
     };
     const results = Promise.allSettled([
-      ...milestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
-      ...Array.from({ length: 10 }, (_, n) => shipments.upsertShipment(upsert({ external_id: `other ${n}` }))),
+      ...createMilestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
+      ...Array.from({ length: 10 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `other ${n}` }))),
     ]);
-    expect(metrics.value('commands_pending')).toBe(20);
+    expect(metrics.getValue('commands_pending')).toBe(20);
     gate.resolve();
     const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     // One of the shipment's twelve, and one of the rest: eleven and nine make twenty.
     expect(refused).toHaveLength(2);
     for (const error of refused) expect(error).toBeInstanceOf(Busy);
-    expect(metrics.value('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
-    expect(metrics.value('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
-    expect(metrics.value('commands_pending')).toBe(0);
-    await shipments.recordMilestone(milestone(answer.shipment.id));
+    expect(metrics.getValue('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
+    expect(metrics.getValue('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
+    expect(metrics.getValue('commands_pending')).toBe(0);
+    await shipments.recordMilestone(createMilestone(answer.shipment.id));
   });
 
   it('expire a command in the queue without executing it', async () => {
     const store = new InterceptedStore(engine.store);
-    const shipments = replica(store, { deadlineMs: 50 });
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store, { deadlineMs: 50 });
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
       await simulateDelay(100);
       return append();
     };
     const [first, second] = await Promise.allSettled(
-      milestones(answer.shipment.id, 2).map((command) => shipments.recordMilestone(command)),
+      createMilestones(answer.shipment.id, 2).map((command) => shipments.recordMilestone(command)),
     );
     expect(first?.status).toBe('fulfilled');
     expect(second).toMatchObject({ status: 'rejected', reason: expect.any(Busy) });
@@ -152,18 +167,18 @@ describe('limits', () => {
     ['all', { shipments: 100, bytes: 1_000_000 }],
   ])('give the same answers if %s fits into the cache', async (_, cache) => {
     const metrics = new RecordedMetrics();
-    const shipments = replica(engine.store, { cache }, metrics);
+    const shipments = createReplica(engine.store, { cache }, metrics);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
-      ids.push((await shipments.upsertShipment(upsert({ external_id: `PO-${n}` }))).answer.shipment.id);
+      ids.push((await shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))).answer.shipment.id);
     }
     for (let round = 0; round < 3; round++) {
       await Promise.all(
         ids.flatMap((id) =>
-          milestones(id, 3).map(({ milestone: { location, code }, ...command }) =>
+          createMilestones(id, 3).map(({ milestone: { location, code }, ...command }) =>
             shipments.recordMilestone({
               ...command,
-              milestone: { ...milestone(id).milestone, code, location: `${location} ${round}` },
+              milestone: { ...createMilestone(id).milestone, code, location: `${location} ${round}` },
             }),
           ),
         ),
@@ -172,11 +187,11 @@ describe('limits', () => {
     for (const id of ids) {
       const events = await engine.store.read(toStreamName(id));
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
-      expect(await shipments.getShipment({ ...scope, shipment_id: id })).toEqual(
-        await replica(engine.store).getShipment({ ...scope, shipment_id: id }),
+      expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual(
+        await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id }),
       );
     }
-    expect(metrics.value('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
+    expect(metrics.getValue('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
   });
 });
 
@@ -185,32 +200,32 @@ describe('the service of another process', () => {
   let client: ShipmentsService;
   let events: EventOperations;
   beforeEach(() => {
-    service = replica(engine.store);
+    service = createReplica(engine.store);
     client = passThroughJson(service);
-    events = passThroughJson(createEventOperations(engine.store, ADDRESSES));
+    events = passThroughJson(createEventOperations(engine.store, SAMPLE_ADDRESSES));
   });
 
   it('behaves the same', async () => {
     const elsewhere = await TestEngine.open();
-    const direct = replica(elsewhere.store);
+    const direct = createReplica(elsewhere.store);
 
-    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
+    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
     const created = await client.upsertShipment(create);
     expect(created).toEqual(await direct.upsertShipment(create));
     const { id } = created.answer.shipment;
-    const record = milestone(id);
+    const record = createMilestone(id);
     expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
-    const [cancellation, reopening] = [cancel(id), reopen(id)];
+    const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
     expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
     expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
-    const change = patch(id, { house_bill: null, metadata: { a: '1', b: null } });
+    const change = createPatch(id, { house_bill: null, metadata: { a: '1', b: null } });
     expect(await client.patchShipment(change)).toEqual(await direct.patchShipment(change));
     const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1', last_free_day: null });
     expect(await client.patchContainer(seal)).toEqual(await direct.patchContainer(seal));
-    const request = { ...scope, shipment_id: id };
+    const request = { ...SAMPLE_SCOPE, shipment_id: id };
     expect(await client.getShipment(request)).toEqual(await direct.getShipment(request));
     expect(await client.getShipment({ ...request, environment: 'test' })).toBeUndefined();
-    const wrong = milestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
+    const wrong = createMilestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
     const refusals = await Promise.all(
       [client, direct].map((each) => each.recordMilestone(wrong).catch((error: unknown) => error)),
     );
@@ -224,8 +239,8 @@ describe('the service of another process', () => {
   });
 
   it('executes the called operation, regardless of a sent type', async () => {
-    const { answer } = await client.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const command = cancel(answer.shipment.id);
+    const { answer } = await client.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const command = createCancellation(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
       const cancelled = await client.cancelShipment({ ...command, type } as CancelShipment);
       expect(cancelled.answer).toMatchObject({ outcome: 'cancelled', shipment: { status: 'cancelled' } });
@@ -233,22 +248,22 @@ describe('the service of another process', () => {
   });
 
   it('passes nothing that JSON would change', async () => {
-    const created = await client.upsertShipment(upsert({ external_id: 'PO-1', legs: [] }));
+    const created = await client.upsertShipment(createUpsert({ external_id: 'PO-1', legs: [] }));
     const { id } = created.answer.shipment;
-    expect(await service.getShipment({ ...scope, shipment_id: id })).toStrictEqual({
+    expect(await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toStrictEqual({
       record: created.answer.shipment,
       position: created.position,
     });
-    const record = milestone(id);
+    const record = createMilestone(id);
     const recorded = await client.recordMilestone(record);
     expect(await service.recordMilestone(record)).toStrictEqual(recorded);
   });
 
   it('reads the log, and accepts events from it', async () => {
     expect(await events.head()).toBeUndefined();
-    await client.upsertShipment(upsert({ external_id: 'PO-1' }));
+    await client.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
-    const here = createEventOperations(engine.store, ADDRESSES);
+    const here = createEventOperations(engine.store, SAMPLE_ADDRESSES);
     const page = await here.exportEvents({ after: null, limit: 10 });
     expect(await events.exportEvents({ after: null, limit: 10 })).toStrictEqual(page);
     expect(await events.importEvents({ events: page.events })).toEqual({ stored: page.events.length });

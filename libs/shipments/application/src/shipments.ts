@@ -107,93 +107,93 @@ export class Shipments extends ShipmentStreamReads {
   upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<WrittenAnswer<UpsertShipmentAnswer>> {
     // Concurrent upserts of one `external_id` use the same stream.
     const shipment_id = createShipmentId(request, request.fields.external_id, request.id);
-    return this.execute({ ...request, type: 'UpsertShipment', shipment_id });
+    return this.executeCommand({ ...request, type: 'UpsertShipment', shipment_id });
   }
 
   patchShipment(request: CommandRequest<PatchShipment>): Promise<WrittenAnswer<ShipmentPatchAnswer>> {
-    return this.execute({ ...request, type: 'PatchShipment' });
+    return this.executeCommand({ ...request, type: 'PatchShipment' });
   }
 
   patchContainer(request: CommandRequest<PatchContainer>): Promise<WrittenAnswer<ContainerPatchAnswer>> {
-    return this.execute({ ...request, type: 'PatchContainer' });
+    return this.executeCommand({ ...request, type: 'PatchContainer' });
   }
 
   cancelShipment(request: CommandRequest<CancelShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
-    return this.execute({ ...request, type: 'CancelShipment' });
+    return this.executeCommand({ ...request, type: 'CancelShipment' });
   }
 
   /** Revokes the client's cancellation. */
   reopenShipment(request: CommandRequest<ReopenShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
-    return this.execute({ ...request, type: 'ReopenShipment' });
+    return this.executeCommand({ ...request, type: 'ReopenShipment' });
   }
 
   /** Updates the shipment's exceptions to the present time and settings. If nothing changes, stores nothing. */
   checkRules(request: CommandRequest<CheckRules>): Promise<WrittenAnswer<CheckRulesAnswer>> {
-    return this.execute({ ...request, type: 'CheckRules' });
+    return this.executeCommand({ ...request, type: 'CheckRules' });
   }
 
   /** Records a milestone, or corrects the milestone with this `external_id`. */
   recordMilestone(request: CommandRequest<RecordMilestone>): Promise<WrittenAnswer<RecordMilestoneAnswer>> {
-    return this.execute({ ...request, type: 'RecordMilestone' });
+    return this.executeCommand({ ...request, type: 'RecordMilestone' });
   }
 
   correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<WrittenAnswer<CorrectMilestoneAnswer>> {
-    return this.execute({ ...request, type: 'CorrectMilestone' });
+    return this.executeCommand({ ...request, type: 'CorrectMilestone' });
   }
 
   retractMilestone(request: CommandRequest<RetractMilestone>): Promise<WrittenAnswer<RetractMilestoneAnswer>> {
-    return this.execute({ ...request, type: 'RetractMilestone' });
+    return this.executeCommand({ ...request, type: 'RetractMilestone' });
   }
 
   openException(request: CommandRequest<OpenException>): Promise<WrittenAnswer<OpenExceptionAnswer>> {
-    return this.execute({ ...request, type: 'OpenException' });
+    return this.executeCommand({ ...request, type: 'OpenException' });
   }
 
   acknowledgeException(
     request: CommandRequest<AcknowledgeException>,
   ): Promise<WrittenAnswer<AcknowledgeExceptionAnswer>> {
-    return this.execute({ ...request, type: 'AcknowledgeException' });
+    return this.executeCommand({ ...request, type: 'AcknowledgeException' });
   }
 
   resolveException(request: CommandRequest<ResolveException>): Promise<WrittenAnswer<ResolveExceptionAnswer>> {
-    return this.execute({ ...request, type: 'ResolveException' });
+    return this.executeCommand({ ...request, type: 'ResolveException' });
   }
 
   /** Adds a document whose bytes are already in the object store. */
   addDocument(request: CommandRequest<AddDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'AddDocument' });
+    return this.executeCommand({ ...request, type: 'AddDocument' });
   }
 
   /** Adds a document whose bytes arrive later. */
   requestUpload(request: CommandRequest<RequestUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'RequestUpload' });
+    return this.executeCommand({ ...request, type: 'RequestUpload' });
   }
 
   receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'ReceiveUpload' });
+    return this.executeCommand({ ...request, type: 'ReceiveUpload' });
   }
 
   completeUpload(request: CommandRequest<CompleteUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'CompleteUpload' });
+    return this.executeCommand({ ...request, type: 'CompleteUpload' });
   }
 
   approveDocument(request: CommandRequest<ApproveDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'ApproveDocument' });
+    return this.executeCommand({ ...request, type: 'ApproveDocument' });
   }
 
   rejectDocument(request: CommandRequest<RejectDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'RejectDocument' });
+    return this.executeCommand({ ...request, type: 'RejectDocument' });
   }
 
   deleteDocument(request: CommandRequest<DeleteDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
-    return this.execute({ ...request, type: 'DeleteDocument' });
+    return this.executeCommand({ ...request, type: 'DeleteDocument' });
   }
 
   /** The cast is safe, because the handler of the command type returns an answer of this type. */
-  private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<WrittenAnswer<Answer>> {
-    return this.metrics.measure(command.type, async () => {
+  private executeCommand<Answer extends CommandResult>(command: ShipmentCommand): Promise<WrittenAnswer<Answer>> {
+    return this.metrics.measureCommand(command.type, async () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw createShipmentNotFoundError();
-      const written: WrittenAnswer<CommandResult> = await this.writer.write(command);
+      const written: WrittenAnswer<CommandResult> = await this.writer.executeCommand(command);
       return written as WrittenAnswer<Answer>;
     });
   }
@@ -224,7 +224,7 @@ class CommandMetrics {
   }
 
   /** Counts and times one command. Returns the command's result or throws its error. */
-  async measure<Answer extends CommandResult>(
+  async measureCommand<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
     run: () => Promise<WrittenAnswer<Answer>>,
   ): Promise<WrittenAnswer<Answer>> {
@@ -235,7 +235,7 @@ class CommandMetrics {
       outcome = written.answer.outcome;
       return written;
     } catch (error) {
-      outcome = commandOutcome(error);
+      outcome = describeOutcome(error);
       throw error;
     } finally {
       this.total.add(1, { type, outcome });
@@ -244,7 +244,7 @@ class CommandMetrics {
   }
 }
 
-function commandOutcome(error: unknown): string {
+function describeOutcome(error: unknown): string {
   if (error instanceof DomainError) return 'refused';
   if (error instanceof Busy) return 'busy';
   return error instanceof Unavailable ? 'unavailable' : 'error';

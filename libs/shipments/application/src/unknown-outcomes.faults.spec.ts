@@ -1,8 +1,8 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
 import { toStreamName } from '@tracking/shipments-domain';
-import { milestone, milestones, scope, upsert } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { createMilestone, createMilestones, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
 
 describe('an engine that does not respond', () => {
   let engine: TestEngine;
@@ -20,8 +20,8 @@ describe('an engine that does not respond', () => {
     ['had stored the events', true],
     ['had stored nothing', false],
   ])('but %s: the command is executed once', async (_, stores) => {
-    const shipments = replica(store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     let failures = 0;
     store.intercept = async (append) => {
       if (failures++ >= 2) return append();
@@ -29,37 +29,37 @@ describe('an engine that does not respond', () => {
       throw new Unavailable('event store', 'no answer');
     };
     const answers = await Promise.all(
-      milestones(answer.shipment.id, 30).map((command) => shipments.recordMilestone(command)),
+      createMilestones(answer.shipment.id, 30).map((command) => shipments.recordMilestone(command)),
     );
     expect(failures).toBeGreaterThan(2);
     expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
     const stored = await types(answer.shipment.id);
     expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
-    const fresh = await replica(engine.store).getShipment({ ...scope, shipment_id: answer.shipment.id });
-    expect(await shipments.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual(fresh);
+    const fresh = await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id });
+    expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id })).toEqual(fresh);
   });
 
   it('but refuses writes: the caller gets that immediately, without retries', async () => {
-    const shipments = replica(store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     let appends = 0;
     store.intercept = () => {
       appends += 1;
       return Promise.reject(new WritesRefused('storage', 'no room on the disk'));
     };
-    await expect(shipments.recordMilestone(milestone(answer.shipment.id))).rejects.toThrow(WritesRefused);
+    await expect(shipments.recordMilestone(createMilestone(answer.shipment.id))).rejects.toThrow(WritesRefused);
     expect(appends).toBe(1);
   });
 
   it('at all times out; the command is executed once when the engine responds', async () => {
-    const shipments = replica(store, { silenceMs: 20 });
-    const { answer } = await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store, { silenceMs: 20 });
+    const { answer } = await createReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const hanging = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await hanging.promise;
       return append();
     };
-    const command = milestone(answer.shipment.id);
+    const command = createMilestone(answer.shipment.id);
     await expect(shipments.recordMilestone(command)).rejects.toThrow(Unavailable);
     hanging.resolve();
     store.intercept = (append) => append();
@@ -69,8 +69,8 @@ describe('an engine that does not respond', () => {
 
   it('is logged in a line for each command, with its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
-    const shipments = replica(store, {}, undefined, createRecordingLogger(lines));
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store, {}, undefined, createRecordingLogger(lines));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     let isFirst = true;
     store.intercept = (append) => {
@@ -80,51 +80,53 @@ describe('an engine that does not respond', () => {
     };
     const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${trace_id}-00f067aa0ba902b7-01`;
-    await shipments.recordMilestone(milestone(shipment_id, {}, { request_id: 'req_2', traceparent }));
+    await shipments.recordMilestone(createMilestone(shipment_id, {}, { request_id: 'req_2', traceparent }));
     expect(lines.map(({ fields }) => fields)).toEqual([
       { request_id: 'req_2', trace_id, shipment_id, reason: 'event store: no answer' },
     ]);
   });
 
   it('and stored the events just before another replica wrote: both are stored once', async () => {
-    const shipments = replica(store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
       const appended = await append();
       if (!isFirst) return appended;
       isFirst = false;
-      await replica(engine.store).recordMilestone(milestone(id, { code: 'vessel_arrived' }));
+      await createReplica(engine.store).recordMilestone(createMilestone(id, { code: 'vessel_arrived' }));
       throw new Unavailable('event store', 'no answer');
     };
-    const recorded = await shipments.recordMilestone(milestone(id, { code: 'vessel_departed' }));
+    const recorded = await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }));
     expect(recorded.answer.outcome).toBe('recorded');
     expect((await types(id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(2);
-    const later = await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const later = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(later.answer.shipment.status).toBe('arrived');
     expect(later.answer.shipment.version).toBe((await types(id)).length);
   });
 
   it('and lets another replica write first: the command is decided on its result', async () => {
-    const shipments = replica(store);
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const shipments = createReplica(store);
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
       if (!isFirst) return append();
       isFirst = false;
-      await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
+      await createReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
       throw new Unavailable('event store', 'no answer');
     };
-    const { answer: updated } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', booking_number: 'B-1' }));
+    const { answer: updated } = await shipments.upsertShipment(
+      createUpsert({ external_id: 'PO-1', booking_number: 'B-1' }),
+    );
     expect(updated.shipment).toMatchObject({ house_bill: 'HB-other', booking_number: 'B-1' });
     expect(await types(id)).toHaveLength(updated.shipment.version);
   });
 
   it('until the deadline: the outcome is unknown, and repeating the command later returns it', async () => {
-    const shipments = replica(store, { deadlineMs: 60 });
-    const create = upsert({ external_id: 'PO-1' });
+    const shipments = createReplica(store, { deadlineMs: 60 });
+    const create = createUpsert({ external_id: 'PO-1' });
     store.intercept = async (append) => {
       await append();
       throw new Unavailable('event store', 'no answer');
@@ -139,22 +141,24 @@ describe('an engine that does not respond', () => {
   });
 
   it('and is busy on the retry: the outcome stays unknown', async () => {
-    const shipments = replica(store, { deadlineMs: 60 });
+    const shipments = createReplica(store, { deadlineMs: 60 });
     let isFirst = true;
     store.intercept = async () => {
       if (!isFirst) throw new Busy('event store', 'full');
       isFirst = false;
       throw new Unavailable('event store', 'no answer');
     };
-    const failure = await shipments.upsertShipment(upsert({ external_id: 'PO-1' })).catch((error: unknown) => error);
+    const failure = await shipments
+      .upsertShipment(createUpsert({ external_id: 'PO-1' }))
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).not.toBeInstanceOf(Busy);
   });
 
   it('because it is busy: nothing was done, and the caller gets that immediately', async () => {
-    const shipments = replica(store);
+    const shipments = createReplica(store);
     store.intercept = () => Promise.reject(new Busy('event store', 'full'));
-    const create = upsert({ external_id: 'PO-1' });
+    const create = createUpsert({ external_id: 'PO-1' });
     await expect(shipments.upsertShipment(create)).rejects.toThrow(Busy);
     store.intercept = (append) => append();
     expect((await shipments.upsertShipment(create)).answer.outcome).toBe('created');
@@ -169,36 +173,38 @@ describe('a cached shipment while another replica writes to it', () => {
   afterEach(() => engine.close());
 
   it('does not make an upsert ineffective with a stale state', async () => {
-    const [one, other] = [replica(engine.store), replica(engine.store)];
-    await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(answer.outcome).toBe('updated');
     expect(answer.shipment).toMatchObject({ house_bill: 'HB-1', version: 3 });
   });
 
   it('does not refuse a command with a stale state', async () => {
-    const [one, other] = [replica(engine.store), replica(engine.store)];
-    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
-    await other.upsertShipment(upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
-    const recorded = await one.recordMilestone(milestone(answer.shipment.id, { container_number: 'MSCU6639871' }));
+    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    await other.upsertShipment(createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
+    const recorded = await one.recordMilestone(
+      createMilestone(answer.shipment.id, { container_number: 'MSCU6639871' }),
+    );
     expect(recorded.answer.outcome).toBe('recorded');
   });
 
   it('answers a command without events with the position of the last event of any replica', async () => {
-    const [one, other] = [replica(engine.store), replica(engine.store)];
-    await one.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    const unchanged = await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const unchanged = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(unchanged.answer.outcome).toBe('unchanged');
     expect(unchanged.position).toBe(written.position);
   });
 
   it('shows at least everything acknowledged before by any replica', async () => {
-    const [one, other] = [replica(engine.store), replica(engine.store)];
-    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    expect(await one.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual({
+    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(await one.getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id })).toEqual({
       record: written.answer.shipment,
       position: written.position,
     });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_RULE_SETTINGS, type Places } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type Places } from '@tracking/contracts';
 import type {
   AcknowledgeException,
   AddDocument,
@@ -24,33 +24,39 @@ import type { RuleSettingsReader } from '../src/decide-batch.ts';
 
 type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
-export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+export const SAMPLE_SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
 /** Settings of workspaces that never changed them. */
-export const settings: RuleSettingsReader = { of: async () => DEFAULT_RULE_SETTINGS };
-export const places: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
+export const SAMPLE_SETTINGS: RuleSettingsReader = { getCachedSettings: async () => DEFAULT_RULE_SETTINGS };
+export const SAMPLE_PLACES: Places = {
+  find: () => undefined,
+  isUnknownCode: () => false,
+  isName: () => false,
+  findByName: () => undefined,
+  listAliases: () => [],
+};
 
-const context = () => ({
+const SAMPLE_CONTEXT = () => ({
   id: randomUUID(),
   at: '2026-03-01T12:00:00.000Z',
-  ...scope,
+  ...SAMPLE_SCOPE,
   actor: { type: 'service_account', id: 'sva_1' } as const,
   request_id: 'req_1',
   traceparent: null,
   strict: false,
 });
 
-export function upsert(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
-  return { type: 'UpsertShipment', ...context(), fields, ...changes };
+export function createUpsert(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
+  return { type: 'UpsertShipment', ...SAMPLE_CONTEXT(), fields, ...changes };
 }
 
-export function milestone(
+export function createMilestone(
   shipmentId: string,
   fields: Partial<MilestoneInput> = {},
   changes: Partial<RecordMilestone> = {},
 ): RecordMilestone {
   return {
     type: 'RecordMilestone',
-    ...context(),
+    ...SAMPLE_CONTEXT(),
     shipment_id: shipmentId,
     milestone: {
       code: 'gated_in',
@@ -65,54 +71,63 @@ export function milestone(
       vessel: null,
       voyage: null,
       note: null,
+      ...EMPTY_MILESTONE_DETAILS,
+      reported_at: null,
       ...fields,
     },
     ...changes,
   };
 }
 
-export function patch(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
-  return { type: 'PatchShipment', ...context(), shipment_id, patch: fields };
+export function createPatch(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
+  return { type: 'PatchShipment', ...SAMPLE_CONTEXT(), shipment_id, patch: fields };
 }
 
 export function patchContainer(shipment_id: string, number: string, fields: PatchContainer['patch']): PatchContainer {
-  return { type: 'PatchContainer', ...context(), shipment_id, number, patch: fields };
+  return { type: 'PatchContainer', ...SAMPLE_CONTEXT(), shipment_id, number, patch: fields };
 }
 
-export function correct(shipment_id: string, milestone_id: string, patch: MilestonePatch): CorrectMilestone {
-  return { type: 'CorrectMilestone', ...context(), shipment_id, milestone_id, patch };
+export function createCorrection(shipment_id: string, milestone_id: string, patch: MilestonePatch): CorrectMilestone {
+  return { type: 'CorrectMilestone', ...SAMPLE_CONTEXT(), shipment_id, milestone_id, patch };
 }
 
-export function retract(shipment_id: string, milestone_id: string): RetractMilestone {
-  return { type: 'RetractMilestone', ...context(), shipment_id, milestone_id };
+export function createRetraction(shipment_id: string, milestone_id: string): RetractMilestone {
+  return { type: 'RetractMilestone', ...SAMPLE_CONTEXT(), shipment_id, milestone_id };
 }
 
-export function cancel(shipment_id: string): CancelShipment {
-  return { type: 'CancelShipment', ...context(), shipment_id };
+export function createCancellation(shipment_id: string): CancelShipment {
+  return { type: 'CancelShipment', ...SAMPLE_CONTEXT(), shipment_id };
 }
 
-export function reopen(shipment_id: string): ReopenShipment {
-  return { type: 'ReopenShipment', ...context(), shipment_id };
+export function createReopening(shipment_id: string): ReopenShipment {
+  return { type: 'ReopenShipment', ...SAMPLE_CONTEXT(), shipment_id };
 }
 
-export function open(shipment_id: string, exception: Partial<OpenException['exception']> = {}): OpenException {
+export function createException(
+  shipment_id: string,
+  exception: Partial<OpenException['exception']> = {},
+): OpenException {
   const unsaid = { title: null, detail: null, container_number: null, milestone_id: null, reason_code: null };
   const said = { type: 'other', severity: 'medium', assignee: null, ...unsaid, ...exception } as const;
-  return { type: 'OpenException', ...context(), shipment_id, exception: said };
+  return { type: 'OpenException', ...SAMPLE_CONTEXT(), shipment_id, exception: said };
 }
 
-export function acknowledge(shipment_id: string, exception_id: string, assignee: string | null): AcknowledgeException {
-  return { type: 'AcknowledgeException', ...context(), shipment_id, exception_id, assignee, note: null };
+export function createAcknowledgement(
+  shipment_id: string,
+  exception_id: string,
+  assignee: string | null,
+): AcknowledgeException {
+  return { type: 'AcknowledgeException', ...SAMPLE_CONTEXT(), shipment_id, exception_id, assignee, note: null };
 }
 
-export function resolve(shipment_id: string, exception_id: string): ResolveException {
-  return { type: 'ResolveException', ...context(), shipment_id, exception_id, code: 'fixed', note: null };
+export function createResolution(shipment_id: string, exception_id: string): ResolveException {
+  return { type: 'ResolveException', ...SAMPLE_CONTEXT(), shipment_id, exception_id, code: 'fixed', note: null };
 }
 
 /** Returns `count` different milestones of one shipment. */
-export function milestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
+export function createMilestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
   return Array.from({ length: count }, (_, n) =>
-    milestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
+    createMilestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
   );
 }
 
@@ -125,20 +140,20 @@ const object = (id: string): ReceivedObject => ({
 });
 
 export function addDocument(shipment_id: string, objectId: string): AddDocument {
-  return { type: 'AddDocument', ...context(), shipment_id, document: aboutDocument, object: object(objectId) };
+  return { type: 'AddDocument', ...SAMPLE_CONTEXT(), shipment_id, document: aboutDocument, object: object(objectId) };
 }
 
 export function requestUpload(shipment_id: string): RequestUpload {
   const { size_bytes, sha256: checksum_sha256, content_type } = object('');
   const document = { ...aboutDocument, size_bytes, checksum_sha256, content_type };
-  return { type: 'RequestUpload', ...context(), shipment_id, document };
+  return { type: 'RequestUpload', ...SAMPLE_CONTEXT(), shipment_id, document };
 }
 
 export function receiveUpload(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
   const received = { object: object(objectId), kept_object_id: null };
-  return { type: 'ReceiveUpload', ...context(), shipment_id, document_id, ...received };
+  return { type: 'ReceiveUpload', ...SAMPLE_CONTEXT(), shipment_id, document_id, ...received };
 }
 
 export function deleteDocument(shipment_id: string, document_id: string): DeleteDocument {
-  return { type: 'DeleteDocument', ...context(), shipment_id, document_id };
+  return { type: 'DeleteDocument', ...SAMPLE_CONTEXT(), shipment_id, document_id };
 }

@@ -1,15 +1,20 @@
 import { type CheckRules, toShipmentId } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
-import { type DueShipment, RuleClock, type RuleClockParts, type DueShipmentList } from '../src/clock/rule-clock.ts';
+import {
+  type DueShipment,
+  RuleClock,
+  type RuleClockDependencies,
+  type DueShipmentList,
+} from '../src/clock/rule-clock.ts';
 import type { ShipmentsService } from '../src/shipments.ts';
-import { scope } from './builders.ts';
+import { SAMPLE_SCOPE } from './builders.ts';
 
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
 export const MIDNIGHT_MS = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. The ids sort in the order of `n`. */
-export function shipmentOf(n: number): string {
+export function getShipmentId(n: number): string {
   const digits = String(n).padStart(8, '0');
   return toShipmentId(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
 }
@@ -40,13 +45,13 @@ export class ClockStage {
   /** @param otherwise error to throw for a command instead of executing it */
   constructor(
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
-    parts: Partial<RuleClockParts> = {},
+    parts: Partial<RuleClockDependencies> = {},
   ) {
     const workList: DueShipmentList = {
       listDueShipments: (until, limit, after) => this.listDueShipments(until, limit, after),
     };
     this.clock = new RuleClock({
-      shipments: { checkRules: (command) => this.check(command as CheckRules) },
+      shipments: { checkRules: (command) => this.checkShipment(command as CheckRules) },
       workList,
       leases: new InProcessLeases(1),
       clock: () => new Date(MIDNIGHT_MS + this.now * 1_000),
@@ -63,16 +68,16 @@ export class ClockStage {
    * @param second seconds after midnight
    */
   setDue(n: number, second: number): void {
-    const id = shipmentOf(n);
-    this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT_MS + second * 1_000).toISOString() });
+    const id = getShipmentId(n);
+    this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(MIDNIGHT_MS + second * 1_000).toISOString() });
   }
 
-  round(ending = new AbortController().signal): Promise<void> {
-    return this.clock.round(ending, { isHeld: () => this.isHeld });
+  runRound(ending = new AbortController().signal): Promise<void> {
+    return this.clock.runRound(ending, { isHeld: () => this.isHeld });
   }
 
   /** Returns the checked shipments in the order in which their checks began, and clears the list. */
-  checked(): readonly string[] {
+  takeChecked(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 
@@ -86,7 +91,7 @@ export class ClockStage {
     return found;
   }
 
-  private async check(command: CheckRules): Promise<Answer> {
+  private async checkShipment(command: CheckRules): Promise<Answer> {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

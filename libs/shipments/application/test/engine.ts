@@ -4,7 +4,7 @@ import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } fro
 import { RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
-import { places, settings } from './builders.ts';
+import { SAMPLE_PLACES, SAMPLE_SETTINGS } from './builders.ts';
 
 /** An embedded engine in its own folder. */
 export class TestEngine {
@@ -23,7 +23,7 @@ export class TestEngine {
   }
 
   /** Closes and reopens the engine, as a restart does. Only the folder is kept. */
-  async reopen(): Promise<void> {
+  async reopenEngine(): Promise<void> {
     await this.engine.close();
     this.engine = await openEngineIn(this.folder);
   }
@@ -42,13 +42,20 @@ function openEngineIn({ path }: TempFolder): Promise<EmbeddedEngine> {
 const LONG_TIMEOUTS = { deadlineMs: 60_000, silenceMs: 120_000 };
 
 /** Returns a replica: a shipments service with its own cache and queues. */
-export function replica(
+export function createReplica(
   eventStore: EventStore,
   limits: Partial<ShipmentsLimits> = {},
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return new Shipments({ eventStore, places, settings, logger, metrics, limits: { ...LONG_TIMEOUTS, ...limits } });
+  return new Shipments({
+    eventStore,
+    places: SAMPLE_PLACES,
+    settings: SAMPLE_SETTINGS,
+    logger,
+    metrics,
+    limits: { ...LONG_TIMEOUTS, ...limits },
+  });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -1,4 +1,4 @@
-import type { DocumentStore, EventStore, MessageBroker } from '@tracking/ports';
+import type { Collection, Document, DocumentStore, EventStore, MessageBroker } from '@tracking/ports';
 
 interface ProcessEngines {
   readonly eventStore: EventStore;
@@ -6,8 +6,8 @@ interface ProcessEngines {
   readonly broker: MessageBroker;
 }
 
-const ENGINE_STEPS: ReadonlySet<string> = new Set([
-  ...['publish', 'insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'],
+const ENGINE_STEPS: ReadonlySet<string> = new Set<keyof MessageBroker | keyof Collection<Document>>([
+  ...(['publish', 'insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'] as const),
 ]);
 
 /**
@@ -28,30 +28,30 @@ export class KillableProcess {
     private readonly before = true,
   ) {}
 
-  engines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
+  wrapEngines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
     return {
-      eventStore: this.wrap(eventStore, { catchUp: (options) => this.batches(eventStore.catchUp(options)) }),
-      documentStore: this.wrap(documentStore, {
-        collection: async (spec) => this.wrap(await documentStore.collection(spec)),
+      eventStore: this.wrapMethods(eventStore, { catchUp: (options) => this.passBatches(eventStore.catchUp(options)) }),
+      documentStore: this.wrapMethods(documentStore, {
+        collection: async (spec) => this.wrapMethods(await documentStore.collection(spec)),
       }),
-      broker: this.wrap(broker),
+      broker: this.wrapMethods(broker),
     };
   }
 
   /** @param steps names of methods with an external effect */
-  wrap<T extends object>(target: T, instead: Partial<T> = {}, steps = ENGINE_STEPS): T {
+  wrapMethods<T extends object>(target: T, instead: Partial<T> = {}, steps = ENGINE_STEPS): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         if (instead[name] !== undefined) return instead[name];
         const method = of[name];
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          this.call(steps.has(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
+          this.runStep(steps.has(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
       },
     });
   }
 
-  private async call<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
+  private async runStep<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
     if (this.dead) return waitForever();
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
@@ -62,7 +62,7 @@ export class KillableProcess {
     return this.dead ? waitForever() : answer;
   }
 
-  private async *batches<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
+  private async *passBatches<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
     for await (const batch of batches) {
       if (this.dead) await waitForever();
       yield batch;

@@ -12,11 +12,11 @@ import {
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
-import { milestone, places, settings, upsert } from './builders.ts';
+import { createMilestone, SAMPLE_PLACES, SAMPLE_SETTINGS, createUpsert } from './builders.ts';
 import { KillableProcess } from './killable-process.ts';
 
-export const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
-const TOPIC = SHIPMENT_EVENTS_TOPIC.name;
+export const SAMPLE_ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
+const SHIPMENTS_TOPIC = SHIPMENT_EVENTS_TOPIC.name;
 
 export interface RunningPublisher {
   readonly publisher: Publisher;
@@ -54,16 +54,16 @@ export class PublishingStage {
   }
 
   /** Returns the leases of a new process that replaces former processes. */
-  start(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
+  startPublisher(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
-      ...process.engines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),
+      ...process.wrapEngines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),
       leases: this.createLeasesOfNextProcess(),
       clock: () => new Date(),
       logger: silentLogger,
       metrics,
       readModelsReached: () => Promise.resolve(true),
-      addresses: ADDRESSES,
+      addresses: SAMPLE_ADDRESSES,
       ...options,
     });
     this.running.set(publisher, process);
@@ -75,7 +75,7 @@ export class PublishingStage {
   }
 
   /** Closes and reopens the engine, as a restart of the machine does. Only the folder is kept. */
-  async reopen(): Promise<void> {
+  async reopenEngine(): Promise<void> {
     await this.stopAll();
     await this.engine.close();
     this.engine = await openIn(this.folder, this.partitions);
@@ -89,17 +89,17 @@ export class PublishingStage {
   }
 
   /** Creates a shipment and returns its id. */
-  async create(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
-    const written = await this.shipments.upsertShipment(upsert({ external_id, mode: 'ocean', ...fields }));
+  async createShipment(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
+    const written = await this.shipments.upsertShipment(createUpsert({ external_id, mode: 'ocean', ...fields }));
     return written.answer.shipment.id;
   }
 
-  async record(shipmentId: string, fields: Parameters<typeof milestone>[1] = {}): Promise<void> {
-    await this.shipments.recordMilestone(milestone(shipmentId, { location: randomUUID(), ...fields }));
+  async recordMilestone(shipmentId: string, fields: Parameters<typeof createMilestone>[1] = {}): Promise<void> {
+    await this.shipments.recordMilestone(createMilestone(shipmentId, { location: randomUUID(), ...fields }));
   }
 
   /** Returns all stored events, in the order of the store. */
-  async stored(): Promise<readonly StoredEvent[]> {
+  async readStoredEvents(): Promise<readonly StoredEvent[]> {
     const all: StoredEvent[] = [];
     const { signal } = new AbortController();
     if ((await this.eventStore.head()) === undefined) return all;
@@ -114,36 +114,36 @@ export class PublishingStage {
   }
 
   /** Returns the announcements of all stored events, in the order of the store. The domain folds the shipments. */
-  async announced(): Promise<readonly PublishedEvent[]> {
+  async listAnnouncements(): Promise<readonly PublishedEvent[]> {
     const states = new Map<string, ShipmentState>();
-    return (await this.stored()).flatMap((stored) => {
+    return (await this.readStoredEvents()).flatMap((stored) => {
       const event = toShipmentEvent(stored);
       const state = evolve(states.get(stored.stream), event);
       states.set(stored.stream, state);
-      return toPublicEvent(stored.id, event, state, ADDRESSES) ?? [];
+      return toPublicEvent(stored.id, event, state, SAMPLE_ADDRESSES) ?? [];
     });
   }
 
   /** Returns all messages of the topic. Each partition is in its order. */
-  async messages(): Promise<readonly ReceivedMessage[]> {
+  async readMessages(): Promise<readonly ReceivedMessage[]> {
     const received: ReceivedMessage[] = [];
     const group = randomUUID();
     const ending = new AbortController();
-    const consumed = this.broker.consume({ topic: TOPIC, group, signal: ending.signal }, (messages) => {
+    const consumed = this.broker.consume({ topic: SHIPMENTS_TOPIC, group, signal: ending.signal }, (messages) => {
       received.push(...messages);
       return Promise.resolve();
     });
-    await eventually(async () => expect(await this.broker.lag(TOPIC, group)).toBe(0));
+    await eventually(async () => expect(await this.broker.lag(SHIPMENTS_TOPIC, group)).toBe(0));
     ending.abort();
     await consumed;
     return received;
   }
 
   /** Waits until all announcements are on the topic. Returns the messages of the topic. */
-  async published(): Promise<readonly ReceivedMessage[]> {
-    const expected = (await this.announced()).map(({ id }) => id);
+  async waitForPublished(): Promise<readonly ReceivedMessage[]> {
+    const expected = (await this.listAnnouncements()).map(({ id }) => id);
     return eventually(async () => {
-      const messages = await this.messages();
+      const messages = await this.readMessages();
       expect(messages.map(({ headers }) => headers['event-id'])).toEqual(expect.arrayContaining(expected));
       return messages;
     });
@@ -164,5 +164,11 @@ function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine>
 }
 
 function createShipmentsService(eventStore: EventStore): ShipmentsService {
-  return new Shipments({ eventStore, places, settings, logger: silentLogger, metrics: new RecordedMetrics() });
+  return new Shipments({
+    eventStore,
+    places: SAMPLE_PLACES,
+    settings: SAMPLE_SETTINGS,
+    logger: silentLogger,
+    metrics: new RecordedMetrics(),
+  });
 }

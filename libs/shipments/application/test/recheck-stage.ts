@@ -1,32 +1,35 @@
 import { InProcessLeases } from '@tracking/embedded';
 import type { CheckRules } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
-import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
-import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
-import { MIDNIGHT_MS, shipmentOf } from './clock-stage.ts';
+import { RecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
+import type { UnsettledShipments, Recheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
+import { MIDNIGHT_MS, getShipmentId } from './clock-stage.ts';
 import { KillableProcess } from './killable-process.ts';
 
-const STEPS: ReadonlySet<string> = new Set(['checkRules', 'advance']);
+const TRACKED_METHODS: ReadonlySet<string> = new Set<keyof RecheckJobDependencies['shipments'] | keyof RecheckStore>([
+  'checkRules',
+  'storeProgress',
+]);
 
-interface Change {
+interface SettingsChangeRecord {
   readonly recheck: Recheck;
   readonly isDone: boolean;
 }
 
 /** Stores changes of settings and the progress of re-checks, in memory. */
-class RechecksInMemory implements Rechecks {
-  private readonly changes = new Map<string, Change>();
+class RechecksInMemory implements RecheckStore {
+  private readonly changes = new Map<string, SettingsChangeRecord>();
   /** Stored progress in order, one text per write, such as `wsp_1 shp_… 3`. */
   readonly stored: string[] = [];
 
   /** Changes the workspace's settings. The first change makes version 2. */
-  change(workspace_id: string): void {
+  changeSettings(workspace_id: string): void {
     const version = (this.changes.get(workspace_id)?.recheck.version ?? 1) + 1;
     const recheck = { workspace_id, version, step: 0, isRunning: false, after: null, checked: 0 };
     this.changes.set(workspace_id, { recheck, isDone: false });
   }
 
-  of(workspaceId: string): (Recheck & { readonly isDone: boolean }) | undefined {
+  getRecheck(workspaceId: string): (Recheck & { readonly isDone: boolean }) | undefined {
     const change = this.changes.get(workspaceId);
     return change && { ...change.recheck, isDone: change.isDone };
   }
@@ -37,7 +40,7 @@ class RechecksInMemory implements Rechecks {
     return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);
   }
 
-  async advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined> {
+  async storeProgress(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined> {
     const { workspace_id } = recheck;
     const { after, checked, isDone } = progress;
     const present = this.changes.get(workspace_id)?.recheck;
@@ -75,7 +78,7 @@ export class RecheckStage {
   /** @param otherwise error to throw for a command instead of executing it */
   constructor(
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
-    parts: Partial<RecheckJobParts> = {},
+    parts: Partial<RecheckJobDependencies> = {},
     readonly rechecks = new RechecksInMemory(),
     process = new KillableProcess(),
   ) {
@@ -83,10 +86,16 @@ export class RecheckStage {
       listUnsettledShipments: (...asked) => this.listUnsettledShipments(...asked),
     };
     this.job = new RecheckJob({
-      shipments: process.wrap({ checkRules: (command) => this.check(command as CheckRules) }, {}, STEPS),
-      rechecks: process.wrap(rechecks as Rechecks, {}, STEPS),
+      shipments: process.wrapMethods(
+        { checkRules: (command) => this.checkShipment(command as CheckRules) },
+        {},
+        TRACKED_METHODS,
+      ),
+      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, TRACKED_METHODS),
       unsettledShipments,
-      settings: { of: async (id) => ({ version: this.knows ?? this.rechecks.of(id)?.version ?? 1 }) },
+      settings: {
+        getCachedSettings: async (id) => ({ version: this.knows ?? this.rechecks.getRecheck(id)?.version ?? 1 }),
+      },
       eventStore: { head: async () => this.head },
       readModelsReached: async (position) => this.shown >= position,
       leases: new InProcessLeases(1),
@@ -108,23 +117,23 @@ export class RecheckStage {
   addShipments(workspaceId: string, count: number, from = 0): void {
     this.open.set(
       workspaceId,
-      Array.from({ length: count }, (_, n) => shipmentOf(from + n)),
+      Array.from({ length: count }, (_, n) => getShipmentId(from + n)),
     );
   }
 
-  round(ending = new AbortController().signal): Promise<void> {
-    return this.job.round(ending);
+  runRound(ending = new AbortController().signal): Promise<void> {
+    return this.job.runRound(ending);
   }
 
   /** Runs one round that notices the changes, and another round after every replica has applied them. */
-  async roundsUntilBegun(): Promise<void> {
-    await this.round();
+  async runRoundsUntilRecheckBegins(): Promise<void> {
+    await this.runRound();
     this.elapsed += 6_000;
-    await this.round();
+    await this.runRound();
   }
 
   /** Returns and clears the checked shipments, in the order in which their checks began. */
-  checked(): readonly string[] {
+  takeChecked(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 
@@ -134,7 +143,7 @@ export class RecheckStage {
     return ids.map((id) => ({ id, workspace_id: workspaceId, environment: 'live' as const }));
   }
 
-  private async check(command: CheckRules) {
+  private async checkShipment(command: CheckRules) {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

@@ -11,24 +11,24 @@ export class StoredDeadlines implements DueShipmentList {
   constructor(private readonly store: () => EventStore) {}
 
   /** Freezes the work list, so that it becomes stale like a delayed projection. */
-  async fallBehind(): Promise<void> {
-    this.frozen = await this.all();
+  async freezeDeadlines(): Promise<void> {
+    this.frozen = await this.listAll();
   }
 
-  catchUp(): void {
+  unfreezeDeadlines(): void {
     this.frozen = undefined;
   }
 
   async listDueShipments(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
     const place = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
-    const rows = this.frozen ?? (await this.all());
+    const rows = this.frozen ?? (await this.listAll());
     return rows
       .filter((row) => row.due_at <= until && (after === undefined || place(row) > place(after)))
       .toSorted((one, other) => (place(one) < place(other) ? -1 : 1))
       .slice(0, limit);
   }
 
-  private async all(): Promise<readonly DueShipment[]> {
+  private async listAll(): Promise<readonly DueShipment[]> {
     const rows = await Promise.all(this.ids.map((id) => this.toRow(toStreamName(id))));
     return rows.flat();
   }

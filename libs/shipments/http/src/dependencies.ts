@@ -6,11 +6,11 @@ import type { ShipmentsService } from '@tracking/shipments';
 import type { EventStreamSettings } from './events/event-streams.ts';
 
 /** Injection tokens for the members of {@link ShipmentsHttpDependencies}. */
-export const SHIPMENTS = Symbol('shipments');
-export const READ_MODELS = Symbol('read models');
-export const PLACES = Symbol('places');
-export const EVENTS = Symbol('events');
-export const IDENTITY = Symbol('names of actors');
+export const SHIPMENTS_TOKEN = Symbol('shipments');
+export const READ_MODELS_TOKEN = Symbol('read models');
+export const PLACES_TOKEN = Symbol('places');
+export const EVENTS_TOKEN = Symbol('events');
+export const IDENTITY_TOKEN = Symbol('names of actors');
 
 export interface ShipmentsHttpDependencies extends HttpDependencies {
   readonly shipments: ShipmentsService;
@@ -30,4 +30,4 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
 }
 
 /** The public events of a scope, in the form in which webhook endpoints receive them. */
-export type EventsService = Pick<PublishedEvents, 'list' | 'get' | 'reached' | 'createFeed'>;
+export type EventsService = Pick<PublishedEvents, 'listEvents' | 'getEvent' | 'waitUntilReached' | 'createFeed'>;

@@ -1,4 +1,9 @@
-export { type EventsService, READ_MODELS, SHIPMENTS, type ShipmentsHttpDependencies } from './dependencies.ts';
+export {
+  type EventsService,
+  READ_MODELS_TOKEN,
+  SHIPMENTS_TOKEN,
+  type ShipmentsHttpDependencies,
+} from './dependencies.ts';
 export type { EventStreamSettings } from './events/event-streams.ts';
 export { toEventFilter, ListEventsDto } from './events/event.resource.ts';
 export { EventsHttpModule, createShipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
@@ -7,5 +12,5 @@ export {
   SHIPMENT_ETAG_DESCRIPTION,
   ShipmentOperation,
   readShipmentFields,
-  SHIPMENT_ID,
+  SHIPMENT_ID_PARAMETER,
 } from './shipments/shipment.pipes.ts';

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Page, Place } from '@tracking/contracts';
 import { Limit, Operation, QueryList, QueryText, text } from '@tracking/http';
-import { PLACES } from './dependencies.ts';
+import { PLACES_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 
 const MAX_PLACE_CODES = 200;
@@ -36,9 +36,9 @@ class PlaceListResource implements Page<Place> {
     description: 'Places, best match first, or in the order of the requested codes.',
   })
   readonly data!: PlaceResource[];
-  @ApiProperty({ type: 'null', description: 'Always null: refine `q` to find other places.' } as object)
+  @ApiProperty({ type: String, nullable: true, description: 'Always null: refine `q` to find other places.' })
   readonly next_cursor!: null;
-  @ApiProperty({ description: 'Always false.', enum: [false] })
+  @ApiProperty({ description: 'Always false.' })
   readonly has_more!: boolean;
 }
 
@@ -63,7 +63,7 @@ class ListPlacesDto {
 @ApiTags('Places')
 @Controller('v1/places')
 export class PlacesController {
-  constructor(@Inject(PLACES) private readonly places: ShipmentsHttpDependencies['places']) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
 
   @Get()
   @Operation('listPlaces', {
@@ -72,7 +72,7 @@ export class PlacesController {
     query: ListPlacesDto,
   })
   @ApiResponse({ status: 200, description: 'The matching places.', type: PlaceListResource })
-  list(@Query() { q, code, limit }: ListPlacesDto): Page<Place> {
+  listPlaces(@Query() { q, code, limit }: ListPlacesDto): Page<Place> {
     const data =
       code === undefined
         ? this.places.search(q ?? '', Number(limit ?? DEFAULT_PLACES_LIMIT))

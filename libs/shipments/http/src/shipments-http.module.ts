@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { LOGGER } from '@tracking/http';
+import { LOGGER_TOKEN } from '@tracking/http';
 import type { FeatureDocs, FeatureHooks } from '@tracking/http';
-import { retryCounter } from '@tracking/ports';
+import { createRetryCounter } from '@tracking/ports';
 import type { Logger } from '@tracking/ports';
 import type { EventFeed } from '@tracking/read-models';
 import { ShipmentFinder } from './bulk/bulk-milestone.ts';
 import { BulkController } from './bulk/bulk.controller.ts';
-import { EVENTS, IDENTITY, PLACES, READ_MODELS, SHIPMENTS } from './dependencies.ts';
+import { EVENTS_TOKEN, IDENTITY_TOKEN, PLACES_TOKEN, READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 import { ERROR_DOCS, FIELDS, REFUSAL_DOCS, WARNING_DOCS } from './docs/codes.ts';
 import { PATH_PARAMETER_SAMPLES, SAMPLES_BY_RESOURCE, SAMPLE_RESOURCES, SAMPLE_VALUES } from './docs/samples.ts';
@@ -37,13 +37,13 @@ export class ShipmentsHttpModule {
     values: SAMPLE_VALUES,
   };
 
-  static with(dependencies: ShipmentsHttpDependencies): DynamicModule {
+  static withDependencies(dependencies: ShipmentsHttpDependencies): DynamicModule {
     return {
       module: ShipmentsHttpModule,
       controllers: [BulkController, ShipmentsController, MilestonesController, ExceptionsController],
       providers: [
-        { provide: IDENTITY, useValue: dependencies.identity },
-        { provide: PLACES, useValue: dependencies.places },
+        { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
+        { provide: PLACES_TOKEN, useValue: dependencies.places },
         ...createShipmentReading(dependencies),
         ActorNames,
         ShipmentFinder,
@@ -59,10 +59,14 @@ export function createShipmentReading({
   shipments,
   readModels,
 }: Pick<ShipmentsHttpDependencies, 'shipments' | 'readModels'>): readonly Provider[] {
-  return [{ provide: SHIPMENTS, useValue: shipments }, { provide: READ_MODELS, useValue: readModels }, ShipmentReader];
+  return [
+    { provide: SHIPMENTS_TOKEN, useValue: shipments },
+    { provide: READ_MODELS_TOKEN, useValue: readModels },
+    ShipmentReader,
+  ];
 }
 
-const EVENT_FEED = Symbol('event feed');
+const EVENT_FEED_TOKEN = Symbol('event feed');
 
 /** Module with the routes for events, event streams and places. */
 @Module({})
@@ -72,27 +76,27 @@ export class EventsHttpModule {
   static readonly hooks: FeatureHooks = {
     beforeClose: (server, app) => {
       const streams = app.get(EventStreams);
-      const feed = app.get<EventFeed>(EVENT_FEED);
+      const feed = app.get<EventFeed>(EVENT_FEED_TOKEN);
       server.addHook('preClose', (done) => {
-        streams.close();
-        feed.close();
+        streams.endAllStreams();
+        feed.endFollowers();
         done();
       });
     },
   };
 
-  static with({ events, head, metrics, places, settings }: ShipmentsHttpDependencies): DynamicModule {
+  static withDependencies({ events, head, metrics, places, settings }: ShipmentsHttpDependencies): DynamicModule {
     return {
       module: EventsHttpModule,
       controllers: [EventStreamController, PlacesController, EventsController],
       providers: [
-        { provide: EVENTS, useValue: events },
-        { provide: PLACES, useValue: places },
+        { provide: EVENTS_TOKEN, useValue: events },
+        { provide: PLACES_TOKEN, useValue: places },
         {
-          provide: EVENT_FEED,
-          inject: [LOGGER],
+          provide: EVENT_FEED_TOKEN,
+          inject: [LOGGER_TOKEN],
           useFactory: (logger: Logger) => {
-            const countRetry = retryCounter(metrics);
+            const countRetry = createRetryCounter(metrics);
             const onFailure = (error: unknown) => {
               countRetry('following events');
               logger.warn({ error: String(error) }, 'event streams wait for their store');
@@ -103,7 +107,7 @@ export class EventsHttpModule {
         { provide: EventStreams, useFactory: () => new EventStreams(metrics, settings.eventStreams) },
         {
           provide: EventFollower,
-          inject: [EVENT_FEED],
+          inject: [EVENT_FEED_TOKEN],
           useFactory: (feed: EventFeed) => new EventFollower(feed, events, head),
         },
       ],

@@ -3,18 +3,18 @@ import {
   type Clock,
   type Counter,
   type EventStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  originFields,
+  toOriginLogFields,
   type Position,
-  retryCounter,
+  createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
 import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
-import type { Recheck, RecheckProgress, Rechecks, ReleaseRecheck, UnsettledShipments } from './rechecks.ts';
+import type { Recheck, RecheckProgress, RecheckStore, UpgradeRecheck, UnsettledShipments } from './rechecks.ts';
 import { createCheckCommand } from './rule-clock.ts';
 
 /** Milliseconds between two searches for requested re-checks. */
@@ -42,15 +42,15 @@ const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
 
 type UnsettledShipment = Scope & { readonly id: string };
 
-export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 'readModelsReached'> {
+export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, 'eventStore' | 'readModelsReached'> {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
-  readonly rechecks: Rechecks;
+  readonly rechecks: RecheckStore;
   readonly unsettledShipments: UnsettledShipments;
-  /** Requests re-checks after a release; absent if this process does not request them. */
-  readonly afterRelease?: Pick<ReleaseRecheck, 'request'>;
+  /** Requests re-checks after an upgrade; absent if this process does not request them. */
+  readonly afterUpgrade?: Pick<UpgradeRecheck, 'requestIfUpgraded'>;
   /** Returns the settings that `shipments` uses in this process. */
-  readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
-  readonly leases: Leases;
+  readonly settings: { getCachedSettings(workspaceId: string): Promise<{ readonly version: number }> };
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -75,7 +75,7 @@ export class RecheckJob {
   private readonly start: RecheckStartCondition;
   private readonly checks: Counter;
 
-  constructor(private readonly parts: RecheckJobParts) {
+  constructor(private readonly parts: RecheckJobDependencies) {
     const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = START_DELAY_MS } = parts;
     const { elapsed = monotonicMs, rest } = parts;
     this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
@@ -89,16 +89,16 @@ export class RecheckJob {
       leases,
       lease: 'settings-recheck',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'checking shipments after a change of settings',
       intervalMs: everyMs,
-      round: (ending) => this.round(ending),
+      round: (ending) => this.runRound(ending),
     });
   }
 
   /** Checks pages of all workspaces until no shipment is left. */
-  async round(ending: AbortSignal): Promise<void> {
-    await this.parts.afterRelease?.request(ending);
+  async runRound(ending: AbortSignal): Promise<void> {
+    await this.parts.afterUpgrade?.requestIfUpgraded(ending);
     while (!ending.aborted && (await this.checkPageOfEachWorkspace(ending)));
   }
 
@@ -137,12 +137,12 @@ export class RecheckJob {
   /** Checks the next page of a workspace. Returns true if the re-check advanced. */
   private async continueRecheck(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
     if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
-    const { version } = await this.parts.settings.of(recheck.workspace_id);
+    const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.
     if (version !== recheck.version) return false;
     if (recheck.isRunning) return this.checkPage(recheck, ending);
     if (!(await this.start.isReadModelCurrent(recheck))) return false;
-    const begun = await this.advance(recheck, { after: null, checked: 0, isDone: false });
+    const begun = await this.storeProgress(recheck, { after: null, checked: 0, isDone: false });
     return begun !== undefined && (await this.checkPage(begun, ending));
   }
 
@@ -150,17 +150,17 @@ export class RecheckJob {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
-    const page = await this.pace.run(find, ending);
+    const page = await this.pace.runThenRest(find, ending);
     let { checked } = recheck;
     for (let from = 0; from < page.length; from += MAX_CONCURRENT_CHECKS) {
       if (ending.aborted) return false;
-      checked += await this.pace.run(
+      checked += await this.pace.runThenRest(
         () => this.checkAll(page.slice(from, from + MAX_CONCURRENT_CHECKS), ending),
         ending,
       );
     }
     const isDone = page.length < size;
-    const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
+    const advanced = await this.storeProgress(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
     if (isDone && advanced)
       this.parts.logger.info(
         { workspace_id, checked },
@@ -169,8 +169,8 @@ export class RecheckJob {
     return advanced !== undefined;
   }
 
-  private advance(recheck: Recheck, progress: Omit<RecheckProgress, 'at'>): Promise<Recheck | undefined> {
-    return this.parts.rechecks.advance(recheck, { ...progress, at: this.parts.clock().toISOString() });
+  private storeProgress(recheck: Recheck, progress: Omit<RecheckProgress, 'at'>): Promise<Recheck | undefined> {
+    return this.parts.rechecks.storeProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
   /**
@@ -178,7 +178,7 @@ export class RecheckJob {
    * @throws Unavailable after all checks have ended
    */
   private async checkAll(shipments: readonly UnsettledShipment[], ending: AbortSignal): Promise<number> {
-    const settled = await Promise.allSettled(shipments.map((shipment) => this.check(shipment, ending)));
+    const settled = await Promise.allSettled(shipments.map((shipment) => this.checkShipment(shipment, ending)));
     let checked = 0;
     for (const one of settled) {
       if (one.status === 'rejected') throw one.reason;
@@ -191,7 +191,7 @@ export class RecheckJob {
    * Checks a shipment. If the failure concerns only this shipment, it is logged and does not delay other shipments.
    * @throws Unavailable
    */
-  private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
+  private async checkShipment(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const command = createCheckCommand(shipment, clock().toISOString(), RECHECK_ACTOR);
     try {
@@ -205,7 +205,7 @@ export class RecheckJob {
     } catch (error) {
       this.checks.add(1, { outcome: error instanceof Unavailable ? 'unavailable' : 'failed' });
       if (error instanceof Unavailable) throw error;
-      const fields = { ...originFields(command), shipment_id: shipment.id, error: String(error) };
+      const fields = { ...toOriginLogFields(command), shipment_id: shipment.id, error: String(error) };
       logger.error(fields, 'a shipment could not be checked with the new settings and was skipped');
       return false;
     }
@@ -224,7 +224,7 @@ interface SettingsChangeNotice {
   head?: Position | undefined;
 }
 
-interface RecheckStartParts {
+interface RecheckStartDependencies {
   readonly eventStore: Pick<EventStore, 'head'>;
   /** Returns true if the read model of open shipments has reached a position. */
   readonly readModelsReached: ReadModelsReached;
@@ -243,7 +243,7 @@ class RecheckStartCondition {
   /** Changed settings of workspaces whose re-check has not begun, by workspace. */
   private noticed = new Map<string, SettingsChangeNotice>();
 
-  constructor(private readonly parts: RecheckStartParts) {}
+  constructor(private readonly parts: RecheckStartDependencies) {}
 
   /** Drops all changes except those of the given workspaces, whose re-checks still wait. */
   dropOtherChanges(waiting: ReadonlySet<string>): void {

@@ -12,7 +12,7 @@ export interface Recheck {
   readonly workspace_id: string;
   /** Version of the settings with which the shipments are checked. */
   readonly version: number;
-  /** Progress counter of the re-check. Each {@link Rechecks.advance} increases it. */
+  /** Progress counter of the re-check. Each {@link RecheckStore.storeProgress} increases it. */
   readonly step: number;
   /** False while the re-check waits for every replica to apply the settings. */
   readonly isRunning: boolean;
@@ -28,7 +28,7 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
 }
 
 /** Stores the progress of re-checks durably. */
-export interface Rechecks {
+export interface RecheckStore {
   /**
    * Returns unfinished re-checks, sorted by workspace.
    * @param after workspace of the last re-check of the previous page
@@ -40,13 +40,13 @@ export interface Rechecks {
    * nothing and returns undefined.
    * @throws Unavailable
    */
-  advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
+  storeProgress(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
 }
 
 /** Requests re-checks for reasons other than a change of settings. */
 interface RequestedRechecks {
   /** @throws Unavailable */
-  request(workspaceId: string): Promise<void>;
+  requestRecheck(workspaceId: string): Promise<void>;
   /** Returns the version of the rules for which all re-checks were last requested. @throws Unavailable */
   readCheckedRules(): Promise<string | undefined>;
   /** @throws Unavailable */
@@ -67,13 +67,13 @@ export interface UnsettledShipments {
   ): Promise<readonly (Scope & { readonly id: string })[]>;
 }
 
-/** Revision of the exception rules. Increment it in every release that changes the rules. */
-const RULES_REVISION = 1;
+/** Revision of the rules about statuses, times and exceptions. Increment it in every release that changes the rules. */
+const RULES_REVISION = 3;
 const DEFAULT_SETTINGS_HASH = createHash('sha256').update(JSON.stringify(DEFAULT_RULE_SETTINGS)).digest('hex');
 /** Version of the rules: it identifies the rules and the default settings of a release. */
 export const RULES_VERSION = `${RULES_REVISION} ${DEFAULT_SETTINGS_HASH}`;
 
-interface ReleaseRecheckParts {
+interface UpgradeRecheckDependencies {
   readonly rechecks: RequestedRechecks;
   readonly workspaces: {
     /**
@@ -98,24 +98,24 @@ interface ReleaseRecheckParts {
 }
 
 /**
- * Requests one re-check of every workspace after a release with other rules or defaults. After a crash, all requests
- * are repeated.
+ * Requests one re-check of every workspace after an upgrade to a release with other rules or defaults. After a crash,
+ * all requests are repeated.
  */
-export class ReleaseRecheck {
-  /** Time when this process noticed the release, in monotonic milliseconds. */
+export class UpgradeRecheck {
+  /** Time when this process noticed the upgrade, in monotonic milliseconds. */
   private noticedAt: number | undefined;
   /** Last position of the log when all replicas had been upgraded. */
   private upgraded: { readonly head: Position | undefined } | undefined;
   private isDone = false;
 
-  constructor(private readonly parts: ReleaseRecheckParts) {}
+  constructor(private readonly parts: UpgradeRecheckDependencies) {}
 
   /**
    * Requests the re-checks if all replicas are upgraded and the read model contains all earlier events. Otherwise does
    * nothing.
    * @throws Unavailable
    */
-  async request(ending: AbortSignal): Promise<void> {
+  async requestIfUpgraded(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
     if ((await rechecks.readCheckedRules()) !== rules) {
@@ -143,7 +143,7 @@ export class ReleaseRecheck {
     const { rechecks, workspaces } = this.parts;
     let workspace = await workspaces.findNextWorkspace(undefined);
     while (workspace !== undefined && !ending.aborted) {
-      await rechecks.request(workspace);
+      await rechecks.requestRecheck(workspace);
       workspace = await workspaces.findNextWorkspace(workspace);
     }
     return workspace === undefined;

@@ -2,8 +2,8 @@ import { InProcessLeases } from '@tracking/embedded';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { toStreamName } from '@tracking/shipments-domain';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { milestone, upsert } from '../../test/builders.ts';
-import { InterceptedStore, TestEngine, replica } from '../../test/engine.ts';
+import { createMilestone, createUpsert } from '../../test/builders.ts';
+import { InterceptedStore, TestEngine, createReplica } from '../../test/engine.ts';
 import { StoredDeadlines } from '../../test/stored-deadlines.ts';
 import { RuleClock } from './rule-clock.ts';
 
@@ -30,8 +30,8 @@ describe('the clock over the embedded engines', () => {
   /** Creates a shipment whose departure is overdue this many milliseconds after noon. */
   async function create(ms = 0): Promise<string> {
     const etd = new Date(NOON - 12 * HOUR_MS + ms).toISOString();
-    const { answer } = await replica(engine.store).upsertShipment(
-      upsert({ house_bill: 'HB-1', mode: 'ocean', etd }, { at: at() }),
+    const { answer } = await createReplica(engine.store).upsertShipment(
+      createUpsert({ house_bill: 'HB-1', mode: 'ocean', etd }, { at: at() }),
     );
     deadlines.ids.push(answer.shipment.id);
     return answer.shipment.id;
@@ -40,7 +40,7 @@ describe('the clock over the embedded engines', () => {
   /** Creates a replica with its own cache and clock. Returns a function that runs one round of its clock. */
   function sweeper(store: EventStore = engine.store): () => Promise<void> {
     const clock = new RuleClock({
-      shipments: replica(store),
+      shipments: createReplica(store),
       workList: deadlines,
       leases: new InProcessLeases(1),
       clock: () => new Date(now),
@@ -49,7 +49,7 @@ describe('the clock over the embedded engines', () => {
       elapsed: () => elapsed,
       rest: async () => undefined,
     });
-    return () => clock.round(new AbortController().signal, { isHeld: () => true });
+    return () => clock.runRound(new AbortController().signal, { isHeld: () => true });
   }
 
   async function eventsOf(id: string, type?: string): Promise<readonly StoredEvent[]> {
@@ -62,8 +62,8 @@ describe('the clock over the embedded engines', () => {
     return [...new Set(each)];
   };
   const openNow = async (id: string) => {
-    const { answer } = await replica(engine.store).checkRules({
-      ...milestone(id),
+    const { answer } = await createReplica(engine.store).checkRules({
+      ...createMilestone(id),
       ...{ type: 'CheckRules', id: crypto.randomUUID(), at: at() },
     });
     return answer.outcome;
@@ -106,7 +106,7 @@ describe('the clock over the embedded engines', () => {
   it('opens after a downtime what became due meanwhile, sorted by due time', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n += 1) ids.push(await create(((n * 17) % 40) * 1_000));
-    await engine.reopen();
+    await engine.reopenEngine();
     now = NOON + 5 * HOUR_MS;
     await sweeper()();
     expect(await timesOpened(ids)).toEqual([1]);
@@ -149,7 +149,7 @@ describe('the clock over the embedded engines', () => {
 
   it('does nothing twice with a stale work list', async () => {
     const id = await create();
-    await deadlines.fallBehind();
+    await deadlines.freezeDeadlines();
     now = NOON + HOUR_MS;
     const sweep = sweeper();
     await sweep();
@@ -161,8 +161,8 @@ describe('the clock over the embedded engines', () => {
     expect(await eventsOf(id)).toEqual(after);
     // A milestone resolved the exception in the meantime. Nothing opens it again, although the stale list still
     // contains the shipment.
-    await replica(engine.store).recordMilestone(
-      milestone(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
+    await createReplica(engine.store).recordMilestone(
+      createMilestone(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     elapsed += 600_000;
     await sweep();
@@ -182,8 +182,8 @@ describe('the clock over the embedded engines', () => {
     for (; now < NOON + 4 * HOUR_MS; now += 10 * 60_000) await sweep();
     expect(await timesOpened([early, later])).toEqual([1]);
     expect(await eventsOf(early, 'exception.resolved.v2')).toEqual([]);
-    await replica(engine.store).recordMilestone(
-      milestone(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
+    await createReplica(engine.store).recordMilestone(
+      createMilestone(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     expect(await eventsOf(early, 'exception.resolved.v2')).toHaveLength(1);
   });

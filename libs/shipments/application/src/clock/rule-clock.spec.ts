@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
-import { ClockStage, shipmentOf } from '../../test/clock-stage.ts';
+import { ClockStage, getShipmentId } from '../../test/clock-stage.ts';
 
 const SECOND = 1_000;
 const away = new Unavailable('event store', 'away');
@@ -10,13 +10,13 @@ describe('the clock', () => {
     const stage = new ClockStage();
     stage.setDue(1, 60);
     stage.now = 59.999;
-    await stage.round();
-    expect(stage.checked()).toEqual([]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([]);
     stage.now = 60;
-    await stage.round();
+    await stage.runRound();
     expect(stage.commands).toMatchObject([
       {
-        shipment_id: shipmentOf(1),
+        shipment_id: getShipmentId(1),
         at: '2026-03-02T00:01:00.000Z',
         workspace_id: 'wsp_1',
         environment: 'live',
@@ -24,16 +24,16 @@ describe('the clock', () => {
       },
     ]);
     stage.now = 3_600;
-    await stage.round();
-    expect(stage.checked()).toEqual([shipmentOf(1)]);
-    expect(stage.metrics.value('clock_checks_total{outcome="checked"}')).toBe(1);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([getShipmentId(1)]);
+    expect(stage.metrics.getValue('clock_checks_total{outcome="checked"}')).toBe(1);
   });
 
   it('gives each check its own id and request id', async () => {
     const stage = new ClockStage();
     for (let n = 0; n < 3; n += 1) stage.setDue(n, 1);
     stage.now = 1;
-    await stage.round();
+    await stage.runRound();
     expect(new Set(stage.commands.map(({ id }) => id)).size).toBe(3);
     expect(new Set(stage.commands.map(({ request_id }) => request_id)).size).toBe(3);
   });
@@ -44,8 +44,8 @@ describe('the clock', () => {
     for (const n of due) stage.setDue(n, n);
     stage.setDue(999, 1_000);
     stage.now = 500;
-    await stage.round();
-    expect(stage.checked()).toEqual(Array.from({ length: 250 }, (_, n) => shipmentOf(n)));
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual(Array.from({ length: 250 }, (_, n) => getShipmentId(n)));
     expect(stage.most).toBe(4);
     expect(stage.looks).toEqual([100, 100, 50]);
   });
@@ -55,7 +55,7 @@ describe('the clock', () => {
     stage.takes = 10;
     for (let n = 0; n < 20; n += 1) stage.setDue(n, 1);
     stage.now = 2;
-    await stage.round();
+    await stage.runRound();
     expect(stage.rests).toEqual([0, 30, 30, 30, 30, 30]);
   });
 
@@ -67,9 +67,9 @@ describe('the clock', () => {
     stage.now = 2;
     for (const seconds of [0, 4.9, 0.1, 19.9, 0.1]) {
       stage.elapsed += seconds * SECOND;
-      await stage.round();
-      const expected = seconds === 4.9 || seconds === 19.9 ? [] : [shipmentOf(1), shipmentOf(2)];
-      expect(stage.checked()).toEqual(expected);
+      await stage.runRound();
+      const expected = seconds === 4.9 || seconds === 19.9 ? [] : [getShipmentId(1), getShipmentId(2)];
+      expect(stage.takeChecked()).toEqual(expected);
     }
   });
 
@@ -78,10 +78,10 @@ describe('the clock', () => {
     stage.isBehind = true;
     stage.setDue(1, 1);
     stage.now = 2;
-    await stage.round();
+    await stage.runRound();
     stage.setDue(1, 2);
-    await stage.round();
-    expect(stage.checked()).toEqual([shipmentOf(1), shipmentOf(1)]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([getShipmentId(1), getShipmentId(1)]);
   });
 
   it('reads beyond more than a page of held shipments', async () => {
@@ -89,29 +89,29 @@ describe('the clock', () => {
     stage.isBehind = true;
     for (let n = 0; n < 150; n += 1) stage.setDue(n, 1);
     stage.now = 3;
-    await stage.round();
-    stage.checked();
+    await stage.runRound();
+    stage.takeChecked();
     stage.setDue(200, 2);
-    await stage.round();
-    expect(stage.checked()).toEqual([shipmentOf(200)]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([getShipmentId(200)]);
   });
 
   it.each([
     ['is refused', new DomainError('not_found', 'gone')],
     ['fails', new Error('poison')],
   ])('continues if a check %s, logs it and retries later', async (_, error) => {
-    const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(1) ? error : undefined));
+    const stage = new ClockStage(({ shipment_id }) => (shipment_id === getShipmentId(1) ? error : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
-    await stage.round();
-    expect(stage.checked()).toHaveLength(20);
-    expect(stage.lines).toMatchObject([{ level: 'error', fields: { shipment_id: shipmentOf(1) } }]);
-    expect(stage.metrics.value('clock_checks_total{outcome="failed"}')).toBe(1);
-    await stage.round();
-    expect(stage.checked()).toEqual([]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toHaveLength(20);
+    expect(stage.lines).toMatchObject([{ level: 'error', fields: { shipment_id: getShipmentId(1) } }]);
+    expect(stage.metrics.getValue('clock_checks_total{outcome="failed"}')).toBe(1);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([]);
     stage.elapsed += 5 * SECOND;
-    await stage.round();
-    expect(stage.checked()).toEqual([shipmentOf(1)]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([getShipmentId(1)]);
   });
 
   it('waits for an unavailable engine, then continues from the same shipment', async () => {
@@ -119,33 +119,33 @@ describe('the clock', () => {
     const stage = new ClockStage(() => (isAway ? away : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
-    await expect(stage.round()).rejects.toBe(away);
-    expect(stage.checked()).toHaveLength(4);
-    expect(stage.metrics.value('clock_due')).toBe(20);
-    expect(stage.metrics.value('clock_lag_seconds')).toBe(60);
+    await expect(stage.runRound()).rejects.toBe(away);
+    expect(stage.takeChecked()).toHaveLength(4);
+    expect(stage.metrics.getValue('clock_due')).toBe(20);
+    expect(stage.metrics.getValue('clock_lag_seconds')).toBe(60);
     isAway = false;
-    await stage.round();
-    expect(stage.checked()).toEqual(Array.from({ length: 16 }, (_, n) => shipmentOf(n + 4)));
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual(Array.from({ length: 16 }, (_, n) => getShipmentId(n + 4)));
     stage.elapsed += 5 * SECOND;
-    await stage.round();
-    expect(stage.checked()).toHaveLength(4);
-    expect(stage.metrics.value('clock_due')).toBe(0);
-    expect(stage.metrics.value('clock_lag_seconds')).toBe(0);
+    await stage.runRound();
+    expect(stage.takeChecked()).toHaveLength(4);
+    expect(stage.metrics.getValue('clock_due')).toBe(0);
+    expect(stage.metrics.getValue('clock_lag_seconds')).toBe(0);
   });
 
   it('continues with the next shipments if others keep writing to one', async () => {
     const busy = new Busy('shipments', 'other replicas keep writing to this shipment');
-    const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(0) ? busy : undefined));
+    const stage = new ClockStage(({ shipment_id }) => (shipment_id === getShipmentId(0) ? busy : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
-    await stage.round();
-    expect(stage.checked()).toHaveLength(20);
+    await stage.runRound();
+    expect(stage.takeChecked()).toHaveLength(20);
     stage.elapsed += 5 * SECOND;
     // A single failure cannot be distinguished from an unavailable engine.
-    await expect(stage.round()).rejects.toBe(busy);
+    await expect(stage.runRound()).rejects.toBe(busy);
     stage.setDue(30, 30);
-    await stage.round();
-    expect(stage.checked()).toEqual([0, 30].map(shipmentOf));
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([0, 30].map(getShipmentId));
   });
 
   it('starts nothing after losing its lease or being stopped', async () => {
@@ -163,8 +163,8 @@ describe('the clock', () => {
     for (const stage of stages) {
       for (let n = 0; n < 250; n += 1) stage.setDue(n, 1);
       stage.now = 2;
-      await stage.round(ending.signal);
-      expect(stage.checked()).toHaveLength(4);
+      await stage.runRound(ending.signal);
+      expect(stage.takeChecked()).toHaveLength(4);
       expect(stage.looks).toEqual([100]);
     }
   });
@@ -174,7 +174,7 @@ describe('the clock', () => {
     stage.setDue(1, 1);
     stage.now = 2;
     stage.isHeld = false;
-    await stage.round();
-    expect(stage.checked()).toEqual([]);
+    await stage.runRound();
+    expect(stage.takeChecked()).toEqual([]);
   });
 });

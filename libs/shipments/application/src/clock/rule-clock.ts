@@ -4,11 +4,11 @@ import {
   type Clock,
   type Counter,
   type Lease,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  originFields,
-  retryCounter,
+  toOriginLogFields,
+  createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
 import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs } from '@tracking/resilience';
@@ -26,12 +26,12 @@ const MAX_CONCURRENT_CHECKS = 4;
  * requests and for the effects of opened exceptions.
  */
 const MAX_CHECK_TIME_SHARE = 0.25;
-const ACTOR: Actor = { type: 'system', id: 'clock' };
+const RULE_CLOCK_ACTOR: Actor = { type: 'system', id: 'clock' };
 
-export interface RuleClockParts {
+export interface RuleClockDependencies {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly workList: DueShipmentList;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -51,21 +51,21 @@ export class RuleClock {
   readonly job: LeaderElectedJob;
   private readonly pace: DutyCycle;
   private readonly recent: RecentChecks;
-  private readonly clockMetrics: ClockMetrics;
+  private readonly ruleClockMetrics: RuleClockMetrics;
 
-  constructor(private readonly parts: RuleClockParts) {
+  constructor(private readonly parts: RuleClockDependencies) {
     const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
     this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentChecks(elapsed);
-    this.clockMetrics = new ClockMetrics(metrics, clock);
+    this.ruleClockMetrics = new RuleClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'clock',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'checking due shipments',
       intervalMs: everyMs,
-      round: (ending, lease) => this.round(ending, lease),
+      round: (ending, lease) => this.runRound(ending, lease),
     });
   }
 
@@ -73,23 +73,23 @@ export class RuleClock {
    * Checks all due shipments in the order of their due times. If the engine fails, the round ends and the remaining
    * shipments stay due.
    */
-  async round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
+  async runRound(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
     const isEnding = () => ending.aborted || !lease.isHeld();
     let last: DueShipment | undefined;
     do {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
-      const page = await this.pace.run(look, ending);
-      this.clockMetrics.countWorkListRead();
+      const page = await this.pace.runThenRest(look, ending);
+      this.ruleClockMetrics.countWorkListRead();
       const due = page.filter((shipment) => !this.recent.isOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
-        this.clockMetrics.setDueShipments(due);
+        this.ruleClockMetrics.setDueShipments(due);
         const next = due.splice(0, MAX_CONCURRENT_CHECKS);
-        await this.pace.run(() => this.checkAll(next), ending);
+        await this.pace.runThenRest(() => this.checkAll(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
-    this.clockMetrics.setDueShipments([]);
+    this.ruleClockMetrics.setDueShipments([]);
   }
 
   /**
@@ -97,7 +97,7 @@ export class RuleClock {
    * @throws Unavailable, after all checks have ended, if the engine was unavailable and no shipment could be checked
    */
   private async checkAll(due: readonly DueShipment[]): Promise<void> {
-    const checked = await Promise.allSettled(due.map((shipment) => this.check(shipment)));
+    const checked = await Promise.allSettled(due.map((shipment) => this.checkShipment(shipment)));
     const failed = checked.filter((one) => one.status === 'rejected');
     if (failed.length === due.length) throw failed[0]?.reason;
   }
@@ -106,26 +106,26 @@ export class RuleClock {
    * Checks a shipment. A failure that concerns only this shipment is logged and does not delay others. @throws
    * Unavailable
    */
-  private async check(shipment: DueShipment): Promise<void> {
+  private async checkShipment(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
-    const command = createCheckCommand(shipment, clock().toISOString(), ACTOR);
+    const command = createCheckCommand(shipment, clock().toISOString(), RULE_CLOCK_ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
-      this.clockMetrics.checked(answer.outcome);
+      this.ruleClockMetrics.countCheck(answer.outcome);
     } catch (error) {
       if (error instanceof Unavailable) {
-        this.clockMetrics.checked('unavailable');
+        this.ruleClockMetrics.countCheck('unavailable');
         this.recent.recordDeferredCheck(shipment);
         throw error;
       }
-      this.clockMetrics.checked('failed');
+      this.ruleClockMetrics.countCheck('failed');
       this.logFailure(command, error);
     }
     this.recent.recordCheck(shipment);
   }
 
   private logFailure(command: ReturnType<typeof createCheckCommand>, error: unknown): void {
-    const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
+    const fields = { ...toOriginLogFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; the check will be retried');
   }
 }
@@ -171,7 +171,7 @@ const MAX_RECENT_CHECKS = 20_000;
 const FIRST_HOLD_MS = 5_000;
 const MAX_HOLD_MS = 10 * 60_000;
 
-interface RecentCheck {
+interface RecentShipmentCheck {
   readonly due_at: string;
   /** Number of earlier checks that did not remove the shipment from the work list. */
   readonly times: number;
@@ -186,7 +186,10 @@ interface RecentCheck {
  */
 class RecentChecks {
   /** The cache is limited by size, because with `max` it would allocate memory for all entries immediately. */
-  private readonly checks = new LRUCache<string, RecentCheck>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
+  private readonly checks = new LRUCache<string, RecentShipmentCheck>({
+    maxSize: MAX_RECENT_CHECKS,
+    sizeCalculation: () => 1,
+  });
 
   /** @param elapsed returns monotonic milliseconds */
   constructor(private readonly elapsed: () => number) {}
@@ -214,7 +217,7 @@ class RecentChecks {
 }
 
 /** Metrics of the rule clock, in the process that has the clock's lease. */
-class ClockMetrics {
+class RuleClockMetrics {
   private readonly checks: Counter;
   private readonly looks: Counter;
   private due: readonly DueShipment[] = [];
@@ -238,7 +241,7 @@ class ClockMetrics {
     this.looks.add();
   }
 
-  checked(outcome: string): void {
+  countCheck(outcome: string): void {
     this.checks.add(1, { outcome });
   }
 

@@ -1,5 +1,5 @@
 import { type MakeEvents, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
-import { ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
+import { SAMPLE_ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
 import { createEventMaker } from './event-maker.ts';
 
 describe('recreated public events', () => {
@@ -7,17 +7,18 @@ describe('recreated public events', () => {
   let makeEvents: MakeEvents;
   beforeAll(async () => {
     stage = await PublishingStage.open(1);
-    const shipments = await Promise.all(Array.from({ length: 5 }, () => stage.create()));
-    for (let n = 0; n < 6; n += 1) await Promise.all(shipments.map((id) => stage.record(id, { code: 'gated_in' })));
+    const shipments = await Promise.all(Array.from({ length: 5 }, () => stage.createShipment()));
+    for (let n = 0; n < 6; n += 1)
+      await Promise.all(shipments.map((id) => stage.recordMilestone(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    makeEvents = createEventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES });
+    makeEvents = createEventMaker({ eventStore: stage.eventStore, addresses: SAMPLE_ADDRESSES });
   });
   afterAll(() => stage.close());
 
   /** References of all stored events, including those without announcements. */
   const references = async (): Promise<EventReference[]> =>
-    (await stage.stored()).map(({ id, stream, revision }) => ({ id: toPublicEventId(id), stream, revision }));
+    (await stage.readStoredEvents()).map(({ id, stream, revision }) => ({ id: toPublicEventId(id), stream, revision }));
   const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
   const eventsOf = async (wanted: readonly EventReference[], make = makeEvents) => {
     const { events, covered } = await make(wanted, Infinity);
@@ -26,18 +27,18 @@ describe('recreated public events', () => {
   };
 
   it('have the bytes that were published', async () => {
-    stage.start();
-    const published = (await stage.published()).map(({ value }) => value);
+    stage.startPublisher();
+    const published = (await stage.waitForPublished()).map(({ value }) => value);
     expect(text(await eventsOf(await references()))).toEqual(published);
   });
 
   it('come in the requested order, also page by page, back and forth, and without a cache', async () => {
     const all = await references();
-    const expected = text(await stage.announced());
+    const expected = text(await stage.listAnnouncements());
     const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = createEventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES, cachedShipments });
+      const paged = createEventMaker({ eventStore: stage.eventStore, addresses: SAMPLE_ADDRESSES, cachedShipments });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await eventsOf(all.slice(at, at + 7), paged)));
       expect(pages).toEqual(expected);
@@ -51,13 +52,13 @@ describe('recreated public events', () => {
     for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
       expect(await eventsOf([wrong])).toEqual([]);
     }
-    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
+    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await stage.listAnnouncements()).slice(0, 1)));
     expect(await eventsOf([])).toEqual([]);
   });
 
   it('end before the maximum number of bytes, with at least one event', async () => {
     const all = await references();
-    const published = text(await stage.announced());
+    const published = text(await stage.listAnnouncements());
     for (const maxBytes of [1, 5_000, 40_000, Infinity]) {
       const made: string[] = [];
       for (let at = 0; at < all.length;) {

@@ -35,7 +35,7 @@ export interface EventMakerOptions {
  * cannot be recreated; the publisher did not publish these either, because it parked their streams.
  */
 export function createEventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
-  const cache = new LRUCache<string, FoldedShipment>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
+  const cache = createFoldedShipmentCache(cachedShipments);
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
     const revisions = [...wanted].sort((a, b) => a - b);
@@ -102,8 +102,17 @@ export interface FoldedShipment extends ShipmentSnapshot {
   readonly revision: number;
 }
 
+/**
+ * Creates a cache for a number of shipments of ordinary size. It always has room for one shipment, whatever its size:
+ * otherwise each event of a large shipment would read the whole stream again.
+ */
+export function createFoldedShipmentCache(shipments: number): LRUCache<string, FoldedShipment> {
+  const sizeCalculation = (shipment: FoldedShipment) => Math.min(shipments, computeCacheWeight(shipment));
+  return new LRUCache({ maxSize: shipments, sizeCalculation });
+}
+
 /** Returns the weight of a shipment in a cache; an ordinary shipment has weight 1. */
-export function cacheWeight({ record, exceptions }: FoldedShipment): number {
+function computeCacheWeight({ record, exceptions }: FoldedShipment): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
   return computeRecordWeight(record) + Math.round(characters / 1_000);
 }
@@ -149,7 +158,7 @@ function applyExceptionChange(before: FoldedShipment | undefined, event: Shipmen
 interface FoldStreamOptions {
   /** The shipment after the last folded event; undefined before the first event. */
   readonly before: FoldedShipment | undefined;
-  /** Revision of the last event to fold. */
+  /** Revision of the last event to fold. The event is stored. */
   readonly to: number;
   /** Called with every folded event and the shipment directly after it. */
   readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: FoldedShipment) => void;
@@ -165,7 +174,8 @@ export async function foldStream(
   { before, to, seen }: FoldStreamOptions,
 ): Promise<FoldedShipment | undefined> {
   let folded = before;
-  for await (const events of readEventsInSlices(store, stream, { from: (before?.revision ?? -1) + 1, to })) {
+  const range = { from: (before?.revision ?? -1) + 1, to, isStored: true };
+  for await (const events of readEventsInSlices(store, stream, range)) {
     for (const stored of events) {
       const event = toShipmentEvent(stored);
       folded = foldNextEvent(folded, event);

@@ -32,37 +32,37 @@ describe('a shipment with an event that cannot be published', () => {
   beforeEach(async () => {
     stage = await PublishingStage.open(1);
     store = new FaultyStore(stage.eventStore);
-    broken = await stage.create();
-    sound = await stage.create();
+    broken = await stage.createShipment();
+    sound = await stage.createShipment();
   });
   afterEach(() => stage.close());
 
-  const start = () => stage.start({ eventStore: store });
+  const start = () => stage.startPublisher({ eventStore: store });
   const of = async (shipment: string) =>
-    (await stage.messages()).filter(({ key }) => key === shipment).map(({ value }) => value);
+    (await stage.readMessages()).filter(({ key }) => key === shipment).map(({ value }) => value);
   const expected = async (shipment: string) =>
-    (await stage.announced())
+    (await stage.listAnnouncements())
       .filter(({ data }) => data['shipment_id'] === shipment)
       .map((event) => JSON.stringify(event));
   const soundIsPublished = async () => {
-    await stage.record(sound);
+    await stage.recordMilestone(sound);
     const all = await expected(sound);
     await eventually(async () => expect(await of(sound)).toEqual(all));
   };
   /** Events published with it may arrive before it. */
   const isParked = ({ publisher }: ReturnType<typeof start>) =>
-    eventually(async () => expect(await publisher.parked()).toHaveLength(1));
+    eventually(async () => expect(await publisher.listParked()).toHaveLength(1));
 
   it('is parked after its earlier events are published, and all others continue', async () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;
-    await stage.record(broken);
-    await stage.record(broken);
+    await stage.recordMilestone(broken);
+    await stage.recordMilestone(broken);
     await soundIsPublished();
     await isParked(started);
     expect(await of(broken)).toEqual((await expected(broken)).slice(0, 1));
-    expect(await publisher.parked()).toEqual([
+    expect(await publisher.listParked()).toEqual([
       expect.objectContaining({
         subscriber: 'publisher',
         stream: toStreamName(broken),
@@ -72,48 +72,48 @@ describe('a shipment with an event that cannot be published', () => {
         attempts: 1,
       }),
     ]);
-    expect(metrics.value('publisher_parked_streams')).toBe(1);
+    expect(metrics.getValue('publisher_parked_streams')).toBe(1);
   });
 
   it('is retried on request, with all waiting events', async () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;
-    for (let n = 0; n < 5; n += 1) await stage.record(broken);
+    for (let n = 0; n < 5; n += 1) await stage.recordMilestone(broken);
     await soundIsPublished();
     await isParked(started);
-    const [document] = await publisher.parked();
+    const [document] = await publisher.listParked();
     expect(await publisher.retryParked(document?.id ?? '')).toBe('parked');
-    expect(await publisher.parked()).toMatchObject([{ attempts: 2, retry: false }]);
+    expect(await publisher.listParked()).toMatchObject([{ attempts: 2, retry: false }]);
 
     store.faults.clear();
-    const writing = Promise.all(Array.from({ length: 50 }, () => stage.record(broken)));
+    const writing = Promise.all(Array.from({ length: 50 }, () => stage.recordMilestone(broken)));
     expect(await publisher.retryParked(document?.id ?? '')).toBe('applied');
     await writing;
-    await stage.record(broken);
+    await stage.recordMilestone(broken);
     const all = await expected(broken);
     await eventually(async () => expect(await of(broken)).toEqual(all));
-    expect(await publisher.parked()).toEqual([]);
-    expect(metrics.value('publisher_parked_streams')).toBe(0);
+    expect(await publisher.listParked()).toEqual([]);
+    expect(metrics.getValue('publisher_parked_streams')).toBe(0);
     expect(await publisher.retryParked('nothing')).toBe('not_found');
   });
 
   it('stays parked across a restart, and is then retried, because a new release may fix it', async () => {
     store.faults.set(broken, 1);
     const first = start();
-    await stage.record(broken);
+    await stage.recordMilestone(broken);
     await soundIsPublished();
     await isParked(first);
     await first.publisher.stop();
     const second = start();
-    await eventually(async () => expect(await second.publisher.parked()).toMatchObject([{ attempts: 2 }]));
-    await stage.record(broken);
+    await eventually(async () => expect(await second.publisher.listParked()).toMatchObject([{ attempts: 2 }]));
+    await stage.recordMilestone(broken);
     await soundIsPublished();
     expect(await of(broken)).toHaveLength(1);
     await second.publisher.stop();
     store.faults.clear();
     const third = start();
-    await eventually(async () => expect(await third.publisher.parked()).toEqual([]));
+    await eventually(async () => expect(await third.publisher.listParked()).toEqual([]));
     expect(await of(broken)).toEqual(await expected(broken));
   });
 
@@ -123,13 +123,13 @@ describe('a shipment with an event that cannot be published', () => {
     await first.publisher.stop();
     store.faults.set(broken, 0);
     const second = start();
-    await stage.record(broken);
+    await stage.recordMilestone(broken);
     await soundIsPublished();
     await eventually(async () =>
-      expect(await second.publisher.parked()).toMatchObject([{ stream: toStreamName(broken), revision: 1 }]),
+      expect(await second.publisher.listParked()).toMatchObject([{ stream: toStreamName(broken), revision: 1 }]),
     );
     store.faults.clear();
-    expect(await second.publisher.retryParked((await second.publisher.parked())[0]?.id ?? '')).toBe('applied');
+    expect(await second.publisher.retryParked((await second.publisher.listParked())[0]?.id ?? '')).toBe('applied');
     expect(await of(broken)).toEqual(await expected(broken));
   });
 });

@@ -1,9 +1,18 @@
-import { Busy, type Message, type MessageBroker, MessageRefused, type Position, Unavailable } from '@tracking/ports';
-import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
+import {
+  Busy,
+  type EventStore,
+  type Message,
+  type MessageBroker,
+  MessageRefused,
+  type Position,
+  Unavailable,
+} from '@tracking/ports';
+import { CHECKPOINTS_COLLECTION, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, simulateDelay } from '@tracking/testing';
-import { upsert } from '../../test/builders.ts';
+import { createUpsert } from '../../test/builders.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { ADDRESSES, PublishingStage, type RunningPublisher } from '../../test/publishing-stage.ts';
+import type { PublisherOptions } from './publisher.ts';
+import { SAMPLE_ADDRESSES, PublishingStage, type RunningPublisher } from '../../test/publishing-stage.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
@@ -23,9 +32,9 @@ describe('the publisher', () => {
   });
   afterEach(() => stage.close());
 
-  const announced = async () => (await stage.announced()).map((event) => JSON.stringify(event));
+  const announced = async () => (await stage.listAnnouncements()).map((event) => JSON.stringify(event));
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
-    (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS)).get('publisher/1/shipment-');
+    (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)).get('publisher/1/shipment-');
 
   /** The broker with overridden methods. */
   const brokerThat = (otherwise: Partial<MessageBroker>): MessageBroker => ({
@@ -45,38 +54,49 @@ describe('the publisher', () => {
 
   /** A journey with every kind of event, including those that announce nothing. */
   async function journey(): Promise<string> {
-    const id = await stage.create(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
-    await stage.record(id, { code: 'gated_in' });
+    const id = await stage.createShipment(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
+    await stage.recordMilestone(id, { code: 'gated_in' });
     const occurred_at = '2026-03-20T12:00:00.000Z';
-    await stage.record(id, { code: 'vessel_arrived', occurred_at, classifier: 'estimated', source: 'carrier' });
-    await stage.record(id, { code: 'customs_hold' });
-    await stage.record(id, { code: 'import_customs_cleared' });
-    await stage.create((await stage.announced()).at(-1)?.data['external_id'] as string, { house_bill: 'HB-1' });
+    await stage.recordMilestone(id, {
+      code: 'vessel_arrived',
+      occurred_at,
+      classifier: 'estimated',
+      source: 'carrier',
+    });
+    await stage.recordMilestone(id, { code: 'customs_hold' });
+    await stage.recordMilestone(id, { code: 'import_customs_cleared' });
+    await stage.createShipment((await stage.listAnnouncements()).at(-1)?.data['external_id'] as string, {
+      house_bill: 'HB-1',
+    });
     return id;
   }
 
   it('publishes announcements once, in order', async () => {
     await journey();
-    const { metrics } = stage.start();
+    const { metrics } = stage.startPublisher();
     await journey();
-    const messages = await stage.published();
+    const messages = await stage.waitForPublished();
     expect(texts(messages)).toEqual(await announced());
-    const events = await stage.announced();
+    const events = await stage.listAnnouncements();
     expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toMatchObject(
       events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
     );
     expect(new Set(events.map(({ type }) => type)).size).toBe(5);
     // Counts stored messages, because consumers receive messages earlier.
-    await eventually(() => expect(metrics.value('publisher_events_published_total{type="exception.opened"}')).toBe(2));
+    await eventually(() =>
+      expect(metrics.getValue('publisher_events_published_total{type="exception.opened"}')).toBe(2),
+    );
   });
 
   it('sends position and request of each event in headers, the same each time, not in the event', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await stage.shipments.upsertShipment(upsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }));
-    await stage.create();
-    const { publisher } = stage.start();
-    const [first, second] = await stage.published();
-    const [created, other] = await stage.stored();
+    await stage.shipments.upsertShipment(
+      createUpsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }),
+    );
+    await stage.createShipment();
+    const { publisher } = stage.startPublisher();
+    const [first, second] = await stage.waitForPublished();
+    const [created, other] = await stage.readStoredEvents();
     expect([first, second]).toMatchObject([
       { headers: { position: created?.position, 'request-id': 'req_traced', traceparent } },
       { headers: { position: other?.position, 'request-id': 'req_1' } },
@@ -84,11 +104,11 @@ describe('the publisher', () => {
     expect(second?.headers).not.toHaveProperty('traceparent');
     expect(first?.value).not.toContain('req_traced');
     await publisher.stop();
-    await stage.documentStore.dropCollection(CHECKPOINTS.name);
-    await stage.reopen();
-    stage.start();
+    await stage.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await stage.reopenEngine();
+    stage.startPublisher();
     const again = await eventually(async () => {
-      const messages = await stage.messages();
+      const messages = await stage.readMessages();
       expect(messages).toHaveLength(4);
       return messages;
     });
@@ -96,43 +116,60 @@ describe('the publisher', () => {
   });
 
   it('keeps the order of each shipment while many are written concurrently', async () => {
-    stage.start();
-    const shipments = await Promise.all(Array.from({ length: 10 }, () => stage.create()));
-    await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => stage.record(id))));
-    expect(texts(await stage.published())).toEqual(await announced());
+    stage.startPublisher();
+    const shipments = await Promise.all(Array.from({ length: 10 }, () => stage.createShipment()));
+    await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => stage.recordMilestone(id))));
+    expect(texts(await stage.waitForPublished())).toEqual(await announced());
   });
 
   it('continues from its position', async () => {
-    const { publisher } = stage.start();
-    const id = await stage.create();
-    const before = ids(await stage.published());
+    const { publisher } = stage.startPublisher();
+    const id = await stage.createShipment();
+    const before = ids(await stage.waitForPublished());
     await publisher.stop();
-    await stage.reopen();
-    await stage.record(id);
-    stage.start();
-    expect(ids(await stage.published()).slice(0, before.length + 1)).toEqual([
+    await stage.reopenEngine();
+    await stage.recordMilestone(id);
+    stage.startPublisher();
+    expect(ids(await stage.waitForPublished()).slice(0, before.length + 1)).toEqual([
       ...before,
-      (await stage.announced())[before.length]?.id,
+      (await stage.listAnnouncements())[before.length]?.id,
     ]);
   });
 
   it('recreates the same bytes from the first event on', async () => {
-    const { publisher } = stage.start();
+    const { publisher } = stage.startPublisher();
     await Promise.all([journey(), journey(), journey()]);
-    const first = texts(await stage.published());
+    const first = texts(await stage.waitForPublished());
     await publisher.stop();
-    await stage.documentStore.dropCollection(CHECKPOINTS.name);
-    await stage.reopen();
+    await stage.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await stage.reopenEngine();
     // A tiny cache, so that shipments must be read again in between.
-    stage.start({ cachedShipments: 1, addresses: ADDRESSES });
-    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
-    expect(texts(await stage.messages()).slice(first.length)).toEqual(first);
+    stage.startPublisher({ cachedShipments: 1, addresses: SAMPLE_ADDRESSES });
+    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
+    expect(texts(await stage.readMessages()).slice(first.length)).toEqual(first);
+  });
+
+  it('keeps the latest shipment in memory, even if it is larger than the cache', async () => {
+    const id = await stage.createShipment(undefined, { metadata: { note: 'x'.repeat(5_000) } });
+    let reads = 0;
+    const eventStore = Object.assign(Object.create(stage.eventStore) as EventStore, {
+      read: (...range: Parameters<EventStore['read']>) => {
+        reads += 1;
+        return stage.eventStore.read(...range);
+      },
+    });
+    stage.startPublisher({ eventStore, cachedShipments: 2 });
+    for (let recorded = 0; recorded < 3; recorded += 1) {
+      await stage.recordMilestone(id);
+      await stage.waitForPublished();
+    }
+    expect(reads).toBe(0);
   });
 
   it('publishes nothing that the read models do not contain', async () => {
     let shown: Position = '';
     const asked: Position[] = [];
-    const { metrics } = stage.start({
+    const { metrics } = stage.startPublisher({
       readModelsReached: async (position, timeoutMs) => {
         asked.push(position);
         const reached = eventually(() => expect(shown >= position).toBe(true), { deadlineMs: timeoutMs });
@@ -142,18 +179,35 @@ describe('the publisher', () => {
         );
       },
     });
-    const id = await stage.create();
+    const id = await stage.createShipment();
     await eventually(() => expect(asked).not.toEqual([]));
-    await stage.record(id, { code: 'gated_in' });
-    expect(await stage.messages()).toEqual([]);
-    expect(metrics.value('publisher_lag_seconds')).toBeGreaterThan(0);
-    const stored = await stage.stored();
+    await stage.recordMilestone(id, { code: 'gated_in' });
+    expect(await stage.readMessages()).toEqual([]);
+    expect(metrics.getValue('publisher_lag_seconds')).toBeGreaterThan(0);
+    const stored = await stage.readStoredEvents();
     shown = stored[0]?.position ?? '';
-    await eventually(async () => expect(await stage.messages()).toHaveLength(1));
+    await eventually(async () => expect(await stage.readMessages()).toHaveLength(1));
     shown = stored.at(-1)?.position ?? '';
-    expect(texts(await stage.published())).toEqual(await announced());
-    await eventually(() => expect(metrics.value('publisher_lag_seconds')).toBe(0));
-    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(0);
+    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    await eventually(() => expect(metrics.getValue('publisher_lag_seconds')).toBe(0));
+    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(0);
+  });
+
+  it('waits only for the read models of the types of the events', async () => {
+    const asked: string[][] = [];
+    const readModelsReached: PublisherOptions['readModelsReached'] = (_position, _timeoutMs, types) => {
+      asked.push([...types]);
+      return Promise.resolve(true);
+    };
+    stage.startPublisher({ readModelsReached });
+    const id = await stage.createShipment();
+    await stage.waitForPublished();
+    await stage.recordMilestone(id, { code: 'gated_in' });
+    await stage.waitForPublished();
+    expect(asked.flat().toSorted()).toEqual(
+      [...new Set((await stage.listAnnouncements()).map(({ type }) => type))].toSorted(),
+    );
+    expect(asked[0]).toEqual(['shipment.created']);
   });
 
   it('continues without stalled read models until they catch up', async () => {
@@ -164,29 +218,29 @@ describe('the publisher', () => {
       if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
       return simulateDelay(isStill ? timeoutMs : 0).then(() => !isStill);
     };
-    const { metrics } = stage.start({ readModelsReached, patienceMs: 100 });
-    for (let n = 0; n < 5; n += 1) await stage.create();
-    expect(texts(await stage.published())).toEqual(await announced());
-    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(5);
+    const { metrics } = stage.startPublisher({ readModelsReached, patienceMs: 100 });
+    for (let n = 0; n < 5; n += 1) await stage.createShipment();
+    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(5);
     // After one timeout, the publisher does not wait again at every event.
     asked.splice(0);
-    await stage.create();
-    await stage.published();
+    await stage.createShipment();
+    await stage.waitForPublished();
     expect(asked).toEqual([0]);
     isStill = false;
-    await stage.create();
-    await stage.published();
-    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(6);
+    await stage.createShipment();
+    await stage.waitForPublished();
+    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(6);
     asked.splice(0);
-    await stage.create();
-    await stage.published();
+    await stage.createShipment();
+    await stage.waitForPublished();
     expect(asked.every((timeoutMs) => timeoutMs > 0)).toBe(true);
   });
 
   it('waits for an unavailable or busy broker without moving the checkpoint', async () => {
     let failures = 0;
     let isAway = true;
-    const { metrics } = stage.start({
+    const { metrics } = stage.startPublisher({
       broker: brokerThat({
         publish: async (topic, messages) => {
           if (!isAway) return stage.broker.publish(topic, messages);
@@ -201,28 +255,28 @@ describe('the publisher', () => {
     await journey();
     await eventually(() => expect(failures).toBeGreaterThan(4));
     // An empty log may have a position or none, depending on when it was checked.
-    const [first] = await stage.stored();
+    const [first] = await stage.readStoredEvents();
     expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
-    expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(0);
+    expect(metrics.getValue('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
-    const messages = await stage.published();
+    const messages = await stage.waitForPublished();
     const expected = await announced();
     expect([...new Set(texts(messages))]).toEqual(expected);
-    const end = (await stage.stored()).at(-1)?.position;
+    const end = (await stage.readStoredEvents()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
   });
 
   it('publishes everything again if the log of the broker became shorter before the start', async () => {
-    const { publisher } = stage.start({ logCheckIntervalMs: 5 });
+    const { publisher } = stage.startPublisher({ logCheckIntervalMs: 5 });
     await journey();
-    const first = texts(await stage.published());
+    const first = texts(await stage.waitForPublished());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     await publisher.stop();
-    stage.start({ broker: brokerThat({ countPublished: async () => [0] }) });
-    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
-    expect(texts(await stage.messages())).toEqual([...first, ...first]);
+    stage.startPublisher({ broker: brokerThat({ countPublished: async () => [0] }) });
+    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
+    expect(texts(await stage.readMessages())).toEqual([...first, ...first]);
     await journey();
-    expect([...new Set(texts(await stage.published()))]).toEqual(await announced());
+    expect([...new Set(texts(await stage.waitForPublished()))]).toEqual(await announced());
   });
 
   it('publishes everything again once if the log becomes shorter, whichever process notices it first', async () => {
@@ -236,33 +290,34 @@ describe('the publisher', () => {
       },
     });
     const options = { broker, logCheckIntervalMs: 5, leases: stage.createLeasesOfNextProcess() };
-    const both = [stage.start(options), stage.start(options)];
+    const both = [stage.startPublisher(options), stage.startPublisher(options)];
     await journey();
-    const first = texts(await stage.published());
+    const first = texts(await stage.waitForPublished());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     lost = first.length;
-    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
+    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
     // The log did not become shorter again, so it is not published a third time.
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 2, produced: [first.length] }));
     asked.splice(0);
     await eventually(() => expect(asked.length).toBeGreaterThan(4));
-    await stage.create();
-    expect((await stage.published()).length).toBe(2 * first.length + 1);
+    await stage.createShipment();
+    expect((await stage.waitForPublished()).length).toBe(2 * first.length + 1);
     await Promise.all(both.map(({ publisher }) => publisher.stop()));
   });
 
   it('continues if the broker does not report the length of its log', async () => {
     const broker = brokerThat({ countPublished: () => Promise.reject(new Unavailable('broker', 'away')) });
-    const { metrics } = stage.start({ broker, logCheckIntervalMs: 1 });
+    const { metrics } = stage.startPublisher({ broker, logCheckIntervalMs: 1 });
     await journey();
-    expect(texts(await stage.published())).toEqual(await announced());
-    await eventually(() => expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(1));
+    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    await eventually(() => expect(metrics.getValue('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
   it('parks a shipment with a message that the broker always refuses, and all others continue', async () => {
-    const [large, other] = [await stage.create(), await stage.create()];
-    for (let n = 0; n < 3; n += 1) for (const id of [large, other]) await stage.record(id, { code: 'gated_in' });
-    const own = (await stage.announced()).filter(({ data }) => data['shipment_id'] === large);
+    const [large, other] = [await stage.createShipment(), await stage.createShipment()];
+    for (let n = 0; n < 3; n += 1)
+      for (const id of [large, other]) await stage.recordMilestone(id, { code: 'gated_in' });
+    const own = (await stage.listAnnouncements()).filter(({ data }) => data['shipment_id'] === large);
     let refused: string | undefined = own[2]?.id;
     const isRefused = (message: Message) => message.headers['event-id'] === refused;
     const broker = brokerThat({
@@ -274,19 +329,21 @@ describe('the publisher', () => {
         throw new MessageRefused(topic, index, 'too large');
       },
     });
-    const { publisher } = stage.start({ broker });
-    await eventually(async () => expect(await publisher.parked()).toHaveLength(1));
-    await stage.record(large);
-    await stage.record(other);
+    const { publisher } = stage.startPublisher({ broker });
+    await eventually(async () => expect(await publisher.listParked()).toHaveLength(1));
+    await stage.recordMilestone(large);
+    await stage.recordMilestone(other);
     const of = async (id: string) => [
-      ...new Set((await stage.messages()).filter(({ key }) => key === id).map(({ value }) => value)),
+      ...new Set((await stage.readMessages()).filter(({ key }) => key === id).map(({ value }) => value)),
     ];
     const expected = async (id: string) =>
-      (await stage.announced()).filter(({ data }) => data['shipment_id'] === id).map((event) => JSON.stringify(event));
+      (await stage.listAnnouncements())
+        .filter(({ data }) => data['shipment_id'] === id)
+        .map((event) => JSON.stringify(event));
     const allOfOther = await expected(other);
     await eventually(async () => expect(await of(other)).toEqual(allOfOther));
     expect(await of(large)).toEqual((await expected(large)).slice(0, 2));
-    const [parked] = await publisher.parked();
+    const [parked] = await publisher.listParked();
     expect(parked).toMatchObject({
       error: 'MessageRefused: shipment-events: the broker permanently refuses a message: too large',
     });
@@ -300,13 +357,13 @@ describe('the publisher', () => {
   it('loses nothing and keeps the order across crashes at every step', async () => {
     for (let at = 1; at <= 24; at += 1) {
       const process = new KillableProcess((at >> 1) + 1, at % 2 === 0);
-      stage.start({}, process);
-      const id = await stage.create();
-      while (!process.dead) await stage.record(id);
+      stage.startPublisher({}, process);
+      const id = await stage.createShipment();
+      while (!process.dead) await stage.recordMilestone(id);
     }
-    const all = await stage.stored();
-    stage.start();
-    const messages = texts(await stage.published());
+    const all = await stage.readStoredEvents();
+    stage.startPublisher();
+    const messages = texts(await stage.waitForPublished());
     // Repeated are only whole runs from some point on: each event for the first time in its order, as the same bytes.
     expect([...new Set(messages)]).toEqual(await announced());
     expect(messages.length).toBeLessThan(2 * all.length);
@@ -315,43 +372,42 @@ describe('the publisher', () => {
 
   it('runs in one process at a time, and another takes over', async () => {
     const leases = stage.createLeasesOfNextProcess();
-    const both = [stage.start({ leases }), stage.start({ leases })];
+    const both = [stage.startPublisher({ leases }), stage.startPublisher({ leases })];
     const published =
       (type: string) =>
       ({ metrics }: RunningPublisher) =>
-        metrics.value(`publisher_events_published_total{type="${type}"}`);
-    const id = await stage.create();
-    await stage.published();
+        metrics.getValue(`publisher_events_published_total{type="${type}"}`);
+    const id = await stage.createShipment();
+    await stage.waitForPublished();
     const created = published('shipment.created');
     await eventually(() => expect(both.map(created).toSorted()).toEqual([0, 1]));
     const [holder, other] = created(both[0] as RunningPublisher) === 1 ? both : both.toReversed();
     if (holder === undefined || other === undefined) throw new Error('two were started');
-    await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => stage.record(id))]);
-    await stage.record(id);
-    expect(texts(await stage.published())).toEqual(await announced());
+    await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => stage.recordMilestone(id))]);
+    await stage.recordMilestone(id);
+    expect(texts(await stage.waitForPublished())).toEqual(await announced());
     await eventually(() => expect(published('milestone.recorded')(other)).toBeGreaterThan(0));
   });
 
   it('tolerates two processes that both hold the lease', async () => {
-    const older = stage.start();
-    const id = await stage.create();
-    await stage.published();
-    const newer = stage.start();
-    for (let n = 0; n < 20; n += 1) await stage.record(id);
-    expect([...new Set(texts(await stage.published()))]).toEqual(await announced());
-    const end = (await stage.stored()).at(-1)?.position;
+    const older = stage.startPublisher();
+    const id = await stage.createShipment();
+    await stage.waitForPublished();
+    const newer = stage.startPublisher();
+    for (let n = 0; n < 20; n += 1) await stage.recordMilestone(id);
+    expect([...new Set(texts(await stage.waitForPublished()))]).toEqual(await announced());
+    const end = (await stage.readStoredEvents()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
     await Promise.all([older.publisher.stop(), newer.publisher.stop()]);
   });
 
   it('distributes the shipments over partitions', async () => {
-    const firsts = ['abcdefghijklmnop', 'qrstuvwxyz234567'];
-    stage.start({ partitions: firsts.map((all) => [...all].map((first) => `shipment-${first}`)) });
-    const shipments = await Promise.all(Array.from({ length: 30 }, () => stage.create()));
-    await Promise.all(shipments.map((id) => stage.record(id)));
-    const messages = await stage.published();
+    stage.startPublisher({ partitions: 16 });
+    const shipments = await Promise.all(Array.from({ length: 30 }, () => stage.createShipment()));
+    await Promise.all(shipments.map((id) => stage.recordMilestone(id)));
+    const messages = await stage.waitForPublished();
     expect(texts(messages).sort()).toEqual((await announced()).sort());
-    const expected = await stage.announced();
+    const expected = await stage.listAnnouncements();
     for (const id of shipments) {
       const own = expected.filter(({ data }) => data['shipment_id'] === id).map((event) => event.id);
       expect(ids(messages.filter(({ key }) => key === id))).toEqual(own);

@@ -8,11 +8,11 @@ import {
   type DocumentStore,
   type EventStore,
   type Histogram,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type MessageBroker,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
@@ -20,32 +20,35 @@ import {
   CatchUpSubscription,
   describeError,
   deleteEarlierGenerations,
-  PARKED_STREAMS,
+  PARKED_STREAMS_COLLECTION,
   type ParkedStream,
   ParkedStreams,
   createPartition,
+  PartitionedSubscription,
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
-import { Publishing, ReadModelGate, type ReadModelsReached } from './publishing.ts';
+import { Publishing, ReadModelGate, type ReadModelsOfEventsReached } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
   /** Broker with the topic {@link SHIPMENT_EVENTS_TOPIC}. */
   readonly broker: MessageBroker;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly readModelsReached: ReadModelsReached;
+  readonly readModelsReached: ReadModelsOfEventsReached;
   /** Base addresses of links in events. */
   readonly addresses: PublicAddresses;
   /**
-   * Stream prefixes of each partition, equal in every process. Each stream belongs to exactly one partition. Defaults
-   * to one partition for all shipments. After a change of the prefixes, all events are published again.
+   * Number of partitions until an operator requests another number, equal in every process: one of
+   * `PARTITION_NUMBERS`. By default, there is one partition, and operators cannot change the number.
    */
-  readonly partitions?: readonly (readonly string[])[];
+  readonly partitions?: number;
+  /** Milliseconds between reads of the number of partitions; 1,000 by default. */
+  readonly partitionPollMs?: number;
   /** Milliseconds to wait for read models without progress; 30,000 by default. */
   readonly patienceMs?: number;
   /** Milliseconds between two writes of the checkpoint; 0 by default. */
@@ -58,20 +61,23 @@ export interface PublisherOptions {
   readonly logCheckIntervalMs?: number;
 }
 
-const SUBSCRIBER_NAME = 'publisher';
+/** Name under which checkpoints, leases and partitions of the publisher are stored. */
+export const PUBLISHER_SUBSCRIBER = 'publisher';
+/** Milliseconds until a partition without events stores its position. */
+const IDLE_CHECKPOINT_INTERVAL_MS = 500;
 
 /**
  * Publishes every announced event to the topic at least once, in the order of each shipment, always with the same
- * bytes. It waits for the read models first, so that a consumer of an event can read the event's data, and it waits for
- * engines that do not respond. If an event cannot be published, its shipment is parked and all other shipments
- * continue.
+ * bytes. It waits until the read models contain an event, so that a consumer of the event can read its data. While a
+ * storage engine does not respond, it waits and retries. If an event cannot be published, its shipment is parked and
+ * all other shipments continue.
  */
 export class Publisher {
   private readonly observed: PublisherMetrics;
   private readonly log: PublishedLog;
   private readonly parkedStreams: ParkedStreams;
   private readonly stopping = new AbortController();
-  private subscription: CatchUpSubscription | undefined;
+  private subscription: CatchUpSubscription | PartitionedSubscription | undefined;
 
   private constructor(private readonly options: PublisherOptions) {
     const { broker, documentStore, metrics } = options;
@@ -88,7 +94,7 @@ export class Publisher {
       },
     );
     metrics.gauge('publisher_parked_streams', 'Streams that wait because one of their events failed.', [], () => {
-      return this.subscription?.parkedCount() ?? 0;
+      return this.subscription?.countParked() ?? 0;
     });
   }
 
@@ -96,18 +102,18 @@ export class Publisher {
   static start(options: PublisherOptions): Publisher {
     const publisher = new Publisher(options);
     // The promise rejects only if the publisher was stopped before an engine was available.
-    publisher.run().catch(() => undefined);
+    publisher.publishGenerations().catch(() => undefined);
     return publisher;
   }
 
   /** Returns the streams that are parked because one of their events could not be published. @throws Unavailable */
-  parked(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.list(SUBSCRIBER_NAME);
+  listParked(): Promise<readonly ParkedStream[]> {
+    return this.parkedStreams.list(PUBLISHER_SUBSCRIBER);
   }
 
   /**
    * Retries a parked stream.
-   * @param id id of a stream returned by `parked`
+   * @param id id of a stream returned by `listParked`
    * @throws Unavailable
    */
   retryParked(id: string): Promise<RetryOutcome> {
@@ -124,13 +130,18 @@ export class Publisher {
   }
 
   /** Publishes in one generation after another. A new generation is rare. */
-  private async run(): Promise<void> {
+  private async publishGenerations(): Promise<void> {
     const { signal } = this.stopping;
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
-    for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
+    for (let generation = await wait(() => this.log.readGeneration()); !signal.aborted;) {
       // Parked streams of earlier generations are deleted, because no process retries them.
       await wait(() =>
-        deleteEarlierGenerations(this.options.documentStore, PARKED_STREAMS, SUBSCRIBER_NAME, generation),
+        deleteEarlierGenerations(
+          this.options.documentStore,
+          PARKED_STREAMS_COLLECTION,
+          PUBLISHER_SUBSCRIBER,
+          generation,
+        ),
       );
       if (signal.aborted) return;
       this.subscription = this.createSubscription(generation);
@@ -140,27 +151,34 @@ export class Publisher {
     }
   }
 
-  private createSubscription(generation: number): CatchUpSubscription {
-    const { broker, eventStore, addresses, logger } = this.options;
-    const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
-    return new CatchUpSubscription({
+  private createSubscription(generation: number): CatchUpSubscription | PartitionedSubscription {
+    const { partitions: defaultPartitions, partitionPollMs } = this.options;
+    const options = {
       ...this.options,
-      subscriber: { name: SUBSCRIBER_NAME, generation },
-      partitions: partitions.map(createPartition),
+      subscriber: { name: PUBLISHER_SUBSCRIBER, generation },
       metrics: this.observed,
-      createHandler: (lost) =>
-        Promise.resolve(
-          new Publishing({
-            eventStore,
-            broker,
-            topic: SHIPMENT_EVENTS_TOPIC.name,
-            readModels: new ReadModelGate(this.options.readModelsReached, patienceMs, this.observed.ahead, logger),
-            addresses,
-            cachedShipments: Math.ceil(cachedShipments / partitions.length),
-            published: this.observed.published,
-            lost,
-          }),
-        ),
+      idleCheckpointIntervalMs: IDLE_CHECKPOINT_INTERVAL_MS,
+      createHandler: (lost: AbortSignal, partitions = 1) => Promise.resolve(this.createPublishing(lost, partitions)),
+    };
+    const streamPrefix = SHIPMENT_STREAM_PREFIX;
+    if (defaultPartitions === undefined)
+      return new CatchUpSubscription({ ...options, partitions: [createPartition([streamPrefix])] });
+    const polling = partitionPollMs === undefined ? {} : { pollMs: partitionPollMs };
+    return new PartitionedSubscription({ ...options, ...polling, streamPrefix, defaultPartitions });
+  }
+
+  private createPublishing(lost: AbortSignal, partitions: number): Publishing {
+    const { broker, eventStore, addresses, logger, readModelsReached } = this.options;
+    const { patienceMs = 30_000, cachedShipments = 10_000 } = this.options;
+    return new Publishing({
+      eventStore,
+      broker,
+      topic: SHIPMENT_EVENTS_TOPIC.name,
+      readModels: new ReadModelGate(readModelsReached, patienceMs, this.observed.ahead, logger),
+      addresses,
+      cachedShipments: Math.ceil(cachedShipments / partitions),
+      published: this.observed.published,
+      lost,
     });
   }
 
@@ -215,7 +233,7 @@ class PublisherMetrics implements SubscriptionMetrics {
       'publisher_batch_seconds',
       'Seconds from receiving a batch of stored events to their publication.',
     );
-    this.countRetry = retryCounter(metrics);
+    this.countRetry = createRetryCounter(metrics);
   }
 
   recordBatch(_events: number, seconds: number): void {
@@ -232,7 +250,7 @@ interface PublishedLogDocument {
   readonly id: string;
   /** Generation of the publisher. A new generation publishes all events again. */
   readonly generation: number;
-  /** Number of messages that the broker had accepted at the last check; see `MessageBroker.produced`. */
+  /** Number of messages that the broker had accepted at the last check; see `MessageBroker.countPublished`. */
   readonly produced: readonly number[];
 }
 
@@ -248,7 +266,7 @@ class PublishedLog {
   ) {}
 
   /** Returns the generation in which the publisher publishes. @throws Unavailable */
-  async generation(): Promise<number> {
+  async readGeneration(): Promise<number> {
     return (await this.readPublishedLog()).generation;
   }
 

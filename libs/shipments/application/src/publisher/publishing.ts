@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { EVENT_HEADERS, type PublicAddresses, type PublishedEvent } from '@tracking/contracts';
+import { EVENT_HEADERS, type EventType, type PublicAddresses, type PublishedEvent } from '@tracking/contracts';
 import {
   type Counter,
   type EventStore,
@@ -11,11 +11,11 @@ import {
   type StoredEvent,
   Unavailable,
 } from '@tracking/ports';
-import { pause } from '@tracking/resilience';
+import { pauseFor } from '@tracking/resilience';
 import { toPublicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
-import { LRUCache } from 'lru-cache';
-import { type FoldedShipment, foldNextEvent, foldStream, cacheWeight } from './event-maker.ts';
+import type { LRUCache } from 'lru-cache';
+import { createFoldedShipmentCache, type FoldedShipment, foldNextEvent, foldStream } from './event-maker.ts';
 
 /**
  * Maximum characters per batch, well below the limits of brokers. To keep the order, the next batch is sent only after
@@ -26,7 +26,7 @@ const MAX_BATCH_CHARACTERS = 512 * 1024;
 const MAX_EVENTS_BETWEEN_YIELDS = 50;
 const CONCURRENT_STREAMS = 16;
 
-interface PublishingParts {
+interface PublishingDependencies {
   readonly eventStore: EventStore;
   readonly broker: MessageBroker;
   readonly topic: string;
@@ -42,7 +42,7 @@ interface PublishingParts {
 
 interface AnnouncedMessage {
   readonly message: Message;
-  readonly type: string;
+  readonly type: EventType;
   readonly stored: StoredEvent;
   /** The shipment directly before the event. */
   readonly before: FoldedShipment | undefined;
@@ -64,8 +64,8 @@ interface AnnouncementBatch {
 export class Publishing implements EventHandler {
   private readonly shipments: LRUCache<string, FoldedShipment>;
 
-  constructor(private readonly parts: PublishingParts) {
-    this.shipments = new LRUCache({ maxSize: parts.cachedShipments, sizeCalculation: cacheWeight });
+  constructor(private readonly parts: PublishingDependencies) {
+    this.shipments = createFoldedShipmentCache(parts.cachedShipments);
   }
 
   async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
@@ -76,7 +76,7 @@ export class Publishing implements EventHandler {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       if (failures.has(stored.stream)) continue;
       try {
-        this.add(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
+        this.addEvent(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
@@ -90,7 +90,7 @@ export class Publishing implements EventHandler {
   }
 
   /** @param before the shipment before the events; undefined if they create it */
-  private add(slice: AnnouncementBatch, stored: StoredEvent, before: FoldedShipment | undefined): void {
+  private addEvent(slice: AnnouncementBatch, stored: StoredEvent, before: FoldedShipment | undefined): void {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
     const after = foldNextEvent(before, event);
@@ -111,11 +111,12 @@ export class Publishing implements EventHandler {
     signal: AbortSignal,
   ): Promise<void> {
     if (slice.announcements.length > 0) {
-      await this.parts.readModels.waitForReadModels(slice.position, slice.announcements.length, signal);
+      const types = slice.announcements.map(({ type }) => type);
+      await this.parts.readModels.waitForReadModels(slice.position, types, signal);
       await this.publishMessages(slice, failures);
-      const types = new Map<string, number>();
-      for (const { type } of slice.announcements) types.set(type, (types.get(type) ?? 0) + 1);
-      for (const [type, count] of types) this.parts.published.add(count, { type });
+      const counts = new Map<string, number>();
+      for (const { type } of slice.announcements) counts.set(type, (counts.get(type) ?? 0) + 1);
+      for (const [type, count] of counts) this.parts.published.add(count, { type });
     }
     for (const [stream, shipment] of slice.after) this.shipments.set(stream, shipment);
   }
@@ -201,8 +202,15 @@ function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementB
   else slice.after.set(stream, before);
 }
 
-/** Returns true if all read models contain all events up to the position, now or within the timeout. */
+/** Returns true if the read models contain all events up to the position, now or within the timeout. */
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
+
+/** Returns true if the read models with the data of these types of events contain all events up to the position. */
+export type ReadModelsOfEventsReached = (
+  position: Position,
+  timeoutMs: number,
+  types: ReadonlySet<EventType>,
+) => Promise<boolean>;
 
 /** Maximum milliseconds until a waiting publisher notices that it must stop. */
 const ABORT_CHECK_MS = 250;
@@ -216,7 +224,7 @@ export class ReadModelGate {
   private hasGivenUp = false;
 
   constructor(
-    private readonly reached: ReadModelsReached,
+    private readonly reached: ReadModelsOfEventsReached,
     /** Maximum milliseconds for which publication waits for the read models. */
     private readonly patienceMs: number,
     private readonly ahead: Counter,
@@ -225,18 +233,19 @@ export class ReadModelGate {
 
   /**
    * Resolves when events up to the position may be published.
-   * @param events number of events that wait
+   * @param types type of each event that waits
    * @throws the reason of the signal when it aborts
    */
-  async waitForReadModels(position: Position, events: number, signal: AbortSignal): Promise<void> {
+  async waitForReadModels(position: Position, types: readonly EventType[], signal: AbortSignal): Promise<void> {
+    const awaited = new Set(types);
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;
-      if (await this.hasReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)))) break;
+      if (await this.hasReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)), awaited)) break;
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.publishAnyway(events);
+        this.publishAnyway(types.length);
         return;
       }
     }
@@ -256,11 +265,11 @@ export class ReadModelGate {
   }
 
   /** Returns true if the read models contain the position. An error counts as false. */
-  private async hasReached(position: Position, timeoutMs: number): Promise<boolean> {
+  private async hasReached(position: Position, timeoutMs: number, types: ReadonlySet<EventType>): Promise<boolean> {
     try {
-      return await this.reached(position, timeoutMs);
+      return await this.reached(position, timeoutMs, types);
     } catch {
-      await pause(timeoutMs);
+      await pauseFor(timeoutMs);
       return false;
     }
   }

@@ -5,6 +5,7 @@ import {
   isWholeException,
   toPublicEventId,
   findHistoryNote,
+  toRoundedHours,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
@@ -39,16 +40,19 @@ export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {
-    const { eta } = event.data.shipment;
-    return eta === null ? undefined : { eta, previous_eta: null, slip_hours: null, reported_at, ...CLIENT_ETA_ORIGIN };
+    const { eta, eta_precision } = event.data.shipment;
+    if (eta === null) return undefined;
+    return { eta, eta_precision, previous_eta: null, slip_hours: null, reported_at, ...CLIENT_ETA_ORIGIN };
   }
   if (event.type !== 'shipment.changed.v1' || event.data.changes.eta === undefined) return undefined;
   const { from: previous_eta, to: eta } = event.data.changes.eta;
-  const { source, milestone_id, reason_code } = event.data.eta_set_by ?? CLIENT_ETA_ORIGIN;
+  const { eta_set_by, eta_by_day: byDay } = event.data;
+  const { source, milestone_id, reason_code } = eta_set_by ?? CLIENT_ETA_ORIGIN;
   return {
     eta,
+    eta_precision: byDay?.precision ?? 'time',
     previous_eta,
-    slip_hours: computeSlipHours(previous_eta, eta),
+    slip_hours: byDay === undefined ? computeSlipHours(previous_eta, eta) : byDay.slip_hours,
     reported_at,
     source,
     milestone_id,
@@ -57,11 +61,10 @@ export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
 }
 
 const CLIENT_ETA_ORIGIN: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
-const HOUR_MS = 3_600_000;
 
 function computeSlipHours(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
-  return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
+  return toRoundedHours(Date.parse(to) - Date.parse(from));
 }
 
 /** Maximum number of events per read. An event has up to 1 MB. */
@@ -81,7 +84,7 @@ export type ToItem<T> = (event: StoredEvent) => T | undefined | Promise<T | unde
  * Returns a page of items from the events of a stream, newest first. Reads only the events of the page. Large items end
  * the page early.
  */
-export async function pageBackwards<T>(
+export async function readStreamPageBackwards<T>(
   store: EventStore,
   stream: string,
   { limit, after }: { readonly limit: number; readonly after?: PageEnd | undefined },
@@ -92,7 +95,7 @@ export async function pageBackwards<T>(
   let bytes = 0;
   let next = last ?? -1;
   const stop = next - MAX_EVENTS_PER_PAGE;
-  for await (const event of readBackwards(store, stream, next)) {
+  for await (const event of readStreamBackwards(store, stream, next)) {
     next = event.revision - 1;
     const item = await toItem(event);
     if (item !== undefined) {
@@ -104,7 +107,7 @@ export async function pageBackwards<T>(
   return { items, next: next >= 0 ? [next + 1] : null };
 }
 
-async function* readBackwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
+async function* readStreamBackwards(store: EventStore, stream: string, last: number): AsyncIterable<StoredEvent> {
   for (let to = last; to >= 0; to -= MAX_EVENTS_PER_READ) {
     const events = await store.read(stream, { from: Math.max(0, to - MAX_EVENTS_PER_READ + 1), to });
     yield* events.toReversed();

@@ -11,12 +11,14 @@ import {
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   compareMilestones,
+  type ContainerMatch,
   type DecideContext,
   type DocumentState,
   findExpiry,
   explainShipment,
   findMilestone,
   fold,
+  matchMilestone,
   parseShipmentId,
   parseShipmentIdOfPart,
   type ShipmentState,
@@ -33,7 +35,7 @@ import {
   type ShipmentCache,
   readEventsInSlices,
 } from '../shipment-cache.ts';
-import { toEtaChange, toHistoryEntry, pageBackwards, type ToItem } from './history.ts';
+import { toEtaChange, toHistoryEntry, readStreamPageBackwards, type ToItem } from './history.ts';
 import type {
   DocumentObjects,
   FoundDocument,
@@ -46,6 +48,7 @@ import type {
   GetShipment,
   GetShipmentAt,
   ListMilestonesAt,
+  MatchMilestone,
   ReadHistory,
   ReadPage,
   ShipmentReads,
@@ -82,6 +85,11 @@ export class ShipmentStreamReads implements ShipmentReads {
     return milestone && { milestone, shipment_version: found.state.record.version };
   }
 
+  async matchMilestone({ milestone, ...request }: MatchMilestone): Promise<ContainerMatch | undefined> {
+    const found = await this.readCurrent(request);
+    return found && matchMilestone(found.state, milestone, this.parts.places);
+  }
+
   async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
     const state = await this.readStateAt(request);
     return state && createMilestonePage(state, request);
@@ -104,7 +112,10 @@ export class ShipmentStreamReads implements ShipmentReads {
     const { places, settings } = this.parts;
     const found = await this.readCurrent(request);
     if (found === undefined) return undefined;
-    return explainShipment(found.state, { places, settings: await settings.of(found.state.workspace_id) });
+    return explainShipment(found.state, {
+      places,
+      settings: await settings.getCachedSettings(found.state.workspace_id),
+    });
   }
 
   async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
@@ -130,7 +141,8 @@ export class ShipmentStreamReads implements ShipmentReads {
   async documentObjects(request: DocumentObjects): Promise<readonly string[]> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
-    const found = shipmentId && (await readShipment(eventStore, toStreamName(shipmentId), cache.get(shipmentId)));
+    const found =
+      shipmentId && (await readShipment(eventStore, toStreamName(shipmentId), cache.getShipment(shipmentId)));
     return found ? found.state.documents.flatMap((each) => listNeededObjects(each, request.now)) : [];
   }
 
@@ -138,9 +150,9 @@ export class ShipmentStreamReads implements ShipmentReads {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
-    const found = await readShipment(eventStore, toStreamName(shipmentId), cache.get(shipmentId));
+    const found = await readShipment(eventStore, toStreamName(shipmentId), cache.getShipment(shipmentId));
     if (found === undefined || !isInScope(found.state, scope)) return undefined;
-    cache.put(shipmentId, found);
+    cache.putShipment(shipmentId, found);
     return found;
   }
 
@@ -155,7 +167,7 @@ export class ShipmentStreamReads implements ShipmentReads {
     if (shipmentId === undefined) return undefined;
     const stream = toStreamName(shipmentId);
     const [first] = await eventStore.read(stream, { from: 0, to: 0 });
-    return isCreatedInScope(first, request) ? pageBackwards(eventStore, stream, request, itemOf) : undefined;
+    return isCreatedInScope(first, request) ? readStreamPageBackwards(eventStore, stream, request, itemOf) : undefined;
   }
 }
 

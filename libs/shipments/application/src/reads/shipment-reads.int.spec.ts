@@ -10,22 +10,22 @@ import {
 } from '@tracking/shipments-domain';
 import {
   addDocument,
-  cancel,
-  correct,
+  createCancellation,
+  createCorrection,
   deleteDocument,
-  milestone,
-  milestones,
-  open,
-  patch,
+  createMilestone,
+  createMilestones,
+  createException,
+  createPatch,
   receiveUpload,
-  reopen,
+  createReopening,
   requestUpload,
-  resolve,
-  retract,
-  scope,
-  upsert,
+  createResolution,
+  createRetraction,
+  SAMPLE_SCOPE,
+  createUpsert,
 } from '../../test/builders.ts';
-import { TestEngine, replica } from '../../test/engine.ts';
+import { TestEngine, createReplica } from '../../test/engine.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type { ReadHistory, ReadPage } from './shipment-reads.ts';
 
@@ -33,7 +33,7 @@ let engine: TestEngine;
 let shipments: ShipmentsService;
 beforeEach(async () => {
   engine = await TestEngine.open();
-  shipments = replica(engine.store);
+  shipments = createReplica(engine.store);
 });
 afterEach(() => engine.close());
 
@@ -65,7 +65,7 @@ async function pagesOf<T>(
 ): Promise<ReadPage<T>[]> {
   const pages: ReadPage<T>[] = [];
   for (let after: ReadPage<T>['next'] | undefined; after !== null;) {
-    const page = await list({ ...scope, shipment_id, limit, after });
+    const page = await list({ ...SAMPLE_SCOPE, shipment_id, limit, after });
     if (page === undefined) throw new Error('there is no such shipment');
     pages.push(page);
     after = page.next;
@@ -76,24 +76,24 @@ async function pagesOf<T>(
 /** A shipment with many events, one minute apart. */
 async function eventful(): Promise<string> {
   const fields = { external_id: 'PO-1', mode: 'ocean' as const, eta: at(100), container_numbers: ['MSCU6639871'] };
-  const { answer } = await shipments.upsertShipment(upsert(fields, { at: at(0) }));
+  const { answer } = await shipments.upsertShipment(createUpsert(fields, { at: at(0) }));
   const { id } = answer.shipment;
   const estimate = { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' } as const;
-  const record = async (minute: number, what: Parameters<typeof milestone>[1]) =>
-    (await shipments.recordMilestone(milestone(id, what, { at: at(minute) }))).answer.milestone.id;
+  const record = async (minute: number, what: Parameters<typeof createMilestone>[1]) =>
+    (await shipments.recordMilestone(createMilestone(id, what, { at: at(minute) }))).answer.milestone.id;
   await record(1, { ...estimate, occurred_at: at(200) });
   const second = await record(2, { ...estimate, occurred_at: at(260), reason_code: 'weather' });
   const hold = await record(3, { code: 'customs_hold' });
-  await shipments.correctMilestone({ ...correct(id, hold, { note: 'x' }), at: at(4) });
-  await shipments.retractMilestone({ ...retract(id, second), at: at(5) });
-  await shipments.cancelShipment({ ...cancel(id), at: at(6) });
-  await shipments.reopenShipment({ ...reopen(id), at: at(7) });
-  await shipments.patchShipment({ ...patch(id, { eta: at(300) }), at: at(8) });
+  await shipments.correctMilestone({ ...createCorrection(id, hold, { note: 'x' }), at: at(4) });
+  await shipments.retractMilestone({ ...createRetraction(id, second), at: at(5) });
+  await shipments.cancelShipment({ ...createCancellation(id), at: at(6) });
+  await shipments.reopenShipment({ ...createReopening(id), at: at(7) });
+  await shipments.patchShipment({ ...createPatch(id, { eta: at(300) }), at: at(8) });
   return id;
 }
 
 async function recorded(id: string, occurred_at: string, when: string) {
-  const { answer } = await shipments.recordMilestone(milestone(id, { occurred_at }, { at: when }));
+  const { answer } = await shipments.recordMilestone(createMilestone(id, { occurred_at }, { at: when }));
   return { milestone_id: answer.milestone.id };
 }
 
@@ -103,13 +103,13 @@ describe('the past', () => {
     const events = (await engine.store.read(toStreamName(id))).map(toShipmentEvent);
     for (let minute = 0; minute <= 9; minute++) {
       const then = events.filter(({ metadata }) => metadata.recorded_at <= at(minute));
-      const record = await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) });
+      const record = await shipments.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute) });
       expect(JSON.stringify(record)).toBe(JSON.stringify(then.reduce(evolveRecord, undefined as never)));
       const everything = { include_superseded: true, include_retracted: true, limit: 3 };
       const found: Milestone[] = [];
       for (let after: ReadPage<Milestone>['next'] | undefined; after !== null;) {
         const page = await shipments.listMilestonesAt({
-          ...{ ...scope, shipment_id: id, as_of: at(minute), ...everything, after },
+          ...{ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute), ...everything, after },
           classifiers: ['actual', 'estimated', 'planned'],
         });
         found.push(...(page?.items ?? []));
@@ -118,15 +118,15 @@ describe('the past', () => {
       expect(JSON.stringify(found)).toBe(JSON.stringify(fold(then)?.timeline.map((entry) => entry.milestone)));
       expect(found).toEqual(found.toSorted(compareMilestones));
     }
-    const before = { ...scope, shipment_id: id, as_of: '2026-03-01T11:59:59.999Z' };
+    const before = { ...SAMPLE_SCOPE, shipment_id: id, as_of: '2026-03-01T11:59:59.999Z' };
     expect(await shipments.getShipmentAt(before)).toBeUndefined();
   });
 
   it('is folded once for any number of pages', async () => {
     const id = await eventful();
     const { store, read } = countingReads(engine.store);
-    const reader = replica(store);
-    const first = { ...scope, shipment_id: id, limit: 1, classifiers: ['actual'] } as const;
+    const reader = createReplica(store);
+    const first = { ...SAMPLE_SCOPE, shipment_id: id, limit: 1, classifiers: ['actual'] } as const;
     const everything = { include_superseded: true, include_retracted: true };
     const pageAt = async (minute: number, of: Partial<Scope> = {}) => {
       const before = read();
@@ -149,40 +149,40 @@ describe('the past', () => {
   });
 
   it('contains no event after a later one, if clocks of replicas differ', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, { at: at(0) }));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }, { at: at(0) }));
     const { id } = answer.shipment;
-    await shipments.recordMilestone(milestone(id, { code: 'gated_in' }, { at: at(5) }));
-    await shipments.recordMilestone(milestone(id, { code: 'vessel_departed' }, { at: at(4) }));
+    await shipments.recordMilestone(createMilestone(id, { code: 'gated_in' }, { at: at(5) }));
+    await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }, { at: at(4) }));
     const versionAt = async (minute: number) =>
-      (await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) }))?.version;
-    const last = (await shipments.getShipment({ ...scope, shipment_id: id }))?.record.version;
+      (await shipments.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute) }))?.version;
+    const last = (await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record.version;
     expect([await versionAt(4), await versionAt(5)]).toEqual([1, last]);
   });
 });
 
 describe('a milestone', () => {
   it('is returned in any state, as new as its last write on any replica', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
-    const recorded = (await shipments.recordMilestone(milestone(shipment_id))).answer;
-    const other = replica(engine.store);
-    const request = { ...scope, shipment_id, milestone_id: recorded.milestone.id };
+    const recorded = (await shipments.recordMilestone(createMilestone(shipment_id))).answer;
+    const other = createReplica(engine.store);
+    const request = { ...SAMPLE_SCOPE, shipment_id, milestone_id: recorded.milestone.id };
     const found = { milestone: recorded.milestone, shipment_version: recorded.shipment_version };
     for (const each of [shipments, other]) expect(await each.getMilestone(request)).toEqual(found);
-    const retracted = await shipments.retractMilestone(retract(shipment_id, recorded.milestone.id));
-    for (const each of [shipments, other, replica(engine.store)]) {
+    const retracted = await shipments.retractMilestone(createRetraction(shipment_id, recorded.milestone.id));
+    for (const each of [shipments, other, createReplica(engine.store)]) {
       expect((await each.getMilestone(request))?.milestone).toEqual(retracted.answer.milestone);
     }
   });
 
   it('is not found in another scope or shipment', async () => {
-    const [one, two] = [upsert({ external_id: 'PO-1' }), upsert({ external_id: 'PO-2' })];
+    const [one, two] = [createUpsert({ external_id: 'PO-1' }), createUpsert({ external_id: 'PO-2' })];
     const [shipment_id, another] = [
       (await shipments.upsertShipment(one)).answer.shipment.id,
       (await shipments.upsertShipment(two)).answer.shipment.id,
     ];
-    const milestone_id = (await shipments.recordMilestone(milestone(shipment_id))).answer.milestone.id;
-    const request = { ...scope, shipment_id, milestone_id };
+    const milestone_id = (await shipments.recordMilestone(createMilestone(shipment_id))).answer.milestone.id;
+    const request = { ...SAMPLE_SCOPE, shipment_id, milestone_id };
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }, { shipment_id: another }]) {
       expect(await shipments.getMilestone({ ...request, ...stranger })).toBeUndefined();
     }
@@ -192,24 +192,27 @@ describe('a milestone', () => {
 
 describe('an exception', () => {
   it('is found by its id alone, as new as its last write on any replica', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
-    const opened = await shipments.openException(open(id));
+    const opened = await shipments.openException(createException(id));
     const exception_id = opened.answer.exception.id;
-    const [other, restarted] = [replica(engine.store), replica(engine.store)];
+    const [other, restarted] = [createReplica(engine.store), createReplica(engine.store)];
     const found = { exception: opened.answer.exception, shipment_version: opened.answer.shipment_version };
-    for (const each of [shipments, other]) expect(await each.getException({ ...scope, exception_id })).toEqual(found);
-    const resolved = await shipments.resolveException(resolve(id, exception_id));
+    for (const each of [shipments, other])
+      expect(await each.getException({ ...SAMPLE_SCOPE, exception_id })).toEqual(found);
+    const resolved = await shipments.resolveException(createResolution(id, exception_id));
     for (const each of [shipments, other, restarted]) {
-      expect((await each.getException({ ...scope, exception_id }))?.exception).toEqual(resolved.answer.exception);
+      expect((await each.getException({ ...SAMPLE_SCOPE, exception_id }))?.exception).toEqual(
+        resolved.answer.exception,
+      );
     }
   });
 
   it('is not found in another scope, or with a malformed id', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
-    const exception_id = (await shipments.openException(open(answer.shipment.id))).answer.exception.id;
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const exception_id = (await shipments.openException(createException(answer.shipment.id))).answer.exception.id;
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }]) {
-      expect(await shipments.getException({ ...scope, ...stranger, exception_id })).toBeUndefined();
+      expect(await shipments.getException({ ...SAMPLE_SCOPE, ...stranger, exception_id })).toBeUndefined();
     }
     const unknown = `${exception_id.slice(0, -1)}${exception_id.endsWith('a') ? 'b' : 'a'}`;
     for (const id of [
@@ -219,7 +222,7 @@ describe('an exception', () => {
       answer.shipment.id,
       '',
     ]) {
-      expect(await shipments.getException({ ...scope, exception_id: id })).toBeUndefined();
+      expect(await shipments.getException({ ...SAMPLE_SCOPE, exception_id: id })).toBeUndefined();
     }
   });
 });
@@ -229,7 +232,7 @@ describe('the objects that documents need', () => {
   const expiry = '2026-03-02T12:00:00.000Z';
 
   it('are those of complete documents, and of uploads until they expire', async () => {
-    const id = (await shipments.upsertShipment(upsert({ external_id: 'PO-1' }))).answer.shipment.id;
+    const id = (await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }))).answer.shipment.id;
     await shipments.addDocument(addDocument(id, 'object-added'));
     const deleted = (await shipments.addDocument(addDocument(id, 'object-deleted'))).answer.document.id;
     await shipments.deleteDocument(deleteDocument(id, deleted));
@@ -276,20 +279,20 @@ describe('the history', () => {
   });
 
   it('reads only the part of a long stream that its page needs', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
-    await record(milestones(id, 300));
+    await record(createMilestones(id, 300));
     const counting = countingReads(engine.store);
-    const other = replica(counting.store);
-    const page = await other.listHistory({ ...scope, shipment_id: id, limit: 50 });
+    const other = createReplica(counting.store);
+    const page = await other.listHistory({ ...SAMPLE_SCOPE, shipment_id: id, limit: 50 });
     expect(page?.items).toHaveLength(50);
     expect(counting.read()).toBeLessThan(150);
   });
 
   it('reads a limited number of events per page, and continues with the next', async () => {
-    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', eta: at(0) }));
+    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', eta: at(0) }));
     const { id } = answer.shipment;
-    await shipments.recordMilestone(milestone(id, {}, { at: at(1) }));
+    await shipments.recordMilestone(createMilestone(id, {}, { at: at(1) }));
     const [created, ...events] = await engine.store.read(`shipment-${id.slice(4)}`);
     const recorded = events.find(({ type }) => type === 'milestone.recorded.v1');
     if (created === undefined || recorded === undefined) throw new Error('nothing was recorded');
@@ -304,7 +307,7 @@ describe('the history', () => {
         })),
     };
     const counting = countingReads(Object.assign(Object.create(engine.store) as EventStore, long));
-    const other = replica(counting.store);
+    const other = createReplica(counting.store);
     const [first, ...others] = await pagesOf<EtaChange>((request) => other.listEtaHistory(request), id, 10);
     expect(first?.items).toEqual([]);
     expect(others.flatMap(({ items }) => items)).toMatchObject([{ eta: at(0), source: 'client' }]);

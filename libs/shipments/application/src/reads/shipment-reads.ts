@@ -10,7 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { StoredDocument } from '@tracking/shipments-domain';
+import type { ContainerMatch, MilestoneInput, StoredDocument } from '@tracking/shipments-domain';
 
 /** A shipment, and the position of its last event. */
 export interface FoundShipment {
@@ -24,6 +24,11 @@ export interface GetShipment extends Scope {
 
 export interface GetMilestone extends GetShipment {
   readonly milestone_id: string;
+}
+
+/** Request whether a milestone of a container belongs to one of the shipments with the container. */
+export interface MatchMilestone extends GetShipment {
+  readonly milestone: MilestoneInput;
 }
 
 /** A milestone, with the version of its shipment. */
@@ -110,6 +115,8 @@ export interface ShipmentReads {
   getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined>;
   /** Returns a milestone, even if superseded or retracted; undefined if the shipment has none with this id. */
   getMilestone(request: GetMilestone): Promise<FoundMilestone | undefined>;
+  /** Returns the facts that decide whether a milestone of a container of the shipment belongs to the shipment. */
+  matchMilestone(request: MatchMilestone): Promise<ContainerMatch | undefined>;
   /** Returns the milestones at a time, in the order of the timeline. */
   listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined>;
   /** Returns the history of the shipment, newest first. */

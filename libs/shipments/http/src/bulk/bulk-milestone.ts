@@ -1,16 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError } from '@tracking/contracts';
-import type { FieldError, Places, Timestamp, Warning } from '@tracking/contracts';
-import { fault, invalidRequest, isObject, notFound, ReadYourWrites, RequestError, scopeOf, text } from '@tracking/http';
-import type { ReadModelName, ShipmentReferences } from '@tracking/read-models';
-import { normaliseCode } from '@tracking/shipments';
+import { DomainError, findMilestoneCode } from '@tracking/contracts';
+import type { FieldError, Places, Scope, Timestamp, Warning } from '@tracking/contracts';
+import {
+  createFieldError,
+  createInvalidRequestError,
+  isJsonObject,
+  createNotFoundError,
+  ReadYourWrites,
+  RequestError,
+  getScope,
+  text,
+} from '@tracking/http';
+import { INACTIVE_STATUSES, TERMINAL_STATUSES } from '@tracking/read-models';
+import type { ReadModelName, ShipmentOfContainer, ShipmentReferences } from '@tracking/read-models';
+import { normaliseCode, selectMatchingShipments } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
-import { READ_MODELS } from '../dependencies.ts';
+import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
+import { processInGroups } from './bulk-request.ts';
 
 /** Fields of an item that identify its shipment: the id, or one normalized reference. */
 interface ShipmentReference {
@@ -22,6 +33,8 @@ interface ShipmentReference {
 export interface ParsedBulkMilestone {
   readonly reference: ShipmentReference;
   readonly milestone: MilestoneInput;
+  /** Time of the milestone in UTC. */
+  readonly occurred_at: Timestamp;
   readonly warnings: readonly Warning[];
 }
 
@@ -39,13 +52,13 @@ export function readBulkMilestone(
   sent: { readonly at: Timestamp; readonly strict: boolean },
   places: Places,
 ): ParsedBulkMilestone {
-  const found = isObject(item) ? findReference(item) : { faults: [] };
+  const found = isJsonObject(item) ? findReference(item) : { faults: [] };
   if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
   const faults = 'field' in found ? [] : found.faults;
-  const body = isObject(item) ? toSingleBody(item) : item;
-  const { milestone, warnings } = renameItemFaults(faults, () => readMilestone({ ...sent, body }, places));
-  if (!('field' in found)) throw invalidRequest(faults);
-  return { reference: found, milestone, warnings };
+  const body = isJsonObject(item) ? toSingleBody(item) : item;
+  const { milestone, occurred_at, warnings } = renameItemFaults(faults, () => readMilestone({ ...sent, body }, places));
+  if (!('field' in found)) throw createInvalidRequestError(faults);
+  return { reference: found, milestone, occurred_at, warnings };
 }
 
 /** Returns the single reference of an item, normalized, or the errors of its fields. */
@@ -59,11 +72,13 @@ function findReference(
       ? ` The external_id of the milestone itself is ${MILESTONE_EXTERNAL_ID_FIELD} in this request.`
       : '';
     const message = `Must not be combined with ${field}: send one field that identifies the shipment.${own}`;
-    return { faults: fault(second, 'invalid_value', message) };
+    return { faults: createFieldError(second, 'invalid_value', message) };
   }
   const name = field ?? 'container_number';
   if (!isGiven(name)) {
-    return { faults: fault('shipment_id', 'required', `One of ${REFERENCE_FIELDS.join(', ')} is required.`) };
+    return {
+      faults: createFieldError('shipment_id', 'required', `One of ${REFERENCE_FIELDS.join(', ')} is required.`),
+    };
   }
   const value = item[name];
   const faults = text(value, name);
@@ -87,7 +102,7 @@ function renameItemFaults(faults: readonly FieldError[], read: () => ParsedMiles
     return read();
   } catch (error) {
     if (!(error instanceof RequestError) || error.details.length === 0) throw error;
-    throw invalidRequest([...faults, ...error.details.map(renameFieldOfItem)]);
+    throw createInvalidRequestError([...faults, ...error.details.map(renameFieldOfItem)]);
   }
 }
 
@@ -95,47 +110,131 @@ function renameFieldOfItem(error: FieldError): FieldError {
   return error.param === 'external_id' ? { ...error, param: MILESTONE_EXTERNAL_ID_FIELD } : error;
 }
 
-/** Finds the shipments that the references of a bulk request identify. */
+/** Shipments that the items of a bulk request identify. */
 interface ReferencedShipments {
-  /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` if several shipments have the reference */
-  idOf(reference: ShipmentReference): string;
+  /**
+   * Checks that the item's reference is known.
+   * @throws RequestError `not_found`; DomainError `ambiguous_shipment` or `no_open_shipment`
+   */
+  check(item: ParsedBulkMilestone): void;
+  /** Returns a key that is equal for all items that may belong to the same shipment. */
+  groupOf(item: ParsedBulkMilestone): string;
+  /**
+   * Returns the id of the item's shipment. Depends on what earlier items of the group have changed.
+   * @throws RequestError, DomainError as `check`
+   */
+  idOf(item: ParsedBulkMilestone): Promise<string>;
 }
 
 /** Finds shipments by references. Each distinct reference is searched for once. */
 @Injectable()
 export class ShipmentFinder {
   constructor(
-    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
   ) {}
 
   /**
-   * Finds shipments by references, including shipments that the same API key has just written.
+   * Finds the shipments of items, including shipments that the same API key has just written.
    * @throws RequestError `read_model_behind`
    */
-  async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferencedShipments> {
+  async findShipments(request: FastifyRequest, items: readonly ParsedBulkMilestone[]): Promise<ReferencedShipments> {
     const values = new Map<ShipmentReferences['field'], Set<string>>();
-    for (const { field, value } of references) {
+    for (const { field, value } of items.map(({ reference }) => reference)) {
       if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
     }
     if (values.size > 0) await this.readYourWrites.waitForReadModel('shipments', request);
+    const { shipments } = this.readModels.queries;
+    const scope = getScope(request);
     const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
+    let containers: ReadonlyMap<string, readonly ShipmentOfContainer[]> = new Map();
     for (const [field, ofField] of values) {
-      const { shipments } = this.readModels.queries;
-      found.set(field, await shipments.findIdsByReference(scopeOf(request), { field, values: [...ofField] }, 2));
+      if (field === 'container_number') containers = await shipments.findByContainer(scope, [...ofField]);
+      else found.set(field, await shipments.findIdsByReference(scope, { field, values: [...ofField] }, 2));
     }
+    const single = ({ field, value }: ShipmentReference) =>
+      field === 'shipment_id' ? value : requireSingleShipment(field, found.get(field)?.get(value) ?? []);
+    const candidatesOf = (item: ParsedBulkMilestone) => {
+      const candidates = containers.get(item.reference.value) ?? [];
+      if (candidates.length === 0) throw createNoOpenShipmentError(item);
+      return candidates;
+    };
+    const isByContainer = ({ reference }: ParsedBulkMilestone) => reference.field === 'container_number';
+    const groups = joinCandidates(containers.values());
+    const mayFinish = items.some(({ milestone }) => isEndOfShipment(milestone));
     return {
-      idOf: ({ field, value }) =>
-        field === 'shipment_id' ? value : requireSingleShipment(field, found.get(field)?.get(value) ?? []),
+      check: (item) => void (isByContainer(item) ? candidatesOf(item) : single(item.reference)),
+      groupOf: (item) => {
+        const id = isByContainer(item) ? (candidatesOf(item)[0]?.id ?? '') : single(item.reference);
+        return groups.get(id) ?? id;
+      },
+      idOf: async (item) => {
+        if (!isByContainer(item)) return single(item.reference);
+        const candidates = candidatesOf(item);
+        const [only] = candidates;
+        const isClear = candidates.length === 1 && !mayFinish && only !== undefined && isOpenShipment(only);
+        return isClear ? only.id : this.matchContainer(scope, item, candidates);
+      },
     };
   }
+
+  /** @throws DomainError `ambiguous_shipment`, `no_open_shipment` */
+  private async matchContainer(
+    scope: Scope,
+    item: ParsedBulkMilestone,
+    candidates: readonly ShipmentOfContainer[],
+  ): Promise<string> {
+    // The note is of no use for the match.
+    const request = { ...scope, milestone: { ...item.milestone, note: null } };
+    const matches = await processInGroups(
+      candidates,
+      () => undefined,
+      async ({ id }) => {
+        const match = await this.shipments.matchMilestone({ ...request, shipment_id: id });
+        return match === undefined ? [] : [{ id, ...match }];
+      },
+    );
+    const ids = selectMatchingShipments(matches.flat(), item.occurred_at).map(({ id }) => id);
+    if (ids.length === 0) throw createNoOpenShipmentError(item);
+    return requireSingleShipment('container_number', ids);
+  }
+}
+
+/** Returns a key for the id of each shipment. Shipments that are candidates for the same container have the same key. */
+function joinCandidates(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
+  const groups = new Map<string, string>();
+  for (const candidates of all) {
+    const ids = candidates.map(({ id }) => id);
+    const joined = new Set(ids.map((id) => groups.get(id) ?? id));
+    const [key = ''] = joined;
+    const others = [...groups].filter(([, group]) => joined.has(group)).map(([id]) => id);
+    for (const id of [...ids, ...others]) groups.set(id, key);
+  }
+  return groups;
+}
+
+/** Returns true if the milestone can finish its shipment, so that later milestones belong to another one. */
+function isEndOfShipment({ code }: MilestoneInput): boolean {
+  const status = findMilestoneCode(code)?.status ?? null;
+  return status !== null && INACTIVE_STATUSES.includes(status);
+}
+
+function isOpenShipment({ status }: ShipmentOfContainer): boolean {
+  return !TERMINAL_STATUSES.includes(status);
+}
+
+function createNoOpenShipmentError({ milestone, occurred_at }: ParsedBulkMilestone): DomainError {
+  const number = normaliseCode(milestone.container_number ?? '');
+  const message = `No open shipment has the container ${number}, and no completed one had it at ${occurred_at}.`;
+  return new DomainError('no_open_shipment', message);
 }
 
 function requireSingleShipment(field: string, ids: readonly string[]): string {
   const [id] = ids;
-  if (id === undefined) throw notFound('shipment');
+  if (id === undefined) throw createNotFoundError('shipment');
   if (ids.length > 1) {
-    const message = `Several shipments have this ${field}, including ${ids.join(' and ')}. Identify the shipment by shipment_id.`;
+    const message = `Several shipments have this ${field}, including ${ids.slice(0, 2).join(' and ')}. Identify the shipment by shipment_id.`;
     throw new DomainError('ambiguous_shipment', message);
   }
   return id;

@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
-import { BulkRequest, carryOut } from './bulk-request.ts';
+import { BulkRequest, processInGroups } from './bulk-request.ts';
 
 const COMMAND: CommandContext = {
   id: '018f0000-0000-7000-8000-000000000000',
@@ -21,7 +21,7 @@ describe('BulkRequest', () => {
     ['warnings', { resource: {}, warnings: [warning('x'.repeat(17 * MIB))] }],
   ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
     const request = new BulkRequest<unknown, object>([1, 2, 3], COMMAND, 'shipment');
-    await request.read((input) => input, 0);
+    await request.readItems((input) => input, 0);
     await request.processItems(
       () => 'one group',
       () => Promise.resolve({ status: 200, position: '', ...answer }),
@@ -32,7 +32,7 @@ describe('BulkRequest', () => {
   it('fails with an unknown outcome when one of its items may have been carried out', async () => {
     const errors = [new Busy('shipments', 'full'), new Unavailable('event store', 'lost')];
     const request = new BulkRequest<number, object>([0, 1], COMMAND, 'shipment');
-    await request.read((input) => input as number, 0);
+    await request.readItems((input) => input as number, 0);
     await request.processItems(
       () => undefined,
       (item) => Promise.reject(errors[item]!),
@@ -57,10 +57,10 @@ const items = (count: number, groupOf: (n: number) => string | undefined): Work[
     return { n, ...(group !== undefined && { group }) };
   });
 
-describe('carryOut', () => {
+describe('processInGroups', () => {
   it('returns the results in the order of the items, whichever ends first', async () => {
     const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-    const carrying = carryOut(
+    const carrying = processInGroups(
       items(5, () => undefined),
       () => undefined,
       async ({ n }) => {
@@ -75,7 +75,7 @@ describe('carryOut', () => {
   it('keeps the order of a group, and runs groups concurrently', async () => {
     const begun: number[] = [];
     const held = Promise.withResolvers<void>();
-    const carrying = carryOut(
+    const carrying = processInGroups(
       items(6, (n) => (n % 2 === 0 ? 'even' : undefined)),
       ({ group }) => group,
       async ({ n }) => {
@@ -92,7 +92,7 @@ describe('carryOut', () => {
 
   it('runs a limited number at a time', async () => {
     let [underWay, most] = [0, 0];
-    await carryOut(
+    await processInGroups(
       items(500, () => undefined),
       () => undefined,
       async () => {

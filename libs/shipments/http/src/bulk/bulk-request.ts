@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
-import { isLargerThan, DEFAULT_JSON_BODY_BYTES, MIB, formatSize } from '@tracking/http';
+import { isLargerThan, DEFAULT_JSON_BODY_BYTES, BYTES_PER_MIB, formatSize } from '@tracking/http';
 import { type Position, isKnownUndone } from '@tracking/ports';
 import { createItemCommandId } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
 /** Number of characters of a response above which no further item is processed. */
-const MAX_RESPONSE_CHARS = 32 * MIB;
+const MAX_RESPONSE_CHARS = 32 * BYTES_PER_MIB;
 /** Maximum number of items of one request that are processed at the same time, so that other requests can proceed. */
 const MAX_CONCURRENT_ITEMS = 32;
 /** Milliseconds for which items may occupy the thread before it is yielded to other work. */
@@ -60,10 +60,10 @@ export class BulkRequest<T, R extends object> {
    * Reads each item. If the function throws, the item is not processed.
    * @param bytes size of the whole body
    */
-  async read(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
+  async readItems(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
     const slices = new ThreadTimeSlices();
     for (const item of this.items) {
-      await slices.next();
+      await slices.waitForNextSlice();
       recordItemError(item, () => {
         const input = this.inputs[item.index];
         // If the whole body is smaller than the limit of one item, no item can be too large.
@@ -75,7 +75,7 @@ export class BulkRequest<T, R extends object> {
   }
 
   /** Checks each item that was read. If the function throws, the item is not processed. */
-  check(check: (input: T) => void): void {
+  checkItems(check: (input: T) => void): void {
     for (const item of this.valid) recordItemError(item, () => item.input !== undefined && check(item.input));
   }
 
@@ -89,7 +89,7 @@ export class BulkRequest<T, R extends object> {
     work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
   ): Promise<void> {
     const group = ({ input }: BulkItem<T, R>) => (input === undefined ? undefined : groupOf(input));
-    await carryOut(this.valid, group, async (item) => {
+    await processInGroups(this.valid, group, async (item) => {
       const { index, input } = item;
       if (input === undefined) return;
       try {
@@ -136,16 +136,16 @@ export class BulkRequest<T, R extends object> {
   }
 
   /** Returns the response as JSON. Call it after `describeFailure`, which describes the refusals. */
-  async answer(ignored: readonly Warning[]): Promise<string> {
+  async formatResponse(ignored: readonly Warning[]): Promise<string> {
     const ungrouped = () => undefined;
-    await carryOut(this.items, ungrouped, async (item) => {
+    await processInGroups(this.items, ungrouped, async (item) => {
       const { done } = item;
       if (done?.lateWarnings) item.done = { ...done, warnings: [...done.warnings, ...(await done.lateWarnings())] };
     });
     const slices = new ThreadTimeSlices();
     const parts: string[] = [];
     for (const { index, done, refusal } of this.items) {
-      await slices.next();
+      await slices.waitForNextSlice();
       if (done === undefined) {
         parts.push(JSON.stringify({ index, ...refusal }));
       } else {
@@ -193,7 +193,7 @@ function recordItemError(item: { error?: unknown }, act: () => unknown): void {
  * @param groupOf returns the group of an item; if undefined, the item is a group of its own
  * @returns the results in the order of the items
  */
-export async function carryOut<T, R>(
+export async function processInGroups<T, R>(
   items: readonly T[],
   groupOf: (item: T) => string | undefined,
   work: (item: T, index: number) => Promise<R>,
@@ -211,7 +211,7 @@ export async function carryOut<T, R>(
   const worker = async () => {
     for (const group of waiting) {
       for (const [item, index] of group) {
-        await slices.next();
+        await slices.waitForNextSlice();
         results[index] = await work(item, index);
       }
     }
@@ -224,7 +224,7 @@ export async function carryOut<T, R>(
 class ThreadTimeSlices {
   private since = performance.now();
 
-  async next(): Promise<void> {
+  async waitForNextSlice(): Promise<void> {
     if (performance.now() - this.since < MAX_SLICE_MS) return;
     await nextTurn();
     this.since = performance.now();

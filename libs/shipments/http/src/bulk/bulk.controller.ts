@@ -15,7 +15,7 @@ import type { ReadModelName } from '@tracking/read-models';
 import type { ReadBody } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PLACES, SHIPMENTS } from '../dependencies.ts';
+import { PLACES_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readShipmentFields } from '../shipments/shipment.pipes.ts';
 import type { ParsedShipmentFields } from '../shipments/shipment.pipes.ts';
@@ -37,8 +37,8 @@ const NOT_ATOMIC_DESCRIPTION =
 /** Routes that write many shipments or milestones in one request. */
 @Controller('v1')
 export class BulkController {
-  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
-  @Inject(PLACES) private readonly places!: Places;
+  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(PLACES_TOKEN) private readonly places!: Places;
   @Inject(ShipmentFinder) private readonly finder!: ShipmentFinder;
   @Inject(WrittenShipments) private readonly written!: WrittenShipments;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
@@ -61,7 +61,7 @@ export class BulkController {
   ): Promise<string> {
     const { request } = reply;
     const bulk = new BulkRequest<ParsedShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
-    await bulk.read(
+    await bulk.readItems(
       (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
       readBodyBytes(request),
     );
@@ -74,7 +74,7 @@ export class BulkController {
         return { status, ...this.written.respondToItem(request, written, warnings) };
       },
     );
-    return this.respond(reply, bulk, sent.warnings);
+    return this.respondToItems(reply, bulk, sent.warnings);
   }
 
   @Post('milestones/bulk')
@@ -95,18 +95,13 @@ export class BulkController {
   ): Promise<string> {
     const { request } = reply;
     const bulk = new BulkRequest<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
-    const items = await bulk.read((item) => this.readMilestone(item, command, request), readBodyBytes(request));
-    const references = items.map(({ reference }) => reference);
-    const found = await this.finder.find(request, references);
-    const shipmentOf = ({ reference }: ParsedBulkMilestone) => found.idOf(reference);
-    bulk.check(shipmentOf);
-    await bulk.processItems(shipmentOf, async (item, own) => {
+    const items = await bulk.readItems((item) => this.readMilestone(item, command, request), readBodyBytes(request));
+    const found = await this.finder.findShipments(request, items);
+    bulk.checkItems(found.check);
+    await bulk.processItems(found.groupOf, async (item, own) => {
       const { milestone, warnings } = item;
-      const { answer, position } = await this.shipments.recordMilestone({
-        ...own,
-        shipment_id: shipmentOf(item),
-        milestone,
-      });
+      const shipment_id = await found.idOf(item);
+      const { answer, position } = await this.shipments.recordMilestone({ ...own, shipment_id, milestone });
       return {
         status: answer.outcome === 'recorded' ? 201 : 200,
         resource: answer.milestone,
@@ -114,7 +109,7 @@ export class BulkController {
         position,
       };
     });
-    return this.respond(reply, bulk, sent.warnings);
+    return this.respondToItems(reply, bulk, sent.warnings);
   }
 
   private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ParsedBulkMilestone {
@@ -129,7 +124,7 @@ export class BulkController {
    * @returns response as JSON
    * @throws the error of the items if all items failed because of the service
    */
-  private async respond<T, R extends object>(
+  private async respondToItems<T, R extends object>(
     reply: FastifyReply,
     bulk: BulkRequest<T, R>,
     ignored: readonly Warning[],
@@ -139,10 +134,10 @@ export class BulkController {
     const failure = bulk.describeFailure((error) => this.errors.toItemError(error, request));
     if (failure.isOfAll) throw failure.error;
     request.storesResponse = !failure.isOfSome;
-    await this.readYourWrites.acknowledge(reply, bulk.position);
-    if (bulk.hasLateWarnings) await this.readYourWrites.waitBriefly('shipments', bulk.position);
+    await this.readYourWrites.acknowledgeWrite(reply, bulk.position);
+    if (bulk.hasLateWarnings) await this.readYourWrites.waitForModelBriefly('shipments', bulk.position);
     reply.type('application/json; charset=utf-8');
-    return bulk.answer(ignored);
+    return bulk.formatResponse(ignored);
   }
 }
 

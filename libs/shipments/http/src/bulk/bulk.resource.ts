@@ -1,6 +1,14 @@
 import type * as wire from '@tracking/contracts';
 import { ApiExtraModels, ApiProperty, ApiSchema, getSchemaPath, OmitType } from '@nestjs/swagger';
-import { ErrorDetailResource, fault, field, jsonBody, MIB, Text, WithWarnings } from '@tracking/http';
+import {
+  ErrorDetailResource,
+  createFieldError,
+  CheckedField,
+  createJsonBodyRule,
+  BYTES_PER_MIB,
+  Text,
+  WithWarnings,
+} from '@tracking/http';
 import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
 import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
@@ -8,24 +16,28 @@ import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipmen
 const MAX_BULK_ITEMS = 500;
 
 /** Body limits of a bulk request. */
-export const BULK_BODY: RouteBody = jsonBody(10 * MIB);
+export const BULK_BODY: RouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
 
 /**
  * Declares the items of a bulk request. Each item is read separately, and its errors are in its own response. The
  * schema therefore refers to the class of an item by name, which `@ApiExtraModels` adds to the document.
  */
 const Items = (dto: DtoClass, description: string): PropertyDecorator =>
-  field(
+  CheckedField(
     checkBulkItems,
     { description },
     { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_BULK_ITEMS },
   );
 
 const checkBulkItems: FieldCheck = (value, param) => {
-  if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
-  if (value.length === 0) return fault(param, 'invalid_value', 'Must have at least one element.');
+  if (!Array.isArray(value)) return createFieldError(param, 'invalid_type', 'Must be an array.');
+  if (value.length === 0) return createFieldError(param, 'invalid_value', 'Must have at least one element.');
   if (value.length <= MAX_BULK_ITEMS) return [];
-  return fault(param, 'limit_exceeded', `Must have at most ${MAX_BULK_ITEMS} elements, but has ${value.length}.`);
+  return createFieldError(
+    param,
+    'limit_exceeded',
+    `Must have at most ${MAX_BULK_ITEMS} elements, but has ${value.length}.`,
+  );
 };
 
 class BulkItemResource {

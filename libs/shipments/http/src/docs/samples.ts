@@ -3,31 +3,34 @@ import {
   MILESTONE_CATALOG,
   MILESTONE_RULES,
   NEWEST_API_VERSION,
-  eventSamples,
-  sandboxData,
+  createEventSamples,
+  createSandboxData,
 } from '@tracking/contracts';
 import type { EventType } from '@tracking/contracts';
-import { eventSchemaName } from '@tracking/http';
+import { createEventSchemaName } from '@tracking/http';
 import type { FeatureDocs } from '@tracking/http';
 
 const SAMPLE_TIME = '2026-11-23T09:30:00.000Z';
-const samples = eventSamples(SAMPLE_TIME, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
-const { shipment } = samples;
-const milestone = samples.milestone('recorded');
-const SAMPLE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === milestone.code);
+const SAMPLE_EVENTS = createEventSamples(SAMPLE_TIME, {
+  appUrl: 'https://app.example.com',
+  baseUrl: 'https://api.example.com',
+});
+const { shipment } = SAMPLE_EVENTS;
+const SAMPLE_MILESTONE = SAMPLE_EVENTS.milestone('recorded');
+const SAMPLE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === SAMPLE_MILESTONE.code);
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
 /** Examples of OpenAPI schemas, by schema name. */
 export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   Shipment: shipment,
   Container: shipment.containers[0],
-  Milestone: milestone,
+  Milestone: SAMPLE_MILESTONE,
   MilestoneCode: SAMPLE_CATALOG_ENTRY,
-  Exception: samples.exception('open'),
-  ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), createSampleEvent(type)])),
+  ShipmentException: SAMPLE_EVENTS.exception('open'),
+  ...Object.fromEntries(EVENT_TYPES.map((type) => [createEventSchemaName(type), createSampleEvent(type)])),
   ExplainedMilestone: {
-    milestone_id: milestone.id,
-    code: milestone.code,
+    milestone_id: SAMPLE_MILESTONE.id,
+    code: SAMPLE_MILESTONE.code,
     classifier: 'actual',
     result: MILESTONE_RULES.status_of_code,
     rule: 'status_of_code',
@@ -36,11 +39,11 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
     containers: [],
   },
   ShipmentPatch: { eta: '2026-12-21T06:00:00Z', booking_number: null, metadata: { cost_centre: '4711' } },
-  MilestoneFields: { code: milestone.code, occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' },
+  MilestoneFields: { code: SAMPLE_MILESTONE.code, occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' },
   MilestoneChanges: { occurred_at: '2026-11-21T11:30:00+08:00', note: 'Confirmed by the carrier.' },
   BulkMilestone: {
     master_bill: 'MAEU912345678',
-    code: milestone.code,
+    code: SAMPLE_MILESTONE.code,
     occurred_at: '2026-11-21T09:30:00+08:00',
     milestone_external_id: 'EVT-9981',
   },
@@ -52,14 +55,14 @@ export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
   changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
   container_number: shipment.containers[0]?.number,
   event_id: EVENT_ID,
-  exception_id: samples.exception('open').id,
+  exception_id: SAMPLE_EVENTS.exception('open').id,
   external_id: shipment.external_id,
   fields: ['eta'],
-  label: milestone.label,
-  location: milestone.location,
+  label: SAMPLE_MILESTONE.label,
+  location: SAMPLE_MILESTONE.location,
   metrics: {},
-  milestone_id: milestone.id,
-  milestone_ids: [milestone.id],
+  milestone_id: SAMPLE_MILESTONE.id,
+  milestone_ids: [SAMPLE_MILESTONE.id],
   note: 'Repaired at the depot.',
   number: shipment.containers[0]?.number,
   shipment_id: shipment.id,
@@ -67,7 +70,7 @@ export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
 
 function createSampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
-  const data = sandboxData(type, samples);
+  const data = createSandboxData(type, SAMPLE_EVENTS);
   return { id: EVENT_ID, type, created_at: SAMPLE_TIME, api_version: NEWEST_API_VERSION, ...scope, data };
 }
 

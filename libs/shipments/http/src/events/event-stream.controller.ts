@@ -5,13 +5,13 @@ import type { Scope } from '@tracking/contracts';
 import {
   Admission,
   CurrentScope,
-  invalidRequest,
+  createInvalidRequestError,
   RequestObserver,
   Operation,
   requirePrincipal,
   QueryId,
   QueryText,
-  refusal,
+  ErrorResponse,
   RequestError,
   QueryEnumList,
 } from '@tracking/http';
@@ -54,24 +54,24 @@ interface ResumePosition {
 export class EventFollower {
   constructor(
     private readonly feed: EventFeed,
-    private readonly events: Pick<EventsService, 'reached'>,
+    private readonly events: Pick<EventsService, 'waitUntilReached'>,
     private readonly head: EventStore['head'],
   ) {}
 
   /** @throws RequestError if the scope does not have the event */
   async startFollowing(scope: Scope, filter: FollowFilter, after: ResumePosition | undefined): Promise<FollowedEvents> {
     if (after === undefined || after.id === LOG_BEGINNING) {
-      return requireFollowedEvents(await this.feed.follow(scope, filter, after && LOG_BEGINNING), after);
+      return requireFollowedEvents(await this.feed.followEvents(scope, filter, after && LOG_BEGINNING), after);
     }
-    const known = await this.feed.follow(scope, filter, after);
+    const known = await this.feed.followEvents(scope, filter, after);
     if (known !== undefined) return known;
     // Another process whose read models are ahead of this process may have sent the event.
     const head = await this.head();
-    if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_WAIT_MS))) {
+    if (head !== undefined && !(await this.events.waitUntilReached(head, OTHER_PROCESS_WAIT_MS))) {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }
-    return requireFollowedEvents(await this.feed.follow(scope, filter, after), after);
+    return requireFollowedEvents(await this.feed.followEvents(scope, filter, after), after);
   }
 }
 
@@ -82,7 +82,7 @@ function requireFollowedEvents(
   if (followed !== undefined) return followed;
   const message =
     'The event does not exist or is no longer stored. Read GET /v1/events with since, and start a new stream.';
-  throw invalidRequest([{ param: after?.param ?? 'after', code: 'invalid_value', message }]);
+  throw createInvalidRequestError([{ param: after?.param ?? 'after', code: 'invalid_value', message }]);
 }
 
 @ApiTags('Events')
@@ -115,15 +115,15 @@ export class EventStreamController {
     description: 'The event stream.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
-  @refusal(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
-  async stream(
+  @ErrorResponse(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
+  async streamEvents(
     @Query() query: StreamEventsDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { after: _, ...filters } = query;
-    const release = this.streams.reserve(requirePrincipal(request));
+    const release = this.streams.reserveStream(requirePrincipal(request));
     try {
       const followed = await this.follower.startFollowing(
         scope,
@@ -136,14 +136,19 @@ export class EventStreamController {
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
-      this.start(followed, request, reply, release);
+      this.startStream(followed, request, reply, release);
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  private start(followed: FollowedEvents, request: FastifyRequest, reply: FastifyReply, release: () => void): void {
+  private startStream(
+    followed: FollowedEvents,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    release: () => void,
+  ): void {
     if (request.method === 'HEAD' || reply.raw.destroyed) {
       followed.stopFollowing();
       release();
@@ -157,7 +162,7 @@ export class EventStreamController {
       if (!reply.raw.writableFinished) this.observation.recordResponse(request, reply);
     });
     const isAdmitted = () => this.admission.isStillAdmitted(request);
-    this.streams.start({ response: reply.raw, headers, followed, isAdmitted }, release);
+    this.streams.startStream({ response: reply.raw, headers, followed, isAdmitted }, release);
   }
 }
 

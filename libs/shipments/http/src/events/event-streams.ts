@@ -73,7 +73,7 @@ export class EventStreams {
    * @returns a function that ends the counting
    * @throws RequestError `too_many_streams`, Busy
    */
-  reserve({ credential_id, actor, workspace_id }: StreamOwner): () => void {
+  reserveStream({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
     this.requireStreamsBelow(credential_id, maxPerCredential, 'This key or session has');
     this.requireStreamsBelow(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
@@ -100,7 +100,7 @@ export class EventStreams {
    * Registers a stream.
    * @param release ends the counting of the stream; called when the stream ends
    */
-  start(client: EventStreamClient, release: () => void): void {
+  startStream(client: EventStreamClient, release: () => void): void {
     const onEnd = (reason: StreamEnd) => {
       this.open.delete(stream);
       this.endings.add(1, { reason });
@@ -110,14 +110,14 @@ export class EventStreams {
     const stream = new EventStream(client, this.settings, onEnd);
     this.open.add(stream);
     this.timer ??= setInterval(() => this.checkStreams(), CHECK_INTERVAL_MS);
-    stream.start();
-    if (this.closed) stream.close('draining');
+    stream.startSending();
+    if (this.closed) stream.endStream('draining');
   }
 
   /** Ends all streams. The clients reconnect to another process, at different times. */
-  close(): void {
+  endAllStreams(): void {
     this.closed = true;
-    for (const stream of [...this.open]) stream.close('draining', this.settings.retryMs * (0.5 + Math.random()));
+    for (const stream of [...this.open]) stream.endStream('draining', this.settings.retryMs * (0.5 + Math.random()));
   }
 
   /** @throws RequestError `too_many_streams` */
@@ -164,18 +164,18 @@ class EventStream {
     private readonly onEnd: (reason: StreamEnd) => void,
   ) {
     const { response } = client;
-    response.on('close', () => this.finish('client'));
+    response.on('close', () => this.endStream('client'));
     // The `error` event needs no handler of its own, because `close` follows.
     response.on('error', () => undefined);
     response.on('drain', () => this.drained?.());
   }
 
-  start(): void {
+  startSending(): void {
     const { response, headers, followed } = this.client;
     response.writeHead(200, headers);
     this.lastId = followed.startedAfter;
-    this.write(encodeRetry(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
-    this.writeEvents().catch(() => this.close('failed'));
+    this.writeText(encodeRetry(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
+    this.writeEvents().catch(() => this.endStream('failed'));
   }
 
   /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
@@ -185,19 +185,19 @@ class EventStream {
     if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs)
       return this.destroyStream('stalled');
     const isUnsure = this.checkedAt > this.admittedAt;
-    if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.close('refused');
+    if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endStream('refused');
     if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.checkAdmission(now);
-    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.write(this.createHeartbeat());
+    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.writeText(this.createHeartbeat());
   }
 
   /**
    * Ends the stream after the events that are already written, unless the client does not read.
    * @param retryMs milliseconds after which the client reconnects
    */
-  close(reason: StreamEnd, retryMs?: number): void {
+  endStream(reason: StreamEnd, retryMs?: number): void {
     if (this.end !== undefined) return;
     const { response } = this.client;
-    this.finish(reason);
+    this.markEnded(reason);
     if (response.writableNeedDrain) response.destroy();
     else response.end(retryMs === undefined ? undefined : encodeRetry(retryMs));
   }
@@ -208,7 +208,7 @@ class EventStream {
       const events = await followed.readNextEvents();
       if (this.end !== undefined) return;
       for (const { bytes, id } of events) {
-        this.write(bytes);
+        this.writeText(bytes);
         this.lastId = id;
       }
       if (response.writableNeedDrain) await this.waitUntilDrained();
@@ -226,7 +226,7 @@ class EventStream {
     this.checkedAt = now;
     try {
       if (await this.client.isAdmitted()) this.admittedAt = now;
-      else this.close('refused');
+      else this.endStream('refused');
     } catch {
       // Unknown: the check is repeated until the last successful one is too old.
     } finally {
@@ -245,17 +245,17 @@ class EventStream {
     return encodeId(id);
   }
 
-  private write(text: string | Uint8Array): void {
+  private writeText(text: string | Uint8Array): void {
     this.client.response.write(text);
     this.wroteAt = performance.now();
   }
 
   private destroyStream(reason: StreamEnd): void {
-    this.finish(reason);
+    this.markEnded(reason);
     this.client.response.destroy();
   }
 
-  private finish(reason: StreamEnd): void {
+  private markEnded(reason: StreamEnd): void {
     if (this.end !== undefined) return;
     this.end = reason;
     this.client.followed.stopFollowing();

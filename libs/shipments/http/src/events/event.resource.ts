@@ -3,18 +3,18 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type * as wire from '@tracking/contracts';
 import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES, isEndpointEvent, SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import {
-  eventSchemaName,
+  createEventSchemaName,
   CHANGE_SCHEMA,
   PageDto,
   PageType,
-  pascalCase,
+  toPascalCase,
   QueryId,
-  QueryOneOf,
+  QueryEnum,
   QueryTime,
-  schemaRef,
+  createSchemaReference,
   selectListed,
   QueryEnumList,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { JsonSchema } from '@tracking/http';
 import type { EventListQuery } from '@tracking/read-models';
@@ -29,7 +29,7 @@ export class EventResource implements wire.EventEnvelope {
   readonly id!: string;
   @ApiProperty({ description: 'Type of the event.', enum: EVENT_TYPES })
   readonly type!: wire.EventType;
-  @ApiProperty({ ...TIME, description: 'Time of the event. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the event. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({ description: 'Version of the event format.', enum: API_VERSIONS })
   readonly api_version!: wire.ApiVersion;
@@ -41,7 +41,6 @@ export class EventResource implements wire.EventEnvelope {
     type: Boolean,
     description: 'True for a test event; absent for other events.',
     required: false,
-    enum: [true],
   })
   readonly sandbox?: true;
   @ApiProperty({
@@ -81,7 +80,7 @@ export class ListEventsDto extends PageDto {
   @QueryId('evt', { description: 'Only events after this one, for example the last one that a receiver processed.' })
   after?: string;
 
-  @QueryOneOf(EVENT_SORTS, {
+  @QueryEnum(EVENT_SORTS, {
     description: 'Order of the events: `published` (default) is the order of publication, `-published` the reverse.',
   })
   sort?: (typeof EVENT_SORTS)[number];
@@ -123,7 +122,7 @@ export function describeEvents(document: OpenAPIObject): void {
   for (const type of EVENT_TYPES) {
     const own = describeTypeSpecificData(type);
     const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
-    schemas[eventSchemaName(type)] = {
+    schemas[createEventSchemaName(type)] = {
       ...envelope,
       properties: {
         ...envelope.properties,
@@ -136,7 +135,9 @@ export function describeEvents(document: OpenAPIObject): void {
       },
     };
   }
-  const references = SHIPMENT_EVENT_TYPES.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
+  const references = SHIPMENT_EVENT_TYPES.map(
+    (type) => [type, createSchemaReference(createEventSchemaName(type))] as const,
+  );
   schemas['Event'] = {
     description: 'An event of a shipment, as receivers get it.',
     oneOf: references.map(([, reference]) => reference),
@@ -159,7 +160,10 @@ function describeTypeSpecificData(type: wire.EventType): JsonSchema {
     return { endpoint: ENDPOINT_SCHEMA, delivery: DELIVERY_SCHEMA, reason: REASON_SCHEMA };
   const [resource = ''] = type.split('.');
   return {
-    [resource]: { ...schemaRef(pascalCase(resource)), description: 'The resource after the event.' },
+    [resource]: {
+      ...createSchemaReference(resource === 'exception' ? 'ShipmentException' : toPascalCase(resource)),
+      description: 'The resource after the event.',
+    },
     ...(type === 'shipment.updated' && { changes: CHANGES_SCHEMA }),
   };
 }
@@ -171,9 +175,15 @@ const CHANGES_SCHEMA = {
 };
 
 const ENDPOINT_SCHEMA = {
-  ...schemaRef('WebhookEndpoint'),
-  description: 'The other endpoint at the time of the event.',
+  ...createSchemaReference('WebhookEndpoint'),
+  description: 'The webhook endpoint that the event is about, at the time of the event.',
 };
-const REASON_SCHEMA = { ...schemaRef('WebhookError'), description: 'Reason for the failure of the latest attempt.' };
+const REASON_SCHEMA = {
+  ...createSchemaReference('WebhookError'),
+  description: 'Reason for the failure of the latest attempt.',
+};
 const FAILING_SINCE_SCHEMA = { type: 'string', format: 'date-time', description: 'Time of the first failed attempt.' };
-const DELIVERY_SCHEMA = { ...schemaRef('WebhookDelivery'), description: 'The delivery that failed permanently.' };
+const DELIVERY_SCHEMA = {
+  ...createSchemaReference('WebhookDelivery'),
+  description: 'The delivery that failed permanently.',
+};

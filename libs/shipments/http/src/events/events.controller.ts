@@ -5,17 +5,17 @@ import {
   CurrentScope,
   Cursors,
   formatEtag,
-  invalidRequest,
-  notFound,
+  createInvalidRequestError,
+  createNotFoundError,
   Operation,
-  page,
+  readPage,
   ReadYourWrites,
-  refusal,
+  ErrorResponse,
   waitForResponseBudget,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EVENTS } from '../dependencies.ts';
+import { EVENTS_TOKEN } from '../dependencies.ts';
 import type { EventsService } from '../dependencies.ts';
 import { toEventFilter, EventPageResource, EventResource, ListEventsDto } from './event.resource.ts';
 
@@ -23,7 +23,7 @@ import { toEventFilter, EventPageResource, EventResource, ListEventsDto } from '
 @Controller('v1/events')
 export class EventsController {
   constructor(
-    @Inject(EVENTS) private readonly events: EventsService,
+    @Inject(EVENTS_TOKEN) private readonly events: EventsService,
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -34,10 +34,10 @@ export class EventsController {
     description:
       'Events in the form that webhook endpoints receive, whether or not an endpoint subscribed to them; oldest first by default. They are stored for 30 days, unless the operator configures another period.',
     query: ListEventsDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
-  async list(
+  async listEvents(
     @Query() query: ListEventsDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
@@ -45,14 +45,14 @@ export class EventsController {
     const filter = toEventFilter(query);
     const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
     const newestFirst = query.sort === '-published';
-    return page(query, listing, this.cursors, async (limit, after) => {
-      await this.waitForOwnWrites(request);
-      if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) {
+    return readPage(query, listing, this.cursors, async (limit, after) => {
+      await this.readYourWrites.waitForList('published_events', request);
+      if (filter.after !== undefined && !(await this.events.getEvent(scope, filter.after))) {
         const message = 'The event does not exist or is no longer stored. List events with since instead.';
-        throw invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
+        throw createInvalidRequestError([{ param: 'after', code: 'invalid_value', message }]);
       }
       await waitForResponseBudget(request);
-      return this.events.list(scope, { filter, limit, after, newestFirst });
+      return this.events.listEvents(scope, { filter, limit, after, newestFirst });
     });
   }
 
@@ -60,25 +60,18 @@ export class EventsController {
   @Operation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
-  @refusal(404, 'The event does not exist in this workspace and environment, or is no longer stored.')
-  async get(
+  @ErrorResponse(404, 'The event does not exist in this workspace and environment, or is no longer stored.')
+  async getEvent(
     @Param('id') id: string,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventEnvelope> {
-    await this.waitForOwnWrites(request);
-    const event = await this.events.get(scope, id);
-    if (!event) throw notFound('event');
+    await this.readYourWrites.waitForReadModel('published_events', request);
+    const event = await this.events.getEvent(scope, id);
+    if (!event) throw createNotFoundError('event');
     // The response can be cached, because an event never changes.
     reply.header('ETag', formatEtag(1));
     return event;
-  }
-
-  private waitForOwnWrites(request: FastifyRequest): Promise<void> {
-    return this.readYourWrites.waitForPosition(
-      (position, timeoutMs) => this.events.reached(position, timeoutMs),
-      request,
-    );
   }
 }

@@ -19,14 +19,14 @@ import {
   PageDto,
   PageType,
   QueryId,
-  QueryOneOf,
+  QueryEnum,
   QueryText,
   QueryTime,
   Resource,
   selectListed,
   QueryEnumList,
   Text,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import { EXCEPTION_SORTS } from '@tracking/read-models';
@@ -42,7 +42,7 @@ class ResolutionResource {
   readonly by!: ActorResource;
 }
 
-@ApiSchema({ name: 'Exception' })
+@ApiSchema({ name: 'ShipmentException' })
 export class ExceptionResource extends Resource implements wire.ShipmentException {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
@@ -94,11 +94,19 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
     description: 'Resolution of the exception; null while it is unresolved.',
   })
   readonly resolution!: ResolutionResource | null;
-  @ApiProperty({ ...TIME, description: 'Time of opening. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of opening. UTC with milliseconds.' })
   readonly opened_at!: string;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the first acknowledgement. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the first acknowledgement. UTC with milliseconds.',
+  })
   readonly acknowledged_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the resolution. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the resolution. UTC with milliseconds.',
+  })
   readonly resolved_at!: string | null;
 }
 
@@ -181,7 +189,7 @@ export class ListExceptionsDto extends PageDto {
   @QueryTime({ description: 'Only exceptions opened at this time or earlier.', example: '2026-11-30T23:59:59Z' })
   opened_to?: string;
 
-  @QueryOneOf(EXCEPTION_SORTS, {
+  @QueryEnum(EXCEPTION_SORTS, {
     description:
       'Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity.',
     example: '-severity',

@@ -8,12 +8,12 @@ import {
   CurrentScope,
   Cursors,
   formatEtag,
-  notFound,
+  createNotFoundError,
   Operation,
-  page,
+  readPage,
   PageDto,
   ReadYourWrites,
-  refusal,
+  ErrorResponse,
   waitForResponseBudget,
   SentBody,
   WriteResponder,
@@ -23,10 +23,10 @@ import type { ReadModelName, ExceptionListQuery, QueryPage } from '@tracking/rea
 import { parseShipmentIdOfPart } from '@tracking/shipments';
 import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
+import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID_PARAMETER } from '../shipments/shipment.pipes.ts';
 import {
   AcknowledgeExceptionDto,
   toExceptionListing,
@@ -42,7 +42,7 @@ import {
 const ExceptionOperation = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
-    refusal(404, 'No such exception in this workspace and environment.'),
+    ErrorResponse(404, 'No such exception in this workspace and environment.'),
   );
 
 /** Ids of the exception in a path and of its shipment. The exception's id contains the shipment's id. */
@@ -55,7 +55,7 @@ interface ExceptionIds {
 const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
   transform(exception_id) {
     const shipment_id = parseShipmentIdOfPart('exception', exception_id);
-    if (shipment_id === undefined) throw notFound('exception');
+    if (shipment_id === undefined) throw createNotFoundError('exception');
     return { shipment_id, exception_id };
   },
 };
@@ -64,8 +64,8 @@ const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
 @ApiTags('Exceptions')
 @Controller('v1')
 export class ExceptionsController {
-  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
-  @Inject(READ_MODELS) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
+  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(READ_MODELS_TOKEN) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
   @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
@@ -77,25 +77,25 @@ export class ExceptionsController {
     description:
       'Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.',
     query: ListExceptionsDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
-  async list(
+  async listExceptions(
     @Query() query: ListExceptionsDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const { filter, sort } = toExceptionListing(query);
-    return page(query, { list: 'exceptions', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
-      this.find(request, scope, { filter, sort, limit, after }),
+    return readPage(query, { list: 'exceptions', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
+      this.findException(request, scope, { filter, sort, limit, after }),
     );
   }
 
   @Get('shipments/:id/exceptions')
   @Operation('listShipmentExceptions', {
-    summary: 'List the exceptions of a shipment, oldest first',
+    summary: 'List the exceptions of a shipment, newest first',
     query: PageDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'A page of exceptions, in any status.', type: ExceptionPageResource })
@@ -105,10 +105,10 @@ export class ExceptionsController {
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
-    const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: 'opened_at' };
-    return page(query, listing, this.cursors, async (limit, after) => {
-      const { id: shipment_id } = await this.shipmentReader.get(request, id);
-      return this.find(request, scope, { filter: { shipment_id }, sort: 'opened_at', limit, after });
+    const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: '-opened_at' };
+    return readPage(query, listing, this.cursors, async (limit, after) => {
+      const { id: shipment_id } = await this.shipmentReader.getShipment(request, id);
+      return this.findException(request, scope, { filter: { shipment_id }, sort: '-opened_at', limit, after });
     });
   }
 
@@ -122,9 +122,9 @@ export class ExceptionsController {
   @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
   @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
-  async open(
+  async openException(
     @SentBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
@@ -157,7 +157,7 @@ export class ExceptionsController {
   })
   @ExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
-  async get(
+  async getException(
     @Param('id', EXCEPTION_IDS_PIPE) { exception_id }: ExceptionIds,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
@@ -165,7 +165,7 @@ export class ExceptionsController {
   ): Promise<ShipmentException> {
     this.readYourWrites.checkToken(request);
     const found = await this.shipments.getException({ ...scope, exception_id });
-    if (found === undefined) throw notFound('exception');
+    if (found === undefined) throw createNotFoundError('exception');
     reply.header('ETag', formatEtag(found.shipment_version));
     return found.exception;
   }
@@ -176,12 +176,13 @@ export class ExceptionsController {
     summary: 'Acknowledge an exception',
     description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AcknowledgeExceptionDto,
+    bodyMayBeOmitted: true,
     conditional: 'write',
   })
   @ExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
-  @refusal(409, 'The exception is resolved.')
-  async acknowledge(
+  @ErrorResponse(409, 'The exception is resolved.')
+  async acknowledgeException(
     @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
@@ -199,6 +200,7 @@ export class ExceptionsController {
     summary: 'Resolve an exception',
     description: `The rule that opened the exception opens no other one until its cause has ended once. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: ResolveExceptionDto,
+    bodyMayBeOmitted: true,
     conditional: 'write',
   })
   @ExceptionOperation()
@@ -207,7 +209,7 @@ export class ExceptionsController {
     description: 'The exception, even if it was resolved before.',
     type: ExceptionWrittenResource,
   })
-  async resolve(
+  async resolveException(
     @SentBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
@@ -219,14 +221,14 @@ export class ExceptionsController {
   }
 
   /** @throws RequestError `read_model_behind` */
-  private async find(
+  private async findException(
     request: FastifyRequest,
     scope: Scope,
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
-    await this.readYourWrites.waitForReadModel('exceptions', request);
+    await this.readYourWrites.waitForList('exceptions', request);
     await waitForResponseBudget(request);
-    return this.readModels.queries.exceptions.list(scope, query);
+    return this.readModels.queries.exceptions.listExceptions(scope, query);
   }
 }
 

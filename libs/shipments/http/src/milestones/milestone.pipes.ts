@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
-import { MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
+import { EMPTY_MILESTONE_DETAILS, MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Places, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK, draftBody, invalidRequest } from '@tracking/http';
+import { CLOCK_TOKEN, createDraftBody, createInvalidRequestError } from '@tracking/http';
 import type { SentRequest } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
-import { PLACES } from '../dependencies.ts';
+import { PLACES_TOKEN } from '../dependencies.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
 import { requirePastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
@@ -37,8 +37,8 @@ export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'aft
 @Injectable()
 export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
   constructor(
-    @Inject(PLACES) private readonly places: Places,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(PLACES_TOKEN) private readonly places: Places,
+    @Inject(CLOCK_TOKEN) private readonly clock: Clock,
   ) {}
 
   transform(query: ListMilestonesDto): MilestoneFilter {
@@ -55,7 +55,8 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
   /** @throws RequestError */
   private readContainerNumber(text: string): string | undefined {
     const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, this.places);
-    if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
+    if (errors.length > 0)
+      throw createInvalidRequestError(errors.map((error) => ({ ...error, param: 'container_number' })));
     return fields.container_numbers?.[0];
   }
 }
@@ -68,12 +69,14 @@ type TimedBody = Pick<SentRequest, 'body' | 'strict' | 'at'>;
 /** The milestone that a body contains, with a warning for each ignored field. */
 export interface ParsedMilestone {
   readonly milestone: MilestoneInput;
+  /** Time of the milestone in UTC, as far as it is known without the shipment. */
+  readonly occurred_at: Timestamp;
   readonly warnings: readonly Warning[];
 }
 
 @Injectable()
 export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
 
   transform(sent: SentRequest): ParsedMilestone {
     return readMilestone(sent, this.places);
@@ -86,12 +89,13 @@ export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone
  */
 export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone {
   const { at } = sent;
-  const { value, faulty, accept } = draftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
+  const { value, faulty, accept } = createDraftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
   /** An invalid field is set to null, so that the other fields are still checked. */
   const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const milestone: MilestoneInput = {
     code: valid('code') ?? '',
     occurred_at: valid('occurred_at') ?? at,
+    occurred_at_precision: 'time',
     source: valid('source') ?? 'manual',
     classifier: valid('classifier') ?? 'actual',
     reason_code: valid('reason_code'),
@@ -102,9 +106,18 @@ export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone 
     vessel: valid('vessel'),
     voyage: valid('voyage'),
     note: valid('note'),
+    latitude: valid('latitude'),
+    longitude: valid('longitude'),
+    terminal: valid('terminal'),
+    imo: valid('imo'),
+    pieces: valid('pieces'),
+    temperature_celsius: valid('temperature_celsius'),
+    reported_at: valid('reported_at'),
   };
   // The location is not normalized here but by the command, because it depends on the ports of the shipment.
-  return { milestone, warnings: accept(checkMilestone(milestone, places, at).errors) };
+  const checked = checkMilestone(milestone, places, at);
+  const errors = checked.errors.filter(({ code }) => code !== 'unknown_timezone');
+  return { milestone, occurred_at: checked.milestone.occurred_at, warnings: accept(errors) };
 }
 
 /** The correction that a body contains, with a warning for each ignored field. */
@@ -116,18 +129,22 @@ export interface ParsedMilestonePatch {
 /** Reads the correction in a body. The command checks values that depend on the milestone and its shipment. */
 @Injectable()
 export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMilestonePatch> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
 
   /** @throws RequestError with every invalid field */
   transform(sent: TimedBody): ParsedMilestonePatch {
     const { at } = sent;
-    const { value, faulty, accept } = draftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
+    const { value, faulty, accept } = createDraftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
     const valid = Object.entries(value).filter(([field]) => !faulty.has(field));
     const given = Object.fromEntries(valid) as Nullable<MilestonePatch>;
     const patch = { ...given, ...(given.classifier === null && { classifier: 'actual' }) } as MilestonePatch;
     const code = MILESTONE_CATALOG[0]?.code ?? '';
-    const { errors } = checkMilestone({ ...VALID_MILESTONE, code, occurred_at: at, ...patch }, this.places, at);
-    return { patch, warnings: accept(errors) };
+    // The command checks whether a corrected coordinate has its counterpart.
+    const counterparts = { latitude: patch.longitude ?? null, longitude: patch.latitude ?? null };
+    const whole = { ...VALID_MILESTONE, ...counterparts, code, occurred_at: at, ...patch };
+    const { errors } = checkMilestone(whole, this.places, at);
+    // The command checks the time zone of a location, which may be the present one.
+    return { patch, warnings: accept(errors.filter(({ code }) => code !== 'unknown_timezone')) };
   }
 }
 
@@ -145,4 +162,6 @@ const VALID_MILESTONE: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
   vessel: null,
   voyage: null,
   note: null,
+  ...EMPTY_MILESTONE_DETAILS,
+  reported_at: null,
 };

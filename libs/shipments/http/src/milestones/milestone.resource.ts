@@ -1,4 +1,5 @@
 import type * as wire from '@tracking/contracts';
+import type { MilestoneStandard } from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   MILESTONE_CLASSIFIERS,
@@ -6,16 +7,17 @@ import {
   MAX_PAGE_SIZE,
   MILESTONE_CODES,
   MILESTONE_SOURCES,
-  MODES,
+  TRANSPORT_MODES,
   REASON_CODES,
   SHIPMENT_STATUSES,
-  findMilestoneCode,
-  convertMilestoneCode,
+  TIME_PRECISIONS,
 } from '@tracking/contracts';
 import {
   ActorResource,
   Cursor,
+  Decimal,
   Flag,
+  FlexibleTime,
   InputType,
   Limit,
   OneOf,
@@ -25,41 +27,19 @@ import {
   QueryTime,
   Resource,
   QueryEnumList,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   Text,
   TimeZone,
-  Timestamp,
+  WholeNumber,
   WithWarnings,
-  fault,
-  field,
-  text,
 } from '@tracking/http';
-import type { FieldCheck, FieldOptions } from '@tracking/http';
+import { ZONE_OF_LOCATION } from '@tracking/shipments';
+import { MilestoneCode } from './milestone-code.ts';
 import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
-/**
- * Checks a milestone code, ignoring case. For a code of another standard, the error names the matching catalog codes.
- */
-const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
-  field(checkMilestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: toCatalogForm });
-
-function toCatalogForm(value: unknown): unknown {
-  return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
-}
-
-const checkMilestoneCode: FieldCheck = (value, param) => {
-  const faults = text(value, param);
-  if (faults.length > 0) return faults;
-  const code = String(value);
-  if (findMilestoneCode(code)) return [];
-  const foreign = convertMilestoneCode(code).map(({ standard, codes }) => `${joinWithOr(codes)} (${standard})`);
-  const meant = foreign.length === 0 ? '' : ` Here ${code.trim()} is ${foreign.join(', or ')}.`;
-  return fault(param, 'unknown_code', `Must be a milestone code, see GET /v1/milestone_codes.${meant}`);
-};
-
-function joinWithOr(codes: readonly string[]): string {
-  return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} or ${codes.at(-1) ?? ''}`;
-}
+const MAX_PIECES = 10_000_000;
+const MIN_CELSIUS = -273.15;
+const MAX_CELSIUS = 1_000;
 
 @ApiSchema({ name: 'Milestone' })
 export class MilestoneResource extends Resource implements wire.Milestone {
@@ -73,8 +53,18 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly label!: string;
   @ApiProperty({ type: 'integer', description: 'Position in the catalog.' })
   readonly sequence!: number;
-  @Timestamp({ description: 'Time of the milestone, actual or expected.', example: '2026-11-21T09:30:00+08:00' })
+  @FlexibleTime(
+    { day: true, local: true },
+    {
+      description:
+        'Time of the milestone. With `timezone`, it needs no offset. A date is allowed if the milestone is not actual.',
+      example: '2026-11-21T09:30:00+08:00',
+    },
+    'Time of the milestone, actual or expected.',
+  )
   readonly occurred_at!: string;
+  @ApiProperty({ description: 'Precision of `occurred_at`.', enum: TIME_PRECISIONS })
+  readonly occurred_at_precision!: wire.TimePrecision;
   @OneOf(MILESTONE_SOURCES, {
     description: 'Source of the milestone; `manual` unless the key may record milestones for feeds.',
     example: 'manual',
@@ -111,18 +101,69 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly voyage!: string | null;
   @Text({ description: 'Free-text note.', nullable: true })
   readonly note!: string | null;
-  @TimeZone({ description: 'IANA time zone of the place, for display.', example: 'Asia/Shanghai', nullable: true })
+  @TimeZone(
+    {
+      description: 'IANA time zone of the place. In requests, `location` stands for that of the location.',
+      example: 'Asia/Shanghai',
+      nullable: true,
+    },
+    [ZONE_OF_LOCATION],
+  )
   readonly timezone!: string | null;
-  @ApiProperty({ ...TIME, description: 'Time of recording. UTC with milliseconds.' })
+  @Decimal(-90, 90, {
+    description: 'Latitude of the goods in degrees, WGS 84; requires `longitude`.',
+    example: 31.3665,
+    nullable: true,
+  })
+  readonly latitude!: number | null;
+  @Decimal(-180, 180, {
+    description: 'Longitude of the goods in degrees, WGS 84; requires `latitude`.',
+    example: 121.6158,
+    nullable: true,
+  })
+  readonly longitude!: number | null;
+  @Text({ description: 'Name or code of the terminal.', example: 'Yangshan Phase IV', nullable: true })
+  readonly terminal!: string | null;
+  @Text({
+    description: 'IMO number of the vessel: seven digits with the check digit.',
+    example: '9321483',
+    nullable: true,
+  })
+  readonly imo!: string | null;
+  @WholeNumber(0, MAX_PIECES, {
+    description: 'Number of pieces that the milestone concerns.',
+    example: 12,
+    nullable: true,
+  })
+  readonly pieces!: number | null;
+  @Decimal(MIN_CELSIUS, MAX_CELSIUS, {
+    description: 'Measured temperature of the goods in degrees Celsius.',
+    example: -18.5,
+    nullable: true,
+  })
+  readonly temperature_celsius!: number | null;
+  @FlexibleTime(
+    { local: true },
+    {
+      description: 'Time when the source stated the milestone; by default the time of recording.',
+      example: '2026-11-21T02:00:00Z',
+    },
+  )
+  readonly reported_at!: string;
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of recording. UTC with milliseconds.' })
   readonly recorded_at!: string;
   @ApiProperty({ type: ActorResource, description: 'Actor that recorded the milestone.' })
   readonly recorded_by!: ActorResource;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the retraction. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the retraction. UTC with milliseconds.',
+  })
   readonly retracted_at!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
-    description: 'Time at which a newer estimate replaced the milestone. UTC with milliseconds.',
+    description: 'Time at which a later report replaced the milestone. UTC with milliseconds.',
   })
   readonly superseded_at!: string | null;
   @ApiProperty({ type: 'integer', description: 'Revision number: 1 when recorded, plus one with each correction.' })
@@ -140,6 +181,13 @@ const MILESTONE_DETAIL_FIELDS = [
   'voyage',
   'note',
   'timezone',
+  'latitude',
+  'longitude',
+  'terminal',
+  'imo',
+  'pieces',
+  'temperature_celsius',
+  'reported_at',
 ] as const;
 
 @ApiSchema({ name: 'MilestoneFields' })
@@ -173,7 +221,7 @@ export class ListMilestonesDto extends PageDto {
   @QueryText({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
   container_number?: string;
 
-  @Flag({ description: 'True to include estimates that a newer one replaced.' })
+  @Flag({ description: 'True to include milestones that a later report replaced.' })
   include_superseded?: string;
 
   @Flag({ description: 'True to include retracted milestones.' })
@@ -181,6 +229,22 @@ export class ListMilestonesDto extends PageDto {
 
   @QueryTime(AS_OF_PARAMETER)
   as_of?: string;
+}
+
+const StandardCodes = (description: string): PropertyDecorator => ApiProperty({ type: [String], description });
+
+@ApiSchema({ name: 'MilestoneCodeStandards' })
+class MilestoneCodeStandardsResource implements Record<MilestoneStandard, readonly string[]> {
+  @StandardCodes('Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings.')
+  readonly dcsa!: string[];
+  @StandardCodes('Status codes of X12 315 (element 157).')
+  readonly x12_315!: string[];
+  @StandardCodes('Status codes of X12 214 (element 1650).')
+  readonly x12_214!: string[];
+  @StandardCodes('Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24).')
+  readonly iftsta!: string[];
+  @StandardCodes('Status codes of IATA FSU (Cargo-IMP).')
+  readonly iata_fsu!: string[];
 }
 
 @ApiSchema({ name: 'MilestoneCode' })
@@ -193,7 +257,11 @@ class MilestoneCodeResource implements wire.MilestoneCode {
   readonly description!: string;
   @ApiProperty({ type: 'integer', description: 'Position in the usual course of a shipment.' })
   readonly sequence!: number;
-  @ApiProperty({ type: [String], description: 'Transport modes in which the milestone is usual.', enum: MODES })
+  @ApiProperty({
+    type: [String],
+    description: 'Transport modes in which the milestone is usual.',
+    enum: TRANSPORT_MODES,
+  })
   readonly modes!: wire.Mode[];
   @ApiProperty({
     nullable: true,
@@ -207,6 +275,8 @@ class MilestoneCodeResource implements wire.MilestoneCode {
     enum: EXCEPTION_TYPES,
   })
   readonly opens_exception!: string | null;
+  @ApiProperty({ description: 'True if the event happens once per visit of a place, so that the last report counts.' })
+  readonly once_per_visit!: boolean;
   @ApiProperty({ type: String, nullable: true, description: 'DCSA Track & Trace code.' })
   readonly dcsa!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'X12 315 code.' })
@@ -215,6 +285,11 @@ class MilestoneCodeResource implements wire.MilestoneCode {
   readonly x12_214!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'UN/ECE Recommendation 24 code.' })
   readonly rec24!: string | null;
+  @ApiProperty({
+    type: MilestoneCodeStandardsResource,
+    description: 'All codes of other standards that can mean this code.',
+  })
+  readonly standards!: MilestoneCodeStandardsResource;
 }
 
 @ApiSchema({ name: 'MilestoneCodeList' })

@@ -10,21 +10,21 @@ import {
   mergePatchBody,
   NO_BODY,
   Operation,
-  page,
+  readPage,
   requirePrincipal,
-  refusal,
+  ErrorResponse,
   requirePermission,
-  scopeOf,
+  getScope,
   SentBody,
   WriteResponder,
 } from '@tracking/http';
 import type { WriteResponse, WrittenResource } from '@tracking/http';
 import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SHIPMENTS } from '../dependencies.ts';
+import { SHIPMENTS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID } from '../shipments/shipment.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID_PARAMETER } from '../shipments/shipment.pipes.ts';
 import { MILESTONE_IDS_PIPE, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
 import type { MilestoneFilter, MilestoneIds, ParsedMilestone, ParsedMilestonePatch } from './milestone.pipes.ts';
 import {
@@ -50,7 +50,7 @@ const MilestoneOperation = (): MethodDecorator =>
 @Controller('v1')
 export class MilestonesController {
   constructor(
-    @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
@@ -60,7 +60,7 @@ export class MilestonesController {
   @Operation('listMilestones', {
     summary: 'List the milestones of a shipment',
     query: ListMilestonesDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ShipmentOperation()
   @ApiResponse({
@@ -68,7 +68,7 @@ export class MilestonesController {
     description: 'A page of milestones, by time and position in the catalog.',
     type: MilestonePageResource,
   })
-  async list(
+  async listMilestones(
     @Param('id') id: string,
     @Query() query: ListMilestonesDto,
     @Query(MilestoneFilterPipe) filter: MilestoneFilter,
@@ -76,12 +76,12 @@ export class MilestonesController {
   ): Promise<Page<Milestone>> {
     const listing = {
       list: `milestones of ${id}`,
-      scope: scopeOf(request),
+      scope: getScope(request),
       filter: { ...filter },
       sort: 'occurred_at',
     };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.reader.milestones(request, id, { ...filter, limit, after }),
+    return readPage(query, listing, this.cursors, (limit, after) =>
+      this.reader.listMilestones(request, id, { ...filter, limit, after }),
     );
   }
 
@@ -99,9 +99,9 @@ export class MilestonesController {
     description: 'The milestone existed already; it was corrected if the request differs.',
     type: MilestoneWrittenResource,
   })
-  async record(
+  async recordMilestone(
     @SentBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
@@ -124,12 +124,12 @@ export class MilestonesController {
   })
   @MilestoneOperation()
   @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })
-  async get(
+  async getMilestone(
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone> {
-    const { milestone, shipment_version } = await this.reader.milestone(request, ids);
+    const { milestone, shipment_version } = await this.reader.getMilestone(request, ids);
     reply.header('ETag', formatEtag(shipment_version));
     return milestone;
   }
@@ -144,8 +144,8 @@ export class MilestonesController {
   })
   @MilestoneOperation()
   @ApiResponse({ status: 200, description: 'The corrected milestone.', type: MilestoneWrittenResource })
-  @refusal(409, 'The milestone is retracted, or another milestone has the external_id.')
-  async correct(
+  @ErrorResponse(409, 'The milestone is retracted, or another milestone has the external_id.')
+  async correctMilestone(
     @SentBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @CurrentCommand() command: CommandContext,
@@ -167,7 +167,7 @@ export class MilestonesController {
     description: 'The milestone, even if it was retracted before. It stays stored, but has no effect.',
     type: MilestoneWrittenResource,
   })
-  async retract(
+  async retractMilestone(
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
@@ -182,12 +182,17 @@ export class MilestonesController {
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
   listCodes(@Query() query: ListMilestoneCodesDto, @CurrentScope() scope: Scope): Promise<Page<MilestoneCode>> {
     const listing = { list: 'milestone codes', scope, filter: {}, sort: 'sequence' };
-    return page({ ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) }, listing, this.cursors, (limit, after) => {
-      const from = Number(after?.[0] ?? 0);
-      const end = from + limit;
-      const items = MILESTONE_CATALOG.slice(from, end);
-      return Promise.resolve({ items, next: end < MILESTONE_CATALOG.length ? [end] : null });
-    });
+    return readPage(
+      { ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) },
+      listing,
+      this.cursors,
+      (limit, after) => {
+        const from = Number(after?.[0] ?? 0);
+        const end = from + limit;
+        const items = MILESTONE_CATALOG.slice(from, end);
+        return Promise.resolve({ items, next: end < MILESTONE_CATALOG.length ? [end] : null });
+      },
+    );
   }
 }
 

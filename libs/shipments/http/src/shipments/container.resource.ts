@@ -5,10 +5,10 @@ import {
   CalendarDate,
   InputType,
   Resource,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
-  fault,
-  field,
+  createFieldError,
+  CheckedField,
   text,
   checkTextUpTo,
 } from '@tracking/http';
@@ -23,7 +23,7 @@ export class LastMilestoneResource implements wire.LastMilestone {
   readonly code!: string;
   @ApiProperty({ description: 'Label of the code for people.' })
   readonly label!: string;
-  @ApiProperty({ ...TIME, description: 'Time of the milestone. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the milestone. UTC with milliseconds.' })
   readonly occurred_at!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Place of the milestone.' })
   readonly location!: string | null;
@@ -36,7 +36,7 @@ const MAX_SEAL_CHARS = 100;
 const checkSizeType: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0 || SIZE_TYPE_PATTERN.test(String(value))) return faults;
-  return fault(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
+  return createFieldError(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
 };
 
 @ApiSchema({ name: 'Container' })
@@ -49,7 +49,7 @@ export class ContainerResource extends Resource implements wire.Container {
     description: 'True if the check digit is correct; null if this kind of number has none.',
   })
   readonly valid_check_digit!: boolean | null;
-  @field(
+  @CheckedField(
     checkSizeType,
     {
       description: 'Size and type code of ISO 6346: four letters or digits.',
@@ -60,7 +60,7 @@ export class ContainerResource extends Resource implements wire.Container {
     { normalise: (value) => (typeof value === 'string' ? normaliseCode(value) : value) },
   )
   readonly size_type!: string | null;
-  @field(
+  @CheckedField(
     checkTextUpTo(MAX_SEAL_CHARS),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
     { type: String, minLength: 1, maxLength: MAX_SEAL_CHARS },
@@ -76,19 +76,23 @@ export class ContainerResource extends Resource implements wire.Container {
     description: 'Latest actual milestone of the container.',
   })
   readonly last_milestone!: LastMilestoneResource | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of discharge. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Time of discharge. UTC with milliseconds.' })
   readonly discharged_at!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time from which the container is available for pickup. UTC with milliseconds.',
   })
   readonly available_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of gate-out. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Time of gate-out. UTC with milliseconds.' })
   readonly gated_out_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of delivery. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Time of delivery. UTC with milliseconds.' })
   readonly delivered_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the empty return. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the empty return. UTC with milliseconds.',
+  })
   readonly empty_returned_at!: string | null;
   @CalendarDate({
     description: 'Last day without demurrage, as a local date of the place.',

@@ -131,11 +131,14 @@ describe('readDto', () => {
   });
 
   it.each([
-    ['DEPA', 'Here DEPA is vessel_departed, rail_departed or transshipment_departed (DCSA).'],
-    ['gtin', 'Here gtin is gated_in or empty_returned (DCSA).'],
+    ['DEPA', 'Here DEPA is vessel_departed, rail_departed or transshipment_departed (DCSA Track & Trace).'],
+    ['gtin', 'Here gtin is gated_in or empty_returned (DCSA Track & Trace).'],
     ['VD', 'Here VD is vessel_departed or transshipment_departed (X12 315).'],
-    ['X4', 'Here X4 is flight_arrived or arrived_at_destination (X12 214).'],
-    ['OA', 'Here OA is gated_out (X12 315).'],
+    [
+      'X4',
+      'Here X4 is in_transit_checkpoint or arrived_at_destination (X12 315), or flight_arrived or arrived_at_destination (X12 214).',
+    ],
+    ['OA', 'Here OA is empty_picked_up or gated_out (X12 315), or gated_out (X12 214).'],
     ['AF', 'Here AF is picked_up (X12 315), or picked_up (X12 214).'],
   ])('explains which codes match %s of another standard', (code, meant) => {
     const { faults: found } = readDto(RecordMilestoneDto, { code, occurred_at: '2026-01-01T00:00:00Z' });

@@ -2,43 +2,36 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform, Type } from '@nestjs/common';
 import {
   MODE_ALIASES,
-  MODES,
+  TRANSPORT_MODES,
   SHIPMENT_FILTER_LIMITS,
   SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
   listShipmentFilters,
 } from '@tracking/contracts';
-import type {
-  FieldError,
-  Mode,
-  Places,
-  ShipmentFilter,
-  ShipmentFilterKind,
-  ShipmentFilterName,
-} from '@tracking/contracts';
+import type { FieldError, Places, ShipmentFilter, ShipmentFilterKind, ShipmentFilterName } from '@tracking/contracts';
 import {
-  fault,
-  field,
+  createFieldError,
+  CheckedField,
   type FieldCheck,
   type FieldOptions,
   Flag,
-  idOf,
-  invalidRequest,
+  checkId,
+  createInvalidRequestError,
   DEFAULT_MAX_CHARS,
   PageDto,
   parseTimestamp,
   QueryList,
-  QueryOneOf,
+  QueryEnum,
   QueryText,
   QueryTime,
   selectListed,
   QueryEnumList,
   text,
 } from '@tracking/http';
-import { SHIPMENT_SORT_FIELDS, splitIntoWords } from '@tracking/read-models';
+import { foldReference, SHIPMENT_SORT_FIELDS, splitIntoSearchParts, splitIntoWords } from '@tracking/read-models';
 import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
-import { PLACES } from '../dependencies.ts';
+import { PLACES_TOKEN } from '../dependencies.ts';
 
 const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 
@@ -46,19 +39,21 @@ const checkWords: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const count = new Set(splitIntoWords(String(value))).size;
-  if (count === 0) return fault(param, 'invalid_value', 'Must contain a letter or a digit.');
-  return count <= MAX_WORDS ? [] : fault(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
+  if (count === 0) return createFieldError(param, 'invalid_value', 'Must contain a letter or a digit.');
+  return count <= MAX_WORDS
+    ? []
+    : createFieldError(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
 };
 
 /** Decorators for query parameters, by kind of filter. */
 const FILTER_PARAMETERS: {
   readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
 } = {
-  ids: (options) => QueryList(idOf('shp'), MAX_IDS, options),
+  ids: (options) => QueryList(checkId('shp'), MAX_IDS, options),
   statuses: (options) => QueryEnumList(SHIPMENT_STATUSES, options),
   flag: Flag,
-  mode: (options) => QueryOneOf([...MODES, ...Object.keys(MODE_ALIASES)], options),
-  choice: (options, { values = [] }) => QueryOneOf(values, options),
+  modes: (options) => QueryEnumList(TRANSPORT_MODES, options, MODE_ALIASES),
+  choices: (options, { values = [] }) => QueryEnumList(values, options),
   reference: QueryText,
   container: QueryText,
   party: QueryText,
@@ -66,7 +61,11 @@ const FILTER_PARAMETERS: {
   port: QueryText,
   time: QueryTime,
   words: (options) =>
-    field(checkWords, { ...options, required: false }, { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS }),
+    CheckedField(
+      checkWords,
+      { ...options, required: false },
+      { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS },
+    ),
 };
 
 const SHIPMENT_SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
@@ -81,7 +80,7 @@ for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
   const declare = FILTER_PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
   declare(ListShipmentsDto.prototype, name);
 }
-const declareSort = QueryOneOf(SHIPMENT_SORTS, {
+const declareSort = QueryEnum(SHIPMENT_SORTS, {
   description:
     'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
@@ -90,15 +89,17 @@ declareSort(ListShipmentsDto.prototype, 'sort');
 
 /** Filters and order of a shipment list. */
 export interface ShipmentListing {
-  /** Filter values. They are normalized, so that a cursor is valid with any spelling of the same query. */
+  /** Normalized filter values. */
   readonly filter: ShipmentListFilter;
+  /** Filter values in a form that is equal for all spellings of the same query, so that a cursor is valid with each. */
+  readonly cursorFilter: Readonly<Record<string, unknown>>;
   readonly sort: string;
   readonly order: ShipmentOrder;
 }
 
 @Injectable()
 export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, ShipmentListing> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
 
   transform(query: ListShipmentsDto): ShipmentListing {
     return toShipmentListing(query, this.places);
@@ -106,18 +107,18 @@ export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, Shipm
 }
 
 /** Functions that convert a filter's value to its stored form, for kinds whose values need no shipment field check. */
-const VALUES: {
-  readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string) => unknown;
+const VALUE_CONVERTERS: {
+  readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string, filter: ShipmentFilter) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
   statuses: (value) => selectListed(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
-  mode: (value) => MODE_ALIASES[value] ?? (value as Mode),
-  choice: (value) => value,
+  modes: (value) => selectListed(TRANSPORT_MODES, value),
+  choices: (value, { values = [] }) => selectListed(values, value),
   reference: (value) => value,
   party: (value) => value,
   time: parseTimestamp,
-  words: (value) => [...new Set(splitIntoWords(value))].sort(),
+  words: (value) => [...new Set(splitIntoSearchParts(value))].sort(),
 };
 
 /** Kinds of filters whose values are checked like fields of a shipment. */
@@ -126,36 +127,51 @@ type CodeKind = 'container' | 'carrier' | 'port';
 /** Converts the query to filters with values in their stored form. @throws RequestError with every malformed code */
 function toShipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
   const sort = query.sort ?? '-created_at';
-  const { id: ids, q, ...filter } = { ...readFilterValues(query), ...codes(query, places) };
+  const { id: ids, q, ...filter } = { ...readFilterValues(query), ...readCodeFilters(query, places) };
+  const isPhrase = query.q !== undefined && splitIntoSearchParts(query.q).length > 1;
+  const words = [...new Set(splitIntoSearchParts(query.q ?? '').map(foldReference))].sort();
+  const values = { ...filter, ...(ids !== undefined && { ids }), ...(q !== undefined && { words: q }) };
+  const references = listShipmentFilters('reference').flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, foldReference(value)] as const];
+  });
+  // Earlier versions accepted one value of these filters. Cursors that they created stay valid.
+  const single = listShipmentFilters('modes', 'choices').flatMap((name) => {
+    const given = filter[name];
+    return Array.isArray(given) && given.length === 1 ? [[name, given[0] as unknown] as const] : [];
+  });
   return {
     // The cast is safe, because the parser of the filter's kind has created every value.
-    filter: {
-      ...filter,
-      ...(ids !== undefined && { ids }),
-      ...(q !== undefined && { words: q }),
-    } as ShipmentListFilter,
+    filter: { ...values, ...(isPhrase && { phrase: foldReference(query.q ?? '') }) } as ShipmentListFilter,
+    cursorFilter: {
+      ...values,
+      ...Object.fromEntries([...single, ...references]),
+      ...(query.q !== undefined && { words }),
+    },
     sort,
     order: { field: sort.replace('-', '') as ShipmentOrder['field'], descending: sort.startsWith('-') },
   };
 }
 
 function readFilterValues(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
-  const kinds = Object.keys(VALUES) as (keyof typeof VALUES)[];
+  const kinds = Object.keys(VALUE_CONVERTERS) as (keyof typeof VALUE_CONVERTERS)[];
   const given = listShipmentFilters(...kinds).flatMap((name) => {
     const value = query[name];
-    return value === undefined ? [] : [[name, VALUES[SHIPMENT_FILTERS[name].kind](value)] as const];
+    if (value === undefined) return [];
+    const filter: ShipmentFilter & { readonly kind: (typeof kinds)[number] } = SHIPMENT_FILTERS[name];
+    return [[name, VALUE_CONVERTERS[filter.kind](value, filter)] as const];
   });
   return Object.fromEntries(given);
 }
 
-function codes(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
+function readCodeFilters(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
   const { container_number } = query;
   const given = {
     ...Object.fromEntries(listShipmentFilters('carrier', 'port').map((name) => [name, query[name]])),
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);
-  if (errors.length > 0) throw invalidRequest(errors.map(renameToQueryParameter));
+  if (errors.length > 0) throw createInvalidRequestError(errors.map(renameToQueryParameter));
   const { container_numbers: containers, ...others } = fields;
   return { ...(others as Record<string, string>), ...(containers?.[0] && { container_number: containers[0] }) };
 }

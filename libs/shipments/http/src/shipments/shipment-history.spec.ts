@@ -26,13 +26,13 @@ describe('ActorNames', () => {
       ['usr_2', null],
       ['usr_9', null],
     ]);
-    expect(await names.of(actors)).toEqual(expected);
-    expect(await names.of(actors)).toEqual(expected);
+    expect(await names.readActorNames(actors)).toEqual(expected);
+    expect(await names.readActorNames(actors)).toEqual(expected);
     expect(lookedUp.filter((id) => id === 'usr_1')).toHaveLength(1);
   });
 
   it('names the platform without a lookup', async () => {
-    expect(await names.of([{ type: 'system', id: 'system' }])).toEqual(new Map([['system', 'System']]));
+    expect(await names.readActorNames([{ type: 'system', id: 'system' }])).toEqual(new Map([['system', 'System']]));
     expect(lookedUp).toEqual([]);
   });
 });

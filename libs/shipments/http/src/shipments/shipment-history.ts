@@ -16,11 +16,12 @@ import {
   RESOLUTION_TRIGGERS,
   SHIPMENT_STATUSES,
   STATUS_RULES,
+  TIME_PRECISIONS,
   TIME_RULES,
 } from '@tracking/contracts';
-import { CHANGE_SCHEMA, PageType, TIME } from '@tracking/http';
+import { CHANGE_SCHEMA, PageType, RESPONSE_TIME_SCHEMA } from '@tracking/http';
 import { RecentLookUps } from '@tracking/resilience';
-import { IDENTITY } from '../dependencies.ts';
+import { IDENTITY_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 
 /** Name that the history shows for actions of the service itself. */
@@ -31,10 +32,12 @@ const SYSTEM_ACTOR_NAME = 'System';
 export class ActorNames {
   private readonly recent = new RecentLookUps<string | null>();
 
-  constructor(@Inject(IDENTITY) private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>) {}
+  constructor(
+    @Inject(IDENTITY_TOKEN) private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>,
+  ) {}
 
   /** Returns names by id; null for an actor without a name or an unknown actor. @throws Unavailable */
-  async of(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
+  async readActorNames(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
     const distinct = new Map(actors.map((actor) => [actor.id, actor]));
     const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findName(actor)] as const);
     return new Map(await Promise.all(named));
@@ -42,7 +45,7 @@ export class ActorNames {
 
   private async findName(actor: wire.Actor): Promise<string | null> {
     if (actor.type === 'system') return SYSTEM_ACTOR_NAME;
-    const found = await this.recent.find(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
+    const found = await this.recent.lookUp(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
     return found ?? null;
   }
 }
@@ -66,7 +69,10 @@ class HistoryEntryResource implements wire.HistoryEntry {
   readonly id!: string;
   @ApiProperty({ description: 'Type of the entry.', enum: HISTORY_TYPES })
   readonly type!: wire.HistoryType;
-  @ApiProperty({ ...TIME, description: 'Time at which the change was accepted. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the change was accepted. UTC with milliseconds.',
+  })
   readonly at!: string;
   @ApiProperty({ type: HistoryActorResource, description: 'Actor of the change.' })
   readonly actor!: HistoryActorResource;
@@ -89,9 +95,11 @@ export class HistoryPageResource extends PageType(
 
 @ApiSchema({ name: 'EtaChange' })
 class EtaChangeResource implements wire.EtaChange {
-  @ApiProperty({ ...TIME, nullable: true, description: 'New estimated arrival. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'New ETA. UTC with milliseconds.' })
   readonly eta!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Former estimated arrival. UTC with milliseconds.' })
+  @ApiProperty({ description: 'Precision of `eta`.', enum: TIME_PRECISIONS })
+  readonly eta_precision!: wire.TimePrecision;
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Former ETA. UTC with milliseconds.' })
   readonly previous_eta!: string | null;
   @ApiProperty({
     type: Number,
@@ -99,7 +107,7 @@ class EtaChangeResource implements wire.EtaChange {
     description: 'Hours by which the arrival moved, rounded to 0.01; negative if earlier.',
   })
   readonly slip_hours!: number | null;
-  @ApiProperty({ ...TIME, description: 'Time of recording. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of recording. UTC with milliseconds.' })
   readonly reported_at!: string;
   @ApiProperty({
     description: 'Source of the new estimate; `client` if it was set on the shipment.',
@@ -131,7 +139,7 @@ class ExplainedStatusResource implements wire.ExplainedStatus {
 
 @ApiSchema({ name: 'ExplainedTime' })
 class ExplainedTimeResource implements wire.ExplainedTime {
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Time. UTC with milliseconds.' })
   readonly value!: string | null;
   @ApiProperty({ description: 'Rule that determined the value.', enum: TIME_RULES })
   readonly rule!: wire.TimeRule;
@@ -169,7 +177,10 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
     enum: MILESTONE_CLASSIFIERS,
   })
   readonly classifier!: wire.Classifier;
-  @ApiProperty({ ...TIME, description: 'Time of the milestone, actual or expected. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time of the milestone, actual or expected. UTC with milliseconds.',
+  })
   readonly occurred_at!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Place of the milestone.' })
   readonly location!: string | null;
@@ -216,7 +227,7 @@ class ResolvedByResource implements wire.ResolvedBy {
   })
   readonly codes!: string[];
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Earliest time of the resolving milestone; null if its time does not matter. UTC with milliseconds.',
   })
@@ -260,7 +271,7 @@ class ExplainedExceptionResource implements wire.ExplainedException {
   @ApiProperty({ type: String, nullable: true, description: 'Milestone that shows the cause.' })
   readonly milestone_id!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description:
       'Time at which the exception will open; null if it is open, or opens with the next write. UTC with milliseconds.',

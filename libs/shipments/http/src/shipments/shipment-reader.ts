@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import { notFound, ReadYourWrites, waitForResponseBudget, scopeOf, SETTINGS } from '@tracking/http';
+import { createNotFoundError, ReadYourWrites, waitForResponseBudget, getScope, SETTINGS_TOKEN } from '@tracking/http';
 import type { PageContent } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import { type FoundMilestone, type GetMilestone, parseShipmentId, toShipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { READ_MODELS, SHIPMENTS } from '../dependencies.ts';
+import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
 
 interface MilestonesQuery extends MilestoneListQuery {
   /** The time as of which milestones are listed; now if undefined. */
@@ -20,20 +20,20 @@ interface MilestonesQuery extends MilestoneListQuery {
 @Injectable()
 export class ShipmentReader {
   constructor(
-    @Inject(SHIPMENTS) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(SETTINGS) private readonly settings: ShipmentsHttpDependencies['settings'],
+    @Inject(SETTINGS_TOKEN) private readonly settings: ShipmentsHttpDependencies['settings'],
   ) {}
 
   /** @throws RequestError `not_found`, also for a malformed id and for an id of another workspace or environment */
-  async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
+  async getShipment(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const id = readShipmentId(shipmentId);
-    const scope = scopeOf(request);
+    const scope = getScope(request);
     // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
-    const row = await this.readModels.queries.shipments.get(scope, id);
+    const row = await this.readModels.queries.shipments.getShipment(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     return requireShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
@@ -45,35 +45,35 @@ export class ShipmentReader {
   async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
-    return requireShipment(await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of }));
+    return requireShipment(await this.shipments.getShipmentAt({ ...getScope(request), shipment_id, as_of }));
   }
 
   /** @throws RequestError `read_model_behind` */
-  async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
-    await this.readYourWrites.waitForReadModel('shipments', request);
+  async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
+    await this.readYourWrites.waitForList('shipments', request);
     await waitForResponseBudget(request);
-    const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
+    const { items, next } = await this.readModels.queries.shipments.listShipments(getScope(request), query);
     return { items: items.map((record) => this.toResource(record)), next };
   }
 
   /** @throws RequestError `not_found`, `read_model_behind` */
-  async milestones(
+  async listMilestones(
     request: FastifyRequest,
     shipmentId: string,
     { as_of, ...query }: MilestonesQuery,
   ): Promise<PageContent<Milestone>> {
     if (as_of !== undefined) return this.listMilestonesAt(request, shipmentId, { ...query, as_of });
-    const { id } = await this.get(request, shipmentId);
-    await this.readYourWrites.waitForReadModel('milestones', request);
+    const { id } = await this.getShipment(request, shipmentId);
+    await this.readYourWrites.waitForList('milestones', request);
     await waitForResponseBudget(request);
-    return this.readModels.queries.milestones.list(scopeOf(request), id, query);
+    return this.readModels.queries.milestones.listMilestones(getScope(request), id, query);
   }
 
   /** Reads the milestones from the stream, which includes all writes. @throws RequestError `not_found` */
-  async milestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
+  async getMilestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
     this.readYourWrites.checkToken(request);
-    const found = await this.shipments.getMilestone({ ...scopeOf(request), ...ids });
-    if (found === undefined) throw notFound('milestone');
+    const found = await this.shipments.getMilestone({ ...getScope(request), ...ids });
+    if (found === undefined) throw createNotFoundError('milestone');
     return found;
   }
 
@@ -86,7 +86,7 @@ export class ShipmentReader {
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
     return requireShipment(
-      await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after }),
+      await this.shipments.listMilestonesAt({ ...getScope(request), shipment_id, ...query, after }),
     );
   }
 
@@ -103,6 +103,6 @@ export function readShipmentId(text: string): string {
 
 /** @throws RequestError `not_found` */
 export function requireShipment<T>(found: T | undefined): T {
-  if (!found) throw notFound('shipment');
+  if (!found) throw createNotFoundError('shipment');
   return found;
 }

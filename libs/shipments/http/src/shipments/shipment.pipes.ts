@@ -2,24 +2,31 @@ import { applyDecorators, Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK, draftBody, invalidRequest, isObject, QueryTime, refusal } from '@tracking/http';
+import {
+  CLOCK_TOKEN,
+  createDraftBody,
+  createInvalidRequestError,
+  isJsonObject,
+  QueryTime,
+  ErrorResponse,
+} from '@tracking/http';
 import type { SentRequest } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
-import { PLACES } from '../dependencies.ts';
+import { PLACES_TOKEN } from '../dependencies.ts';
 import { readShipmentId } from './shipment-reader.ts';
 import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
-export const SHIPMENT_ID: PipeTransform<string, string> = { transform: readShipmentId };
+export const SHIPMENT_ID_PARAMETER: PipeTransform<string, string> = { transform: readShipmentId };
 
 /**
  * Declares an operation on the shipment in its path.
  * @param missing description of the 404 response
  */
 export const ShipmentOperation = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
-  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
+  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), ErrorResponse(404, missing));
 
 /** Sentence for the description of an operation on a container or milestone of a shipment. */
 export const SHIPMENT_ETAG_DESCRIPTION = 'If-Match and the ETag of the response are those of the shipment.';
@@ -30,7 +37,10 @@ export interface ContainerParameters {
   readonly number: string;
 }
 
-export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: string }, ContainerParameters> = {
+export const CONTAINER_PARAMETERS_PIPE: PipeTransform<
+  { readonly id: string; readonly number: string },
+  ContainerParameters
+> = {
   transform: ({ id, number }) => ({ shipment_id: readShipmentId(id), number: normaliseCode(number) }),
 };
 
@@ -47,7 +57,7 @@ export class GetShipmentDto {
 /** Checks the time `as_of` of a request. Refuses a time in the future. */
 @Injectable()
 export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
-  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+  constructor(@Inject(CLOCK_TOKEN) private readonly clock: Clock) {}
 
   transform(query: GetShipmentDto): GetShipmentDto {
     requirePastTime(query.as_of, this.clock());
@@ -59,7 +69,7 @@ export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
 export function requirePastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
   if (as_of === undefined || as_of <= now.toISOString()) return as_of;
   const message = 'Must not be in the future.';
-  throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
+  throw createInvalidRequestError([{ param: 'as_of', code: 'timestamp_in_future', message }]);
 }
 
 /** The shipment fields that a body contains, with a warning for each ignored field. */
@@ -70,7 +80,7 @@ export interface ParsedShipmentFields {
 
 @Injectable()
 export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShipmentFields> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
 
   transform(sent: SentRequest): ParsedShipmentFields {
     return readShipmentFields(sent, this.places);
@@ -83,7 +93,7 @@ export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShip
  * @throws RequestError with every field whose type or content is invalid
  */
 export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ParsedShipmentFields {
-  const { value, faults, accept } = draftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
+  const { value, faults, accept } = createDraftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
   const input = removeFaultyFields(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
   return { fields, warnings: accept(errors) };
@@ -98,11 +108,11 @@ export interface ParsedShipmentPatch {
 /** Reads a merge patch of a shipment. The command checks the merged result. */
 @Injectable()
 export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipmentPatch> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
 
   /** @throws RequestError naming every faulty field */
   transform(sent: SentRequest): ParsedShipmentPatch {
-    const { value, faults, accept } = draftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
+    const { value, faults, accept } = createDraftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
     const { metadata: _, ...input } = removeFaultyFields(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
     const warnings = accept(errors);
@@ -129,7 +139,7 @@ function removeFaultyFields<T extends object>(value: T, faults: readonly FieldEr
     if (faulty.has(param)) return undefined;
     if (Array.isArray(part))
       return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createValidElement(param));
-    if (!isObject(part)) return part;
+    if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
   };
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, validPart(part, name)])) as T;

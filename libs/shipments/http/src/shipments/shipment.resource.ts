@@ -1,21 +1,30 @@
 import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { INCOTERMS, LOAD_TYPES, MODES, MODE_ALIASES, SHIPMENT_FIELDS, SHIPMENT_STATUSES } from '@tracking/contracts';
 import {
+  INCOTERMS,
+  LOAD_TYPES,
+  TRANSPORT_MODES,
+  MODE_ALIASES,
+  SHIPMENT_FIELDS,
+  SHIPMENT_STATUSES,
+  TIME_PRECISIONS,
+} from '@tracking/contracts';
+import {
+  FlexibleTime,
   InputType,
   Nested,
   NestedList,
   OneOf,
   PageType,
   Resource,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   Text,
   TextList,
   TextMap,
   TextMapPatch,
-  Timestamp,
   WithWarnings,
 } from '@tracking/http';
+import type { FieldOptions } from '@tracking/http';
 import { SHIPMENT_LIMITS } from '@tracking/shipments';
 import { ContainerResource, LastMilestoneResource } from './container.resource.ts';
 
@@ -49,6 +58,16 @@ class ReferenceResource implements wire.Reference {
   readonly value!: string;
 }
 
+/** A time with an offset, or a date: the whole local day at the port. */
+const ExpectedTime = (options: FieldOptions): PropertyDecorator => {
+  const { description } = options;
+  return FlexibleTime(
+    { day: true },
+    { ...options, description: `${description} A date is the whole day.` },
+    description,
+  );
+};
+
 /** Fields of a journey of goods between two places. Both a shipment and a leg are journeys. */
 class JourneyResource extends Resource {
   @Text({
@@ -69,19 +88,23 @@ class JourneyResource extends Resource {
     nullable: true,
   })
   readonly destination_port!: string | null;
-  @Timestamp({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z', nullable: true })
+  @ExpectedTime({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z', nullable: true })
   readonly etd!: string | null;
-  @Timestamp({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z', nullable: true })
+  @ApiProperty({ description: 'Precision of `etd`.', enum: TIME_PRECISIONS })
+  readonly etd_precision!: wire.TimePrecision;
+  @ExpectedTime({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z', nullable: true })
   readonly eta!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Actual departure. UTC with milliseconds.' })
+  @ApiProperty({ description: 'Precision of `eta`.', enum: TIME_PRECISIONS })
+  readonly eta_precision!: wire.TimePrecision;
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Actual departure. UTC with milliseconds.' })
   readonly atd!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Actual arrival. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Actual arrival. UTC with milliseconds.' })
   readonly ata!: string | null;
 }
 
 @ApiSchema({ name: 'Leg' })
 class LegResource extends JourneyResource implements wire.Leg {
-  @OneOf(MODES, { description: 'Transport mode of the leg.', example: 'ocean', nullable: true }, MODE_ALIASES)
+  @OneOf(TRANSPORT_MODES, { description: 'Transport mode of the leg.', example: 'ocean', nullable: true }, MODE_ALIASES)
   readonly mode!: wire.Mode | null;
   @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
@@ -118,7 +141,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   })
   readonly status_milestone_id!: string | null;
   @OneOf(
-    MODES,
+    TRANSPORT_MODES,
     { description: 'Transport mode; `sea`, `vessel` and `truck` are normalised.', example: 'ocean', nullable: true },
     MODE_ALIASES,
   )
@@ -144,12 +167,14 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly container_numbers!: string[];
   @ApiProperty({ type: [ContainerResource], description: 'Containers with their status and times.' })
   readonly containers!: ContainerResource[];
-  @Timestamp({
+  @ExpectedTime({
     description: 'First known estimated arrival. In a patch, null sets it to the present estimate.',
     example: '2026-12-19T18:00:00Z',
     nullable: true,
   })
   readonly original_eta!: string | null;
+  @ApiProperty({ description: 'Precision of `original_eta`.', enum: TIME_PRECISIONS })
+  readonly original_eta_precision!: wire.TimePrecision;
   @Nested(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
   readonly shipper!: PartyResource | null;
   @Nested(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
@@ -178,9 +203,12 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly open_exceptions_count!: number;
   @ApiProperty({ type: 'integer', description: 'Number of documents that are uploaded, approved or rejected.' })
   readonly documents_count!: number;
-  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'Time of the last change of any part of the shipment. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time of the last change of any part of the shipment. UTC with milliseconds.',
+  })
   readonly updated_at!: string;
   @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;

@@ -19,10 +19,10 @@ import {
   mergePatchBody,
   NO_BODY,
   Operation,
-  page,
+  readPage,
   PageDto,
   ReadYourWrites,
-  refusal,
+  ErrorResponse,
   waitForResponseBudget,
   SentBody,
   WriteResponder,
@@ -31,7 +31,7 @@ import type { ReadModelName } from '@tracking/read-models';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SHIPMENTS } from '../dependencies.ts';
+import { SHIPMENTS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ListShipmentsDto, ShipmentFilterPipe } from './shipment-filter.ts';
 import type { ShipmentListing } from './shipment-filter.ts';
@@ -44,11 +44,11 @@ import {
 import { requireShipment, ShipmentReader } from './shipment-reader.ts';
 import {
   AsOfPipe,
-  CONTAINER,
+  CONTAINER_PARAMETERS_PIPE,
   SHIPMENT_ETAG_DESCRIPTION,
   GetShipmentDto,
   ShipmentOperation,
-  SHIPMENT_ID,
+  SHIPMENT_ID_PARAMETER,
   ShipmentFieldsPipe,
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
@@ -66,7 +66,7 @@ import { WrittenShipments } from './written-shipments.ts';
 @ApiTags('Shipments')
 @Controller('v1/shipments')
 export class ShipmentsController {
-  @Inject(SHIPMENTS) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
   @Inject(ShipmentReader) private readonly reader!: ShipmentReader;
   @Inject(WrittenShipments) private readonly written!: WrittenShipments;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
@@ -86,7 +86,7 @@ export class ShipmentsController {
     description: 'The existing shipment, updated with the values of the request.',
     type: ShipmentWrittenResource,
   })
-  async upsert(
+  async upsertShipment(
     @SentBody(ShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -106,17 +106,17 @@ export class ShipmentsController {
     description:
       'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
     query: ListShipmentsDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
-  async list(
+  async listShipments(
     @Query() query: ListShipmentsDto,
-    @Query(ShipmentFilterPipe) { filter, sort, order }: ShipmentListing,
+    @Query(ShipmentFilterPipe) { filter, cursorFilter, sort, order }: ShipmentListing,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<Shipment>> {
-    return page(query, { list: 'shipments', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
-      this.reader.list(request, { filter, order, limit, after }),
+    return readPage(query, { list: 'shipments', scope, filter: cursorFilter, sort }, this.cursors, (limit, after) =>
+      this.reader.listShipments(request, { filter, order, limit, after }),
     );
   }
 
@@ -129,15 +129,15 @@ export class ShipmentsController {
   })
   @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
-  @refusal(400, 'The Consistency-Token is not valid.')
-  async get(
+  @ErrorResponse(400, 'The Consistency-Token is not valid.')
+  async getShipment(
     @Param('id') id: string,
     @Query(AsOfPipe) { as_of }: GetShipmentDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {
     const { reader } = this;
-    const record = await (as_of === undefined ? reader.get(request, id) : reader.getShipmentAt(request, id, as_of));
+    const record = await (as_of ? reader.getShipmentAt(request, id, as_of) : reader.getShipment(request, id));
     reply.header('ETag', formatEtag(record.version));
     return reader.toResource(record);
   }
@@ -152,9 +152,9 @@ export class ShipmentsController {
   })
   @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentWrittenResource })
-  async change(
+  async patchShipment(
     @SentBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -175,7 +175,7 @@ export class ShipmentsController {
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
     @SentBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
-    @Param(CONTAINER) ids: ContainerParameters,
+    @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerParameters,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Container>> {
@@ -199,15 +199,15 @@ export class ShipmentsController {
     description: 'The shipment, even if nothing changed.',
     type: ShipmentWrittenResource,
   })
-  @refusal(409, 'The shipment is already delivered.')
-  async cancel(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+  @ErrorResponse(409, 'The shipment is already delivered.')
+  async cancelShipment(
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.cancelShipment({ ...command, shipment_id });
-    return this.responder.respond(reply, ignored, this.written.of(written));
+    return this.responder.respond(reply, ignored, this.written.toWrittenResource(written));
   }
 
   @Post(':id/reopen')
@@ -219,9 +219,9 @@ export class ShipmentsController {
     description: 'The shipment, even if nothing changed.',
     type: ShipmentWrittenResource,
   })
-  @refusal(409, 'A milestone cancels the shipment.')
-  async reopen(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+  @ErrorResponse(409, 'A milestone cancels the shipment.')
+  async reopenShipment(
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -242,19 +242,19 @@ export class ShipmentsController {
     description: 'A page of entries, possibly fewer than `limit`.',
     type: HistoryPageResource,
   })
-  async history(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+  async getHistory(
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<HistoryEntry>> {
     this.readYourWrites.checkToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
-    return page(query, listing, this.cursors, async (limit, after) => {
+    return readPage(query, listing, this.cursors, async (limit, after) => {
       await waitForResponseBudget(request);
       const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
       const { items, next } = requireShipment(found);
-      const names = await this.actorNames.of(items.map(({ actor }) => actor));
+      const names = await this.actorNames.readActorNames(items.map(({ actor }) => actor));
       const named = items.map((entry) => ({
         ...entry,
         actor: { ...entry.actor, name: names.get(entry.actor.id) ?? null },
@@ -276,14 +276,14 @@ export class ShipmentsController {
     type: EtaHistoryPageResource,
   })
   async etaHistory(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EtaChange>> {
     this.readYourWrites.checkToken(request);
     const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
-    return page(query, listing, this.cursors, async (limit, after) =>
+    return readPage(query, listing, this.cursors, async (limit, after) =>
       requireShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
     );
   }
@@ -300,8 +300,8 @@ export class ShipmentsController {
     description: 'The explanation: for each value, the rule and the milestone that determined it.',
     type: ShipmentExplanationResource,
   })
-  async explanation(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+  async explainShipment(
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {

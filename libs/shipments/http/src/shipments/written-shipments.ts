@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
-import { LOGGER, ReadYourWrites, requestFields, scopeOf } from '@tracking/http';
+import { LOGGER_TOKEN, ReadYourWrites, requestFields, getScope } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
 import type { Logger, Position } from '@tracking/ports';
 import type { ReadModelName, PossibleDuplicate } from '@tracking/read-models';
 import type { WrittenAnswer } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { READ_MODELS } from '../dependencies.ts';
+import { READ_MODELS_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
@@ -28,9 +28,9 @@ export class PossibleDuplicates {
   private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED_REFERENCES });
 
   constructor(
-    @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER_TOKEN) private readonly logger: Logger,
   ) {}
 
   /** Returns warnings for a write at the given position. Waits for the read model only if there may be a warning. */
@@ -41,7 +41,7 @@ export class PossibleDuplicates {
   ): Promise<readonly Warning[]> {
     if (!this.rememberReferences(request, record) && (await this.findDuplicateWarnings(request, record)).length === 0)
       return [];
-    await this.readYourWrites.waitBriefly('shipments', position);
+    await this.readYourWrites.waitForModelBriefly('shipments', position);
     return this.findDuplicateWarnings(request, record);
   }
 
@@ -51,7 +51,7 @@ export class PossibleDuplicates {
    * contain yet
    */
   rememberReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
-    const { workspace_id, environment } = scopeOf(request);
+    const { workspace_id, environment } = getScope(request);
     let isShared = false;
     const add = (kind: string, reference: string) => {
       const key = `${workspace_id}/${environment}/${kind}/${reference}`;
@@ -69,7 +69,7 @@ export class PossibleDuplicates {
   async findDuplicateWarnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
-      const others = await this.readModels.queries.shipments.findPossibleDuplicates(scopeOf(request), record);
+      const others = await this.readModels.queries.shipments.findPossibleDuplicates(getScope(request), record);
       return others.flatMap((other) => [
         ...(other.house_bill ? [createWarning('house_bill', `${other.id} has the same house bill.`)] : []),
         ...warnOfSharedContainers(other),
@@ -108,7 +108,7 @@ export class WrittenShipments {
     @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
   ) {}
 
-  of({ answer: { shipment, warnings }, position }: WrittenShipment): WrittenResource<Shipment> {
+  toWrittenResource({ answer: { shipment, warnings }, position }: WrittenShipment): WrittenResource<Shipment> {
     const about = { shipment_id: shipment.id };
     return { body: this.reader.toResource(shipment), position, version: shipment.version, warnings, about };
   }
@@ -117,7 +117,7 @@ export class WrittenShipments {
   async respondWithDuplicates(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
     const duplicates = await this.duplicates.createWriteWarnings(request, answer.shipment, position);
-    return { ...this.of(written), warnings: [...answer.warnings, ...duplicates] };
+    return { ...this.toWrittenResource(written), warnings: [...answer.warnings, ...duplicates] };
   }
 
   /**

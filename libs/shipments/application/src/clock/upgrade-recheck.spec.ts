@@ -1,5 +1,5 @@
 import { Unavailable } from '@tracking/ports';
-import { ReleaseRecheck } from './rechecks.ts';
+import { UpgradeRecheck } from './rechecks.ts';
 
 /** Three workspaces, and the stored rules version of their last re-checks. */
 class Stage {
@@ -10,11 +10,11 @@ class Stage {
   elapsed = 0;
   upgradeMs = 0;
 
-  recheck(rules = 'new'): ReleaseRecheck {
-    return new ReleaseRecheck({
+  recheck(rules = 'new'): UpgradeRecheck {
+    return new UpgradeRecheck({
       rules,
       rechecks: {
-        request: async (id) => {
+        requestRecheck: async (id) => {
           if (this.isAway && id === 'wsp_2') throw new Unavailable('document store', 'away');
           this.requested.push(id);
         },
@@ -33,16 +33,16 @@ class Stage {
 const ALL = ['wsp_1', 'wsp_2', 'wsp_3'];
 const never = new AbortController().signal;
 
-describe('the re-check after a release', () => {
+describe('the re-check after an upgrade', () => {
   it.each([undefined, 'old'])('is requested once for all workspaces if the last rules were %s', async (before) => {
     const stage = new Stage();
     stage.rules = before;
     const recheck = stage.recheck();
-    await recheck.request(never);
-    await recheck.request(never);
-    await stage.recheck().request(never);
+    await recheck.requestIfUpgraded(never);
+    await recheck.requestIfUpgraded(never);
+    await stage.recheck().requestIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
-    await stage.recheck('newer').request(never);
+    await stage.recheck('newer').requestIfUpgraded(never);
     expect(stage.requested).toEqual([...ALL, ...ALL]);
   });
 
@@ -50,10 +50,10 @@ describe('the re-check after a release', () => {
     const stage = new Stage();
     stage.shown = '4';
     const recheck = stage.recheck();
-    await recheck.request(never);
+    await recheck.requestIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([[], undefined]);
     stage.shown = '5';
-    await recheck.request(never);
+    await recheck.requestIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
@@ -63,11 +63,11 @@ describe('the re-check after a release', () => {
     const recheck = stage.recheck();
     for (const elapsed of [5_000, 5_999]) {
       stage.elapsed = elapsed;
-      await recheck.request(never);
+      await recheck.requestIfUpgraded(never);
       expect([stage.requested, stage.rules]).toEqual([[], undefined]);
     }
     stage.elapsed = 6_000;
-    await recheck.request(never);
+    await recheck.requestIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
@@ -75,13 +75,13 @@ describe('the re-check after a release', () => {
     const stage = new Stage();
     stage.isAway = true;
     const recheck = stage.recheck();
-    await expect(recheck.request(never)).rejects.toThrow(Unavailable);
+    await expect(recheck.requestIfUpgraded(never)).rejects.toThrow(Unavailable);
     expect(stage.rules).toBeUndefined();
     stage.isAway = false;
-    await recheck.request(AbortSignal.abort());
+    await recheck.requestIfUpgraded(AbortSignal.abort());
     expect(stage.rules).toBeUndefined();
     stage.requested = [];
-    await recheck.request(never);
+    await recheck.requestIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 });

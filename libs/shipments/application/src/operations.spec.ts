@@ -1,0 +1,27 @@
+import { createUpsert, SAMPLE_SCOPE } from '../test/builders.ts';
+import { findRequestedShipmentId } from './operations.ts';
+
+describe('findRequestedShipmentId', () => {
+  const shipment_id = `shp_${'a'.repeat(25)}a`;
+  const part = `${'a'.repeat(26)}${'b'.repeat(16)}`;
+
+  it.each([
+    ['a command', { shipment_id }, shipment_id],
+    ['a query of an exception', { ...SAMPLE_SCOPE, exception_id: `exc_${part}` }, shipment_id],
+    ['a query of a document', { ...SAMPLE_SCOPE, document_id: `doc_${part}` }, shipment_id],
+    ['a command with a malformed id', { shipment_id: 'shp_Ø' }, undefined],
+    ['a query of no shipment', {}, undefined],
+  ])('returns the shipment of %s', (_, request, expected) => {
+    expect(findRequestedShipmentId(request)).toBe(expected);
+  });
+
+  it('returns the same shipment for all upserts of one external_id', () => {
+    const [one, other] = [
+      createUpsert({ external_id: 'PO-1' }),
+      createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }),
+    ];
+    expect(findRequestedShipmentId(one)).toMatch(/^shp_/);
+    expect(findRequestedShipmentId(other)).toBe(findRequestedShipmentId(one));
+    expect(findRequestedShipmentId(createUpsert({ external_id: 'PO-2' }))).not.toBe(findRequestedShipmentId(one));
+  });
+});
