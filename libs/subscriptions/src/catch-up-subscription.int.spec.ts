@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
+import { type EventStore, type Lease, type StoredEvent, Unavailable } from '@tracking/ports';
+import { type TempFolder, eventually, expectStaysTrue, silentLogger, createTempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
-import { type CheckpointDocument, CHECKPOINTS, toHandledPosition, toLogPosition } from './checkpoint.ts';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION, toHandledPosition, toLogPosition } from './checkpoint.ts';
+import { ParkedStreams } from './parked-streams.ts';
 import { type HandledEvent, createPartition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
@@ -89,6 +90,26 @@ describe('a subscriber', () => {
     if (!goesOn) expect(handled).toEqual([events]);
   });
 
+  it('reports the position of a batch before its events are handled', async () => {
+    const happened: string[] = [];
+    const handle = (events: readonly HandledEvent[]) => {
+      if (events.length > 0) happened.push(`handle ${events.at(-1)?.position}`);
+      return Promise.resolve([]);
+    };
+    const listener = {
+      onAcquired: () => undefined,
+      onHandling: (_: string, position: string) => void happened.push(`handling ${position}`),
+      onAdvanced: (_: string, position: string) => void happened.push(`advanced ${position}`),
+      onCompleted: () => undefined,
+      onReleased: () => undefined,
+    };
+    await append();
+    const position = await engine.eventStore.head();
+    start({ createHandler: () => Promise.resolve({ handle }), listener });
+    const expected = ['handling', 'handle', 'advanced'].map((what) => `${what} ${position}`);
+    await eventually(() => expect(happened.slice(0, 3)).toEqual(expected), DEADLINE);
+  });
+
   it('handles a parked stream after everything stored at its start, at a late position', async () => {
     const handled: HandledEvent[] = [];
     let faulty: string | undefined;
@@ -100,14 +121,14 @@ describe('a subscriber', () => {
     const begin = () => Promise.resolve({ handle });
     const stored = async () => {
       const [checkpoint] = await (
-        await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS)
+        await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)
       ).find({ filter: {}, limit: 1 });
       return checkpoint && toHandledPosition(checkpoint);
     };
     faulty = 'thing-1';
     await append('thing-1');
     const first = start({ createHandler: begin });
-    await eventually(() => expect(first.parkedCount()).toBe(1), DEADLINE);
+    await eventually(() => expect(first.countParked()).toBe(1), DEADLINE);
     await first.stop();
 
     faulty = undefined;
@@ -128,6 +149,41 @@ describe('a subscriber', () => {
     await eventually(() => expect(handled).toHaveLength(3), DEADLINE);
     await third.stop();
     expect(await stored()).toBe(next.position);
+  });
+
+  it('keeps its lease until a requested retry has ended', async () => {
+    const steps: string[] = [];
+    const retrying = Promise.withResolvers<void>();
+    const continued = Promise.withResolvers<void>();
+    let isFaulty = true;
+    const handle = async ([event]: readonly HandledEvent[]) => {
+      if (event === undefined) return [];
+      if (isFaulty) return [{ event, error: new Error('a fault') }];
+      retrying.resolve();
+      await continued.promise;
+      steps.push('retried');
+      return [];
+    };
+    const acquire = async (name: string, signal: AbortSignal) => {
+      const lease = await engine.leases.acquire(name, signal);
+      lease.lost.addEventListener('abort', () => steps.push('released'), { once: true });
+      return lease;
+    };
+    const subscription = start({ createHandler: () => Promise.resolve({ handle }), leases: { acquire } });
+    await append('thing-1');
+    await eventually(() => expect(subscription.countParked()).toBe(1), DEADLINE);
+    isFaulty = false;
+    const outcome = new ParkedStreams(engine.documentStore, () => subscription.retryParked()).retry('tester.1.thing-1');
+    await retrying.promise;
+    const stopped = subscription.stop();
+    try {
+      await expectStaysTrue(() => expect(steps).toEqual([]));
+    } finally {
+      continued.resolve();
+    }
+    await stopped;
+    expect(steps).toEqual(['retried', 'released']);
+    expect(await outcome).toBe('applied');
   });
 
   it('handles a long parked stream in parts, and parks it again at the failing event', async () => {
@@ -154,11 +210,50 @@ describe('a subscriber', () => {
       faultyFrom = next;
       const subscription = start({ createHandler: begin });
       await eventually(() => expect(handled).toHaveLength(next), DEADLINE);
-      await eventually(() => expect(subscription.parkedCount()).toBe(next < COUNT ? 1 : 0), DEADLINE);
+      await eventually(() => expect(subscription.countParked()).toBe(next < COUNT ? 1 : 0), DEADLINE);
       await subscription.stop();
     }
     expect(handled).toEqual(events.map((_, revision) => revision));
     expect(most).toBeLessThanOrEqual(32);
+  });
+
+  it('counts a catch-up that ends unexpectedly as a failure, and begins again', async () => {
+    let failures = 0;
+    let begun = 0;
+    const catchUp: EventStore['catchUp'] = async function* (options) {
+      begun += 1;
+      if (begun > 2) yield* engine.eventStore.catchUp(options);
+    };
+    const metrics = { recordBatch: () => undefined, recordFailure: () => void (failures += 1) };
+    start({ eventStore: storeThat({ catchUp }), metrics });
+    await eventually(() => expect([begun, failures]).toEqual([3, 2]), DEADLINE);
+  });
+
+  it('does not count the loss of a lease and a stop as failures', async () => {
+    let failures = 0;
+    const happened: string[] = [];
+    const loss = new AbortController();
+    const leases = {
+      acquire: async (name: string, signal: AbortSignal) => {
+        const lease = await engine.leases.acquire(name, signal);
+        return happened.length > 0 ? lease : Object.assign(Object.create(lease) as Lease, { lost: loss.signal });
+      },
+      close: () => Promise.resolve(),
+    };
+    const listener = {
+      onAcquired: () => void happened.push('acquired'),
+      onReleased: () => void happened.push('released'),
+      onHandling: () => undefined,
+      onAdvanced: () => undefined,
+      onCompleted: () => undefined,
+    };
+    const metrics = { recordBatch: () => undefined, recordFailure: () => void (failures += 1) };
+    const subscription = start({ leases, metrics, listener });
+    await eventually(() => expect(happened).toEqual(['acquired']), DEADLINE);
+    loss.abort();
+    await eventually(() => expect(happened).toEqual(['acquired', 'released', 'acquired']), DEADLINE);
+    await subscription.stop();
+    expect([happened.length, failures]).toEqual([4, 0]);
   });
 
   it('has a growing lag if no process has the work', async () => {
@@ -201,6 +296,7 @@ describe('a subscriber', () => {
     const completed: string[] = [];
     const listener = {
       onAcquired: () => undefined,
+      onHandling: () => undefined,
       onAdvanced: () => undefined,
       onCompleted: (key: string) => void completed.push(key),
       onReleased: () => undefined,

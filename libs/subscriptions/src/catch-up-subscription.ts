@@ -1,11 +1,11 @@
 import type { Position } from '@tracking/ports';
-import { type CheckpointDocument, checkpointId, CHECKPOINTS } from './checkpoint.ts';
-import { describeError, PARKED_STREAMS, type ParkedStream } from './parked-streams.ts';
+import { type CheckpointDocument, checkpointId, CHECKPOINTS_COLLECTION } from './checkpoint.ts';
+import { describeError, PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
 import { PartitionRunner, type PartitionRunnerOptions } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
-const RETRY_BATCH_SIZE = 100;
+const PARKED_STREAMS_PER_RETRY = 100;
 /** Maximum age in milliseconds of an observation. After that, the lag is unknown and grows from its last value. */
 const MAX_OBSERVATION_AGE_MS = 5_000;
 const MAX_OBSERVED_HEADS = 1_000;
@@ -31,10 +31,10 @@ export class CatchUpSubscription {
 
   start(): void {
     for (const runner of this.runners) runner.start();
-    this.measureLag();
+    this.startMeasuringLag();
     this.timer ??= setInterval(() => {
       this.retryParked();
-      this.measureLag();
+      this.startMeasuringLag();
     }, this.parts.pollMs ?? POLL_INTERVAL_MS).unref();
   }
 
@@ -50,13 +50,13 @@ export class CatchUpSubscription {
    */
   lagMs(): number {
     // The process reads its own progress from memory, because its checkpoints may not be stored yet.
-    this.lag.reached(findMinPosition(this.readLocalPositions()));
+    this.lag.recordPosition(findMinPosition(this.readLocalPositions()));
     return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
   /** Returns the number of parked streams in the partitions of this process. */
-  parkedCount(): number {
-    return this.runners.reduce((sum, runner) => sum + runner.parkedCount(), 0);
+  countParked(): number {
+    return this.runners.reduce((sum, runner) => sum + runner.countParked(), 0);
   }
 
   /** Retries streams with a requested retry now. Otherwise they are retried within a second. */
@@ -64,11 +64,11 @@ export class CatchUpSubscription {
     this.retrying ??= this.runRequestedRetries().finally(() => (this.retrying = undefined));
   }
 
-  private measureLag(): void {
-    this.measuring ??= this.measure().finally(() => (this.measuring = undefined));
+  private startMeasuringLag(): void {
+    this.measuring ??= this.measureLag().finally(() => (this.measuring = undefined));
   }
 
-  private async measure(): Promise<void> {
+  private async measureLag(): Promise<void> {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
@@ -96,7 +96,7 @@ export class CatchUpSubscription {
   private async readStoredPositions(): Promise<readonly (Position | undefined)[]> {
     const { subscriber, documentStore, partitions } = this.parts;
     const { name, generation } = subscriber;
-    const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
+    const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
     const found = await documents.getMany(partitions.map(({ key }) => checkpointId(name, generation, key)));
     const stored = new Map(found.map(({ partition, position }) => [partition, position ?? undefined]));
     return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
@@ -104,14 +104,14 @@ export class CatchUpSubscription {
 
   private async runRequestedRetries(): Promise<void> {
     // Only the process that has the lease of a parked stream's partition can retry it.
-    if (this.parkedCount() === 0) return;
+    if (this.countParked() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
     try {
-      const documents = await documentStore.collection<ParkedStream>(PARKED_STREAMS);
+      const documents = await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
       const filter = { subscriber: name, generation, retry: true };
-      const requested = await documents.find({ filter, limit: RETRY_BATCH_SIZE });
-      if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
+      const requested = await documents.find({ filter, limit: PARKED_STREAMS_PER_RETRY });
+      if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retryStreams(requested)));
     } catch (error) {
       metrics.recordFailure();
       logger.warn({ subscriber: name, error: describeError(error) }, 'parked streams could not be read; retrying');
@@ -149,11 +149,11 @@ export class LagMeasurement {
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
     if (this.heads.length > MAX_OBSERVED_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
-    this.reached(done);
+    this.recordPosition(done);
   }
 
   /** Records the position up to which all events are handled. */
-  reached(done: Position | undefined): void {
+  recordPosition(done: Position | undefined): void {
     const first = this.heads.findIndex(({ position }) => done === undefined || position > done);
     this.heads.splice(0, first < 0 ? this.heads.length : first);
   }

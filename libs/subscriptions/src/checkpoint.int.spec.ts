@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
@@ -5,7 +6,7 @@ import { type TempFolder, eventually, createTempFolder } from '@tracking/testing
 import {
   Checkpoint,
   type CheckpointDocument,
-  CHECKPOINTS,
+  CHECKPOINTS_COLLECTION,
   toHandledPosition,
   CheckpointSuperseded,
 } from './checkpoint.ts';
@@ -21,7 +22,7 @@ describe('a checkpoint', () => {
   beforeEach(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
-    documents = await engine.documentStore.collection(CHECKPOINTS);
+    documents = await engine.documentStore.collection(CHECKPOINTS_COLLECTION);
     ending = new AbortController();
     failures = 0;
   });
@@ -41,9 +42,20 @@ describe('a checkpoint', () => {
     void checkpoint.moveTo('0002', true);
     void checkpoint.moveTo('0003', true);
     expect(checkpoint.position).toBe('0003');
-    await checkpoint.flush();
+    await checkpoint.waitForWrites();
     const next = await claim(2);
     expect([next.position, next.complete]).toEqual(['0003', true]);
+  });
+
+  it('composes no further signals for the pauses between its writes', async () => {
+    const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 1 };
+    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
+    const compose = jest.spyOn(AbortSignal, 'any');
+    for (const to of ['0001', '0002', '0003']) await checkpoint.moveTo(to, false);
+    const composed = compose.mock.calls.length;
+    compose.mockRestore();
+    expect(composed).toBe(0);
+    expect(await position()).toBe('0003');
   });
 
   it('is claimed by a newer holder; the older one is notified and moves it no longer', async () => {
@@ -83,7 +95,7 @@ describe('a checkpoint', () => {
   it('has its position after a process of the previous version moved it past the late positions', async () => {
     const checkpoint = await claim(1);
     await checkpoint.moveTo('0001', true);
-    const late = checkpoint.nextLatePosition();
+    const late = checkpoint.createNextLatePosition();
     await checkpoint.moveToLatePosition(late);
     expect((await claim(2)).handledPosition).toBe(late);
 
@@ -102,8 +114,45 @@ describe('a checkpoint', () => {
     void checkpoint.moveTo('0002', false);
     void checkpoint.moveTo('0003', false);
     expect([checkpoint.position, await position()]).toEqual(['0003', '0001']);
-    await checkpoint.flush();
+    await checkpoint.waitForWrites();
     expect(await position()).toBe('0003');
+  });
+
+  it('stores a move over events of other partitions later, or with the next move', async () => {
+    const claimIdle = (epoch: number, idleIntervalMs: number) => {
+      const writing = { signal: ending.signal, onFailure: () => undefined, idleIntervalMs };
+      return Checkpoint.claim(documents, { ...OF, epoch }, writing);
+    };
+    const slow = await claimIdle(1, 3_600_000);
+    await slow.moveTo('0001', true);
+    slow.moveIdleTo('0002');
+    expect([slow.position, await position()]).toEqual(['0002', '0001']);
+    await slow.moveTo('0003', true);
+    expect(await position()).toBe('0003');
+    slow.moveIdleTo('0004');
+    await slow.waitForWrites();
+    expect(await position()).toBe('0004');
+    const fast = await claimIdle(2, 1);
+    fast.moveIdleTo('0005');
+    fast.moveIdleTo('0006');
+    await eventually(async () => expect(await position()).toBe('0006'));
+  });
+
+  it('skips events that an earlier partition handled, until it has passed them', async () => {
+    const ahead = [
+      { prefix: 'shipment-a', position: '0005' },
+      { prefix: 'shipment-b', position: '0009' },
+    ];
+    const { id, ...fields } = { id: 'shipments/1/shipment-', ...OF, position: '0003', complete: true, epoch: 0 };
+    await documents.insert({ id, ...fields, ahead });
+    const checkpoint = await claim(1);
+    const hasHandled = (stream: string, at: string) => checkpoint.hasHandled({ stream, position: at });
+    expect([hasHandled('shipment-ab', '0005'), hasHandled('shipment-ab', '0006')]).toEqual([true, false]);
+    expect([hasHandled('shipment-bb', '0009'), hasHandled('shipment-cb', '0004')]).toEqual([true, false]);
+    await checkpoint.moveTo('0005', true);
+    expect((await documents.get(id))?.ahead).toEqual(ahead.slice(1));
+    await checkpoint.moveTo('0009', true);
+    expect(await documents.get(id)).not.toHaveProperty('ahead');
   });
 
   it('cannot be claimed with an old epoch', async () => {
@@ -138,14 +187,14 @@ describe('a checkpoint', () => {
     void checkpoint.moveTo('0001', false);
     await eventually(() => expect(failures).toBeGreaterThan(1));
     answers = 'truly';
-    await checkpoint.flush();
+    await checkpoint.waitForWrites();
     expect(await position()).toBe('0001');
 
     answers = 'late';
     const other = await claim(2, troubled);
     void other.moveTo('0002', false);
     ending.abort();
-    await other.flush();
+    await other.waitForWrites();
     expect(other.superseded.aborted).toBe(false);
     expect(await position()).toBe('0002');
   });

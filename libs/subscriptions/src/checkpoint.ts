@@ -1,14 +1,14 @@
-import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
-import { pause, retry } from '@tracking/resilience';
+import type { Collection, CollectionSpec, Document, DocumentStore, Position, StoredEvent } from '@tracking/ports';
+import { pauseFor, retry } from '@tracking/resilience';
 
 /** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
-export const CHECKPOINTS: CollectionSpec = {
+export const CHECKPOINTS_COLLECTION: CollectionSpec = {
   name: 'subscription_checkpoints',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
   durability: 'derived',
 };
 const KEY_SEPARATOR = '.';
-const EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_NUMBER_DIGITS = 10;
 const DELETE_BATCH_SIZE = 500;
 
@@ -26,9 +26,25 @@ export interface CheckpointDocument extends Document {
   readonly late?: HandledPosition;
   /** True if the partition has once handled all events that were stored at that time. */
   readonly complete: boolean;
-  /** Epoch of the lease under which the checkpoint was written. */
+  /** Epoch of the lease under which the checkpoint was written; {@link RETIRED_EPOCH} after a change of the partitions. */
   readonly epoch: number;
+  /** Version of the partition layout that created the checkpoint; absent if no layout did. */
+  readonly layout?: number;
+  /**
+   * Positions after `position` up to which the events of some streams are handled, because an earlier partition had
+   * handled them; absent if there are none.
+   */
+  readonly ahead?: readonly StreamPosition[];
 }
+
+/** Position up to which the events of all streams with the prefix are handled. */
+export interface StreamPosition {
+  readonly prefix: string;
+  readonly position: Position;
+}
+
+/** Epoch of a checkpoint that cannot be claimed any longer, because other partitions have replaced its partition. */
+export const RETIRED_EPOCH = Number.MAX_SAFE_INTEGER;
 
 export function checkpointId(subscriber: string, generation: number, partition: string): string {
   return `${subscriber}/${generation}/${partition}`;
@@ -55,6 +71,8 @@ interface CheckpointOptions {
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds between writes; 0 by default. After a crash, the work since the last write is repeated. */
   readonly intervalMs?: number | undefined;
+  /** Milliseconds until a move over events of other partitions is written; 0 by default. */
+  readonly idleIntervalMs?: number | undefined;
 }
 
 /**
@@ -65,15 +83,20 @@ interface CheckpointOptions {
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
   private written: Promise<void> | undefined;
+  private idleTimer: NodeJS.Timeout | undefined;
   private lateCount = 0;
   private readonly lost = new AbortController();
   private readonly flushing = new AbortController();
+  /** Ends pauses between writes. One signal serves all pauses, because Node 20 keeps every result of `any`. */
+  private readonly pauseEnd: AbortSignal;
 
   private constructor(
     private readonly documents: Collection<CheckpointDocument>,
     private document: CheckpointDocument,
     private readonly writing: CheckpointOptions,
-  ) {}
+  ) {
+    this.pauseEnd = AbortSignal.any([this.flushing.signal, writing.signal]);
+  }
 
   /** Claims the checkpoint for a new lease owner. @throws CheckpointSuperseded, Unavailable */
   static async claim(
@@ -115,17 +138,47 @@ export class Checkpoint {
    * @returns resolves when this or a later move is written, or when writing has ended
    */
   moveTo(position: Position | undefined, complete: boolean): Promise<void> {
-    const { late: _, ...rest } = this.document;
-    return this.requestWrite({ ...rest, position: position ?? null, complete });
+    return this.requestWrite(this.createMoved(position, complete));
+  }
+
+  /**
+   * Moves the checkpoint over events that do not belong to the partition. The move is written with the next move, or
+   * after a while: a process that does not know it reads these events again, and handles none of them.
+   */
+  moveIdleTo(position: Position): void {
+    const { idleIntervalMs = 0 } = this.writing;
+    const moved = this.createMoved(position, this.complete);
+    if (idleIntervalMs === 0) void this.requestWrite(moved);
+    else if (!this.lost.signal.aborted) {
+      this.wanted = moved;
+      this.idleTimer ??= setTimeout(() => this.writeWanted(), idleIntervalMs).unref();
+    }
+  }
+
+  /** Returns true if the event was handled before its partition was created. */
+  hasHandled({ stream, position }: Pick<StoredEvent, 'stream' | 'position'>): boolean {
+    const { ahead = [] } = this.document;
+    return ahead.some((handled) => stream.startsWith(handled.prefix) && position <= handled.position);
+  }
+
+  private createMoved(position: Position | undefined, complete: boolean): CheckpointDocument {
+    const { late: _, ahead = [], ...rest } = this.document;
+    const left = ahead.filter((handled) => position === undefined || handled.position > position);
+    return { ...rest, position: position ?? null, complete, ...(left.length > 0 && { ahead: left }) };
+  }
+
+  private writeWanted(): void {
+    this.idleTimer = undefined;
+    if (this.wanted !== undefined) void this.requestWrite(this.wanted);
   }
 
   /** Returns a position after all handled events, for the next event of a parked stream. */
-  nextLatePosition(): HandledPosition {
+  createNextLatePosition(): HandledPosition {
     this.lateCount += 1;
     return createLatePosition(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
-  /** Moves the checkpoint to a position from `nextLatePosition`, under the same conditions as `moveTo`. */
+  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `moveTo`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
     return this.requestWrite({ ...(this.wanted ?? this.document), late });
   }
@@ -133,16 +186,18 @@ export class Checkpoint {
   private requestWrite(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = document;
-    return (this.written ??= this.write());
+    return (this.written ??= this.writeDocument());
   }
 
   /** Resolves when all moves are written or writing has ended. Later moves are written without a pause. */
-  async flush(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     this.flushing.abort();
+    clearTimeout(this.idleTimer);
+    this.writeWanted();
     await this.written;
   }
 
-  private async write(): Promise<void> {
+  private async writeDocument(): Promise<void> {
     try {
       while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeNext(this.wanted);
     } catch {
@@ -154,12 +209,12 @@ export class Checkpoint {
   }
 
   private async writeNext(next: CheckpointDocument): Promise<void> {
-    const { intervalMs = 0, signal } = this.writing;
+    const { intervalMs = 0 } = this.writing;
     const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
     if (!(await retry(write, this.writing))) return this.lost.abort();
     this.document = next;
     if (this.wanted === next) this.wanted = undefined;
-    if (intervalMs > 0) await pause(intervalMs, AbortSignal.any([this.flushing.signal, signal]));
+    if (intervalMs > 0) await pauseFor(intervalMs, this.pauseEnd);
   }
 }
 
@@ -176,7 +231,7 @@ export type HandledPosition = string;
  * @param number increases within the epoch
  */
 function createLatePosition(position: Position, epoch: number, number: number): HandledPosition {
-  const suffix = [String(epoch).padStart(EPOCH_DIGITS, '0'), String(number).padStart(LATE_NUMBER_DIGITS, '0')];
+  const suffix = [String(epoch).padStart(LEASE_EPOCH_DIGITS, '0'), String(number).padStart(LATE_NUMBER_DIGITS, '0')];
   return [position, ...suffix].join(KEY_SEPARATOR);
 }
 
@@ -193,7 +248,7 @@ export function toLastHandledPosition(position: Position): HandledPosition {
 
 /**
  * Deletes the documents of earlier generations of a subscriber. No process uses these generations any longer.
- * @param spec `CHECKPOINTS` or `PARKED_STREAMS`
+ * @param spec `CHECKPOINTS_COLLECTION` or `PARKED_STREAMS_COLLECTION`
  * @throws Unavailable
  */
 export async function deleteEarlierGenerations(

@@ -1,6 +1,6 @@
 export { CatchUpSubscription } from './catch-up-subscription.ts';
 export {
-  CHECKPOINTS,
+  CHECKPOINTS_COLLECTION,
   type CheckpointDocument,
   toHandledPosition,
   deleteEarlierGenerations,
@@ -9,10 +9,18 @@ export {
   toLogPosition,
 } from './checkpoint.ts';
 export {
-  PARKED_STREAMS,
+  PARKED_STREAMS_COLLECTION,
   type ParkedStream,
   describeError,
   ParkedStreams,
   type RetryOutcome,
 } from './parked-streams.ts';
+export {
+  DEFAULT_PARTITIONS,
+  type PartitionCount,
+  PartitionCounts,
+  PARTITION_LAYOUTS_COLLECTION,
+  PARTITION_NUMBERS,
+} from './partition-layout.ts';
+export { PartitionedSubscription } from './partitioned-subscription.ts';
 export * from './subscriber.ts';

@@ -1,8 +1,8 @@
 import type { Clock, Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
-import { monotonicMs, pause } from '@tracking/resilience';
+import { monotonicMs, pauseFor } from '@tracking/resilience';
 import type { EventFailure } from './subscriber.ts';
 
-export const PARKED_STREAMS: CollectionSpec = {
+export const PARKED_STREAMS_COLLECTION: CollectionSpec = {
   name: 'parked_streams',
   indexes: [
     { name: 'by_partition', fields: ['subscriber', 'generation', 'partition', 'id'] },
@@ -56,22 +56,27 @@ export class ParkedStreams {
   /** Lists the first 1,000 parked streams by id, of all subscribers or one. @throws Unavailable */
   async list(subscriber?: string): Promise<readonly ParkedStream[]> {
     const filter = subscriber === undefined ? {} : { subscriber };
-    return (await this.documents()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED_STREAMS });
+    return (await this.openDocuments()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED_STREAMS });
   }
 
   /** Counts the parked streams of a generation. @throws Unavailable */
   async count(subscriber: string, generation: number): Promise<number> {
-    return (await this.documents()).count({ subscriber, generation });
+    return (await this.openDocuments()).count({ subscriber, generation });
   }
 
   /** Requests a retry of the stream and waits a few seconds for the result. @throws Unavailable */
   async retry(id: string): Promise<RetryOutcome> {
-    const documents = await this.documents();
+    const documents = await this.openDocuments();
     const before = await documents.get(id);
     if (!before) return 'not_found';
-    await documents.replace({ ...before, retry: true }, { attempts: before.attempts });
+    // Changes only this field, because the stream may move to another partition at the same time.
+    await documents.claim({ filter: { id, attempts: before.attempts } }, { retry: true });
     this.wake(before.subscriber);
-    for (const deadline = monotonicMs() + RETRY_TIMEOUT_MS; monotonicMs() < deadline; await pause(POLL_INTERVAL_MS)) {
+    for (
+      const deadline = monotonicMs() + RETRY_TIMEOUT_MS;
+      monotonicMs() < deadline;
+      await pauseFor(POLL_INTERVAL_MS)
+    ) {
       const now = await documents.get(id);
       if (!now) return 'applied';
       if (now.attempts > before.attempts) return 'parked';
@@ -79,8 +84,8 @@ export class ParkedStreams {
     return 'requested';
   }
 
-  private documents(): Promise<Collection<ParkedStream>> {
-    return this.store.collection<ParkedStream>(PARKED_STREAMS);
+  private openDocuments(): Promise<Collection<ParkedStream>> {
+    return this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
   }
 }
 
@@ -111,16 +116,16 @@ export class ParkedPartition {
     return this.parkedByStream.size;
   }
 
-  all(): readonly ParkedStream[] {
+  listStreams(): readonly ParkedStream[] {
     return [...this.parkedByStream.values()];
   }
 
-  get(stream: string): ParkedStream | undefined {
+  findStream(stream: string): ParkedStream | undefined {
     return this.parkedByStream.get(stream);
   }
 
   /** Parks a stream. @param attempts number of attempts so far */
-  async park({ event, error }: EventFailure, attempts: number): Promise<void> {
+  async parkStream({ event, error }: EventFailure, attempts: number): Promise<void> {
     const { stream, revision, type } = event;
     const document: ParkedStream = {
       id: `${this.of.subscriber}.${this.of.generation}.${stream}`,
@@ -137,7 +142,7 @@ export class ParkedPartition {
     this.parkedByStream.set(stream, document);
   }
 
-  async release(document: ParkedStream): Promise<void> {
+  async releaseStream(document: ParkedStream): Promise<void> {
     await this.documents.delete(document.id);
     this.parkedByStream.delete(document.stream);
   }

@@ -1,26 +1,27 @@
-import { Unavailable, originFields } from '@tracking/ports';
+import { Unavailable, toOriginLogFields } from '@tracking/ports';
 import type {
   Clock,
   DocumentStore,
   EventBatch,
   EventStore,
   Lease,
-  Leases,
+  LeaseSource,
   Logger,
   Position,
   StoredEvent,
 } from '@tracking/ports';
-import { pause, retry } from '@tracking/resilience';
-import { Checkpoint, type CheckpointDocument, CHECKPOINTS } from './checkpoint.ts';
-import { describeError, PARKED_STREAMS, ParkedPartition, type ParkedStream } from './parked-streams.ts';
-import type {
-  EventFailure,
-  EventHandler,
-  HandledEvent,
-  Partition,
-  Subscriber,
-  SubscriptionListener,
-  SubscriptionMetrics,
+import { pauseFor, retry } from '@tracking/resilience';
+import { Checkpoint, type CheckpointDocument, CHECKPOINTS_COLLECTION, type HandledPosition } from './checkpoint.ts';
+import { describeError, PARKED_STREAMS_COLLECTION, ParkedPartition, type ParkedStream } from './parked-streams.ts';
+import {
+  type EventFailure,
+  type EventHandler,
+  type HandledEvent,
+  type Partition,
+  type Subscriber,
+  type SubscriptionListener,
+  type SubscriptionMetrics,
+  leaseName,
 } from './subscriber.ts';
 
 export interface PartitionRunnerOptions {
@@ -32,13 +33,18 @@ export interface PartitionRunnerOptions {
   readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly metrics: SubscriptionMetrics;
   readonly listener?: SubscriptionListener;
   /** Milliseconds between writes of the checkpoint; 0 by default. */
   readonly checkpointIntervalMs?: number;
+  /**
+   * Milliseconds until the checkpoint of a partition is written when only streams of other partitions changed; 0 by
+   * default. With many partitions, it saves most writes. Other processes see the progress later.
+   */
+  readonly idleCheckpointIntervalMs?: number;
   /**
    * Milliseconds to wait for more events while many events arrive; 0 by default. Larger batches cost less per event
    * (ADR 0003).
@@ -54,12 +60,13 @@ const PARKED_EVENTS_PER_READ = 32;
 
 /** State of the partition while this process has its lease. */
 interface LeasedPartition {
+  readonly lease: Lease;
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
   /** True if all events that were stored at the start of the lease are handled. No reader can have read further. */
   hasReachedStart: boolean;
-  /** Aborts when the process stops or the lease is lost. */
+  /** Aborts when the process stops, or the lease is lost or requested by another process. */
   readonly ending: AbortSignal;
 }
 
@@ -104,15 +111,15 @@ export class PartitionRunner {
     return this.partition.key;
   }
 
-  parkedCount(): number {
+  countParked(): number {
     return this.held?.parked.count ?? 0;
   }
 
   /** Retries the parked streams if this runner has the lease of their partition. Never rejects. */
-  async retry(documents: readonly ParkedStream[]): Promise<void> {
+  async retryStreams(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
       await this.runExclusively(async () => {
-        const document = this.held?.parked.get(stream);
+        const document = this.held?.parked.findStream(stream);
         // Before that point, readers may have read past the late positions of the events. The caller retries later.
         if (!this.held?.hasReachedStart || document === undefined) return;
         const released = await this.retryParkedStream(document, this.held);
@@ -124,14 +131,13 @@ export class PartitionRunner {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      // The wait resolves when the lease is lost. It rejects only when the runner stops, with a reported failure.
+      // Resolves when the lease is lost. Rejects only while the runner stops; nothing then depends on the error.
       await retry(() => this.runUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
 
   private async runUnderLease(signal: AbortSignal): Promise<void> {
-    const { name, generation } = this.parts.subscriber;
-    const lease = await this.parts.leases.acquire(`${name}.g${generation}.${this.partition.key}`, signal);
+    const lease = await this.parts.leases.acquire(leaseName(this.parts.subscriber, this.partition), signal);
     try {
       await this.handlePartition(lease);
     } finally {
@@ -142,83 +148,89 @@ export class PartitionRunner {
   }
 
   private async handlePartition(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, createHandler, listener, checkpointIntervalMs } = this.parts;
+    const { eventStore, documentStore, clock, createHandler, listener } = this.parts;
     const stopping = this.stopping.signal;
-    const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
+    const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
     const of = { ...this.logFields, epoch: lease.epoch };
     const checkpoint = await Checkpoint.claim(checkpoints, of, {
       signal: AbortSignal.any([stopping, lease.lost]),
       onFailure: this.failed,
-      intervalMs: checkpointIntervalMs,
+      intervalMs: this.parts.checkpointIntervalMs,
+      idleIntervalMs: this.parts.idleCheckpointIntervalMs,
     });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
-    const ending = AbortSignal.any([stopping, lost]);
+    const ending = AbortSignal.any([stopping, lost, lease.handOverRequested]);
     const parked = await ParkedPartition.load(
-      await documentStore.collection<ParkedStream>(PARKED_STREAMS),
+      await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION),
       this.logFields,
       clock,
     );
-    const held: LeasedPartition = {
-      checkpoint,
-      handler: await createHandler(lost),
-      parked,
-      ending,
-      hasReachedStart: false,
-    };
+    const handler = await createHandler(lost);
+    const held: LeasedPartition = { lease, checkpoint, handler, parked, ending, hasReachedStart: false };
     const end = await eventStore.head();
 
     this.held = held;
     listener?.onAcquired(this.partition.key, checkpoint.handledPosition);
-    const parkedBefore = parked.all();
+    const parkedBefore = parked.listStreams();
     let retries: Promise<void> | undefined;
     try {
       const isEmpty = !checkpoint.complete && end === undefined;
-      if (isEmpty) await this.move(checkpoint, undefined, true);
+      if (isEmpty) await this.moveCheckpoint(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
-        await this.runExclusively(() => this.advance(batch, held, end));
+        await this.runExclusively(() => this.advanceCheckpoint(batch, held, end));
         // A newer version of the code may be able to handle streams that an older version parked.
-        if (held.hasReachedStart) retries ??= this.retry(parkedBefore);
-        await this.waitForMoreEvents(batch, ending);
+        if (held.hasReachedStart) retries ??= this.retryStreams(parkedBefore);
+        await this.pauseToCollectEvents(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly');
     } finally {
       this.held = undefined;
-      await Promise.all([checkpoint.flush(), retries]);
+      // The next owner of the lease must find the result of a retry that is still running.
+      await Promise.all([this.queue, retries]);
+      await checkpoint.waitForWrites();
     }
   }
 
   /** Handles the batch and moves the checkpoint before any retry runs. */
-  private async advance(batch: EventBatch, held: LeasedPartition, end: Position | undefined): Promise<void> {
-    if (batch.events.length > 0) await this.handle(batch, held);
+  private async advanceCheckpoint(batch: EventBatch, held: LeasedPartition, end: Position | undefined): Promise<void> {
+    if (batch.events.length > 0) await this.handleBatch(batch, held);
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
-    this.parts.listener?.onAdvanced(this.partition.key, batch.position);
-    await this.move(held.checkpoint, batch.position, held.hasReachedStart);
+    this.reportAdvance(held, batch.position);
+    const { checkpoint, hasReachedStart } = held;
+    if (batch.events.length === 0 && checkpoint.complete) checkpoint.moveIdleTo(batch.position);
+    else await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
   }
 
   /** Resolves when all events are handled and failed streams are parked. */
-  private async handle(batch: EventBatch, { handler, parked, ending }: LeasedPartition): Promise<void> {
+  private async handleBatch(
+    batch: EventBatch,
+    { handler, parked, checkpoint, ending }: LeasedPartition,
+  ): Promise<void> {
     const started = performance.now();
+    const last = batch.events.at(-1);
+    if (last !== undefined) this.parts.listener?.onHandling(this.partition.key, last.position);
     const attempt = async () => {
-      const waiting = batch.events.filter((event) => parked.get(event.stream) === undefined);
+      const isWaiting = (event: StoredEvent) => !parked.findStream(event.stream) && !checkpoint.hasHandled(event);
+      const waiting = batch.events.filter(isWaiting);
       for (const failure of await handler.handle(waiting, ending)) {
-        await parked.park(failure, 1);
+        await parked.parkStream(failure, 1);
         this.logParked(failure);
       }
     };
     this.waitingSince = parseRecordedTime(batch.events[0]);
     await retry(attempt, { signal: ending, onFailure: this.failed });
-    this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(batch.events[batch.events.length - 1]);
+    this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(last);
     this.parts.metrics.recordBatch(batch.events.length, (performance.now() - started) / 1_000);
   }
 
-  private async waitForMoreEvents({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
+  private async pauseToCollectEvents({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
     const { batchingDelayMs = 0 } = this.parts;
-    if (batchingDelayMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pause(batchingDelayMs, ending);
+    if (batchingDelayMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pauseFor(batchingDelayMs, ending);
   }
 
   private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
-    const about = { ...this.logFields, ...originFields(metadata), stream, revision };
+    const about = { ...this.logFields, ...toOriginLogFields(metadata), stream, revision };
     this.parts.logger.error(
       { ...about, error: describeError(error) },
       'a stream was parked after an event failed; fix the cause and retry the stream',
@@ -238,12 +250,12 @@ export class PartitionRunner {
       const read = () => this.parts.eventStore.read(document.stream, range);
       const stored = await retry(read, { signal: ending, onFailure, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
-      const events = leftOut.map((event) => ({ ...event, handledPosition: checkpoint.nextLatePosition() }));
+      const events = leftOut.map((event) => ({ ...event, handledPosition: checkpoint.createNextLatePosition() }));
       const isLast = events.length < PARKED_EVENTS_PER_READ;
       const attempt = async () => {
         const failure = await this.handleSkippedEvents(events, held);
-        if (failure) await parked.park(failure, document.attempts + 1);
-        else if (isLast) await parked.release(document);
+        if (failure) await parked.parkStream(failure, document.attempts + 1);
+        else if (isLast) await parked.releaseStream(document);
         return failure;
       };
       const failure = await retry(attempt, { signal: ending, onFailure, isTransient });
@@ -260,13 +272,25 @@ export class PartitionRunner {
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
       void checkpoint.moveToLatePosition(handledPosition);
-      this.parts.listener?.onAdvanced(this.partition.key, handledPosition);
+      this.reportAdvance(held, handledPosition);
     }
     return failure;
   }
 
+  /**
+   * Reports the position to the listener, unless another process may have the lease after a pause of this process. That
+   * process may give events of parked streams earlier positions, which readers at this position would miss.
+   */
+  private reportAdvance({ lease }: LeasedPartition, place: HandledPosition): void {
+    if (lease.isHeld()) this.parts.listener?.onAdvanced(this.partition.key, place);
+  }
+
   /** Checkpoint moves are written in the background, except for the move that completes the partition. */
-  private async move(checkpoint: Checkpoint, position: Position | undefined, complete: boolean): Promise<void> {
+  private async moveCheckpoint(
+    checkpoint: Checkpoint,
+    position: Position | undefined,
+    complete: boolean,
+  ): Promise<void> {
     const completes = complete && !checkpoint.complete;
     const written = checkpoint.moveTo(position, complete || checkpoint.complete);
     if (!completes) return;

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@tracking/ports';
+import type { Position, StoredEvent } from '@tracking/ports';
 import type { HandledPosition } from './checkpoint.ts';
 
 /**
@@ -23,6 +23,11 @@ export interface Partition {
 
 export function createPartition(streamPrefixes: readonly string[]): Partition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
+}
+
+/** Returns the name of the lease under which a process handles the partition. */
+export function leaseName({ name, generation }: Subscriber, { key }: Partition): string {
+  return `${name}.g${generation}.${key}`;
 }
 
 /** A poison message: an event that could not be handled because of the code, not because an engine failed. */
@@ -52,6 +57,8 @@ export interface EventHandler {
 export interface SubscriptionListener {
   /** This process has started to handle the partition. All events up to the position were handled before. */
   onAcquired(partition: string, place: HandledPosition | undefined): void;
+  /** The partition handles events up to the position of the log. Readers may see what they change from now on. */
+  onHandling(partition: string, position: Position): void;
   /** The partition has handled all events up to the position. */
   onAdvanced(partition: string, place: HandledPosition): void;
   /** The partition has handled all stored events for the first time, and the checkpoint is written. */

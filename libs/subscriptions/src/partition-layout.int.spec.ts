@@ -1,0 +1,172 @@
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import type { Collection, DocumentStore } from '@tracking/ports';
+import { createPropertyOptions, createTempFolder, type TempFolder } from '@tracking/testing';
+import fc from 'fast-check';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION, RETIRED_EPOCH } from './checkpoint.ts';
+import { PARKED_STREAMS_COLLECTION, type ParkedStream, ParkedStreams } from './parked-streams.ts';
+import { PARTITION_NUMBERS, type PartitionLayout, splitStreams, StoredPartitionLayout } from './partition-layout.ts';
+import { createPartition } from './subscriber.ts';
+
+const PREFIX = 'thing-';
+const CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
+const toPosition = (number: number) => String(number).padStart(4, '0');
+
+describe('the partitions of a subscriber', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  let subscribers = 0;
+  beforeAll(async () => {
+    folder = await createTempFolder();
+    engine = await openTestEngine(folder.path);
+  });
+  afterAll(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  const openCheckpoints = () => engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+
+  function createSubscriber() {
+    const subscriber = { name: `tester_${(subscribers += 1)}`, generation: 1 };
+    return { subscriber, stored: new StoredPartitionLayout(engine.documentStore, subscriber, PREFIX, 16) };
+  }
+
+  /** Moves the checkpoint of each partition as its process does: ahead of it, only streams of the future are left. */
+  async function advance(
+    checkpoints: Collection<CheckpointDocument>,
+    documents: readonly CheckpointDocument[],
+    steps: readonly number[],
+  ): Promise<void> {
+    for (const [at, document] of documents.entries()) {
+      const position = toPosition(Number(document.position) + (steps[at % steps.length] ?? 0));
+      const ahead = (document.ahead ?? []).filter((each) => each.position > position);
+      const { ahead: _, ...rest } = document;
+      await checkpoints.replace({ ...rest, position, epoch: document.epoch + 1, ...(ahead.length > 0 && { ahead }) });
+    }
+  }
+
+  /** Returns the position that the streams of each character have reached. */
+  function readReached(layout: PartitionLayout, documents: readonly CheckpointDocument[]): readonly string[] {
+    const partitions = splitStreams(PREFIX, layout);
+    return CHARACTERS.map((character) => {
+      const stream = `${PREFIX}${character}`;
+      const owners = partitions.filter(({ streamPrefixes }) => streamPrefixes.some((each) => stream.startsWith(each)));
+      const own = documents.filter(({ partition }) => owners.some(({ key }) => key === partition));
+      expect([owners.length, own.length]).toEqual([1, 1]);
+      return own[0]?.ahead?.find(({ prefix }) => prefix === stream)?.position ?? own[0]?.position ?? '';
+    });
+  }
+
+  it.each(PARTITION_NUMBERS)('%d of them contain each stream once', (partitions) => {
+    const all = splitStreams(PREFIX, { partitions, version: 1 });
+    expect(all).toHaveLength(partitions);
+    expect(new Set(all.map(({ key }) => key)).size).toBe(partitions);
+    for (const character of CHARACTERS) {
+      const stream = `${PREFIX}${character}bc`;
+      expect(all.filter(({ streamPrefixes }) => streamPrefixes.some((each) => stream.startsWith(each)))).toHaveLength(
+        1,
+      );
+    }
+  });
+
+  it('no change of their number changes the position of a stream', async () => {
+    const checkpoints = await openCheckpoints();
+    const change = fc.record({
+      partitions: fc.constantFrom(...PARTITION_NUMBERS),
+      steps: fc.array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 32 }),
+      /** Number to which a process tries to change before, and calls after which it ends. */
+      interrupted: fc.option(
+        fc.record({ partitions: fc.constantFrom(...PARTITION_NUMBERS), calls: fc.nat({ max: 33 }) }),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {
+        const { subscriber, stored } = createSubscriber();
+        const read = async (layout: PartitionLayout) => {
+          const ids = stored.listPartitions(layout).map(({ key }) => `${subscriber.name}/1/${key}`);
+          return checkpoints.getMany(ids);
+        };
+        let { layout } = await stored.readLayout();
+        const { key } = createPartition([PREFIX]);
+        const id = `${subscriber.name}/1/${key}`;
+        const first = { subscriber: subscriber.name, generation: 1, partition: key, complete: true, epoch: 7 };
+        await checkpoints.insert({ id, ...first, position: toPosition(3) });
+        for (const { partitions, steps, interrupted } of changes) {
+          if (partitions === layout.partitions) continue;
+          await advance(checkpoints, await read(layout), steps);
+          const before = readReached(layout, await read(layout));
+          if (interrupted !== null && interrupted.partitions !== layout.partitions) {
+            let left = Math.min(interrupted.calls, interrupted.partitions);
+            const throwAtLast = () => {
+              if ((left -= 1) < 0) throw new Error('interrupted');
+            };
+            const interruption = stored.replaceLayout(layout, interrupted.partitions, throwAtLast);
+            await expect(interruption).rejects.toThrow('interrupted');
+            // Another process completes the change, whatever was requested meanwhile.
+            const { layout: begun, requested } = await stored.readLayout();
+            expect(requested).toBe(interrupted.partitions);
+            await stored.replaceLayout(begun, requested, () => undefined);
+            ({ layout } = await stored.readLayout());
+            expect(readReached(layout, await read(layout))).toEqual(before);
+            if (partitions === layout.partitions) continue;
+          }
+          await stored.replaceLayout(layout, partitions, () => undefined);
+          const former = await read(layout);
+          ({ layout } = await stored.readLayout());
+          expect(layout.partitions).toBe(partitions);
+          const now = await read(layout);
+          expect(readReached(layout, now)).toEqual(before);
+          expect(now.every(({ epoch, complete }) => epoch === 0 && complete)).toBe(true);
+          const isReused = (document: CheckpointDocument) => now.some((each) => each.id === document.id);
+          expect(former.every((each) => isReused(each) || each.epoch === RETIRED_EPOCH)).toBe(true);
+        }
+      }),
+      createPropertyOptions(20),
+    );
+  });
+
+  it('a stream whose retry is requested during a change of their number moves too', async () => {
+    const { subscriber, stored } = createSubscriber();
+    const parked = await engine.documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+    const id = `${subscriber.name}.1.${PREFIX}a`;
+    await parked.insert({
+      id,
+      subscriber: subscriber.name,
+      generation: 1,
+      partition: PREFIX,
+      stream: `${PREFIX}a`,
+      revision: 0,
+      event_type: 'happened',
+      error: 'Error: faulty',
+      parked_at: '2026-01-01T00:00:00Z',
+      attempts: 1,
+      retry: false,
+    });
+    const { layout } = await stored.readLayout();
+    let isChanged = false;
+    const get: Collection<ParkedStream>['get'] = async (read) => {
+      if (isChanged) return undefined;
+      isChanged = true;
+      const before = await parked.get(read);
+      await stored.replaceLayout(layout, 4, () => undefined);
+      return before;
+    };
+    const documents = Object.assign(Object.create(parked) as Collection<ParkedStream>, { get });
+    const documentStore = Object.assign(Object.create(engine.documentStore) as DocumentStore, {
+      collection: () => Promise.resolve(documents),
+    });
+    await new ParkedStreams(documentStore, () => undefined).retry(id);
+    expect(await parked.get(id)).toMatchObject({ partition: `v1.${PREFIX}a-h`, retry: true });
+  });
+
+  it('a process with an earlier layout cannot change them', async () => {
+    const { stored } = createSubscriber();
+    const { layout } = await stored.readLayout();
+    await stored.replaceLayout(layout, 4, () => undefined);
+    const { layout: second } = await stored.readLayout();
+    await stored.replaceLayout(second, 1, () => undefined);
+    await expect(stored.replaceLayout(layout, 8, () => undefined)).rejects.toThrow('another process has changed');
+    expect((await stored.readLayout()).layout).toMatchObject({ partitions: 1, version: 2 });
+  });
+});

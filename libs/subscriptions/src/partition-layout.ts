@@ -1,0 +1,279 @@
+import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
+import {
+  type CheckpointDocument,
+  checkpointId,
+  CHECKPOINTS_COLLECTION,
+  CheckpointSuperseded,
+  RETIRED_EPOCH,
+  toHandledPosition,
+} from './checkpoint.ts';
+import { PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
+import { createPartition, type Partition, type Subscriber } from './subscriber.ts';
+
+export const PARTITION_LAYOUTS_COLLECTION: CollectionSpec = {
+  name: 'subscription_partitions',
+  indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
+};
+/** Characters that can follow the prefix of a stream name. Streams are distributed evenly over them. */
+const NAME_CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
+/** Numbers of partitions into which the characters can be divided evenly. */
+export const PARTITION_NUMBERS: readonly number[] = [1, 2, 4, 8, 16, 32];
+/** Number of partitions of a subscriber in the distributed system until an operator requests another number. */
+export const DEFAULT_PARTITIONS = 16;
+const PAGE_SIZE = 500;
+
+/** Partitions that one generation of a subscriber uses. Before the first layout, it uses one partition. */
+export interface PartitionLayout extends Document {
+  readonly subscriber: string;
+  readonly generation: number;
+  /** Number of partitions. */
+  readonly partitions: number;
+  /** Increases with every change, from 0 before the first layout. */
+  readonly version: number;
+  /** Number of partitions of the next layout, if its change has begun. A change that has begun is always completed. */
+  readonly next?: number;
+}
+
+/** Number of partitions that an operator requested for a subscriber. It is stored beside the layouts. */
+interface RequestedPartitions extends Document {
+  readonly subscriber: string;
+  readonly partitions: number;
+}
+
+/**
+ * Divides all streams with the prefix into partitions by the next character of their names. Keys of partitions contain
+ * the version of their layout, because a checkpoint of an earlier layout must not be used again. The exception is a
+ * single partition, which has the key that releases without layouts use.
+ * @param count one of {@link PARTITION_NUMBERS}
+ */
+export function splitStreams(
+  prefix: string,
+  { partitions: count, version }: Pick<PartitionLayout, 'partitions' | 'version'>,
+): readonly Partition[] {
+  if (count === 1) return [createPartition([prefix])];
+  const size = NAME_CHARACTERS.length / count;
+  return Array.from({ length: count }, (_, at) => {
+    const characters = NAME_CHARACTERS.slice(at * size, (at + 1) * size);
+    const range = [...new Set([characters[0], characters.at(-1)])].join('-');
+    return { key: `v${version}.${prefix}${range}`, streamPrefixes: characters.map((character) => prefix + character) };
+  });
+}
+
+/** The layout of one generation of a subscriber. All processes read it from the document store. */
+export class StoredPartitionLayout {
+  constructor(
+    private readonly store: DocumentStore,
+    private readonly subscriber: Subscriber,
+    private readonly streamPrefix: string,
+    /** Number of partitions until an operator requests another number. */
+    private readonly defaultPartitions: number,
+  ) {}
+
+  /**
+   * Returns the layout in use, and the number of partitions that it should have. A change that has begun comes before a
+   * later request.
+   * @throws Unavailable
+   */
+  async readLayout(): Promise<{ readonly layout: PartitionLayout; readonly requested: number }> {
+    const { name, generation } = this.subscriber;
+    const documents = await this.store.collection<PartitionLayout | RequestedPartitions>(PARTITION_LAYOUTS_COLLECTION);
+    const id = layoutId(this.subscriber);
+    const found = await documents.getMany([id, requestId(name)]);
+    const layout = found.find((document): document is PartitionLayout => document.id === id);
+    const request = found.find((document) => document.id === requestId(name));
+    return {
+      layout: layout ?? { id, subscriber: name, generation, partitions: 1, version: 0 },
+      requested: layout?.next ?? request?.partitions ?? this.defaultPartitions,
+    };
+  }
+
+  listPartitions(layout: PartitionLayout): readonly Partition[] {
+    return splitStreams(this.streamPrefix, layout);
+  }
+
+  /**
+   * Replaces the layout. The new partitions continue where the earlier ones ended. Call the method only while this
+   * process holds the leases of all partitions of the layout. It can be repeated after a crash.
+   * @param throwUnlessHeld throws if the process no longer holds the leases
+   * @returns true if a process of a release without layouts has handled the streams
+   * @throws Unavailable; CheckpointSuperseded if another process has changed the layout
+   */
+  async replaceLayout(layout: PartitionLayout, partitions: number, throwUnlessHeld: () => void): Promise<boolean> {
+    const checkpoints = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION);
+    const { next: _, ...present } = layout;
+    const next = { ...present, partitions, version: layout.version + 1 };
+    // The retired checkpoints of this layout cannot be used again. From now on, any process completes this change first.
+    const begun = { ...layout, next: partitions };
+    if (!(await layouts.insert(begun))) await layouts.replace(begun, { version: layout.version });
+    const handled = await this.retireCheckpoints(checkpoints, layout);
+    const created = this.listPartitions(next);
+    for (const partition of created) {
+      throwUnlessHeld();
+      const checkpoint = this.createCheckpoint(partition, next.version, handled);
+      if (await checkpoints.insert(checkpoint)) continue;
+      // An interrupted change has created the checkpoint, or it is the one of a single partition in earlier layouts.
+      const isOfEarlierLayout = await checkpoints.replace(checkpoint, { layout: { lt: next.version } });
+      if (!isOfEarlierLayout) await checkpoints.replace(checkpoint, { layout: { exists: false } });
+    }
+    await this.moveParkedStreams(created);
+    throwUnlessHeld();
+    await layouts.replace(next, { version: layout.version });
+    return layout.version === 0 && handled.some(({ checkpoint }) => checkpoint.position !== null);
+  }
+
+  /**
+   * Makes the store refuse all later moves of the layout's checkpoints, and returns the checkpoints with the stream
+   * prefixes that they stand for.
+   */
+  private async retireCheckpoints(
+    checkpoints: Collection<CheckpointDocument>,
+    layout: PartitionLayout,
+  ): Promise<readonly HandledStreams[]> {
+    const { name, generation } = this.subscriber;
+    const retire = async ({ key, streamPrefixes }: Partition): Promise<HandledStreams> => {
+      const id = checkpointId(name, generation, key);
+      const of = { subscriber: name, generation, partition: key, layout: layout.version };
+      await checkpoints.insert({ id, ...of, position: null, complete: false, epoch: 0 });
+      const retired = { epoch: RETIRED_EPOCH, layout: layout.version };
+      const checkpoint =
+        (await checkpoints.claim({ filter: { id, layout: layout.version } }, retired)) ??
+        // Releases without layouts created the checkpoint.
+        (await checkpoints.claim({ filter: { id, layout: { exists: false } } }, retired));
+      if (checkpoint === undefined) throw new CheckpointSuperseded(`${id}: another process has changed the partitions`);
+      return { streamPrefixes, checkpoint };
+    };
+    return Promise.all(this.listPartitions(layout).map(retire));
+  }
+
+  /**
+   * Creates the checkpoint of a partition at the earliest position that one of its streams has, and records the streams
+   * that are ahead of it.
+   */
+  private createCheckpoint(
+    { key, streamPrefixes }: Partition,
+    layout: number,
+    handled: readonly HandledStreams[],
+  ): CheckpointDocument {
+    const { name, generation } = this.subscriber;
+    const slots = streamPrefixes.flatMap((prefix) => splitPrefix(prefix, this.streamPrefix));
+    const sources = slots.map((prefix) => ({ prefix, ...findHandled(prefix, handled) }));
+    const position = findMinText(sources.map((source) => source.position));
+    const handledPosition = findMinText(sources.map((source) => source.handledPosition));
+    const ahead = sources.flatMap(({ prefix, position: reached }) =>
+      reached !== '' && reached > position ? [{ prefix, position: reached }] : [],
+    );
+    return {
+      id: checkpointId(name, generation, key),
+      ...{ subscriber: name, generation, partition: key, layout },
+      position: position === '' ? null : position,
+      ...(handledPosition > position && { late: handledPosition }),
+      ...(ahead.length > 0 && { ahead }),
+      complete: sources.every(({ complete }) => complete),
+      epoch: 0,
+    };
+  }
+
+  /** Moves parked streams to the new partitions. Requests of operators to retry them stay as they are. */
+  private async moveParkedStreams(partitions: readonly Partition[]): Promise<void> {
+    const { name, generation } = this.subscriber;
+    const documents = await this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+    const query = { filter: { subscriber: name }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
+    for (let page = await documents.find(query); page.length > 0;) {
+      for (const { id, stream, generation: of } of page) {
+        const target = partitions.find(({ streamPrefixes }) =>
+          streamPrefixes.some((prefix) => stream.startsWith(prefix)),
+        );
+        if (of === generation && target !== undefined)
+          await documents.claim({ filter: { id } }, { partition: target.key });
+      }
+      page = await documents.find({ ...query, after: [page.at(-1)?.id ?? ''] });
+    }
+  }
+}
+
+/** Prefixes of streams, and the checkpoint of their partition. */
+interface HandledStreams {
+  readonly streamPrefixes: readonly string[];
+  readonly checkpoint: CheckpointDocument;
+}
+
+/** Returns the prefixes with one more character, unless the prefix already ends with one. */
+function splitPrefix(prefix: string, streamPrefix: string): readonly string[] {
+  return prefix === streamPrefix ? NAME_CHARACTERS.map((character) => prefix + character) : [prefix];
+}
+
+/** Returns the positions that streams with the prefix have reached; an empty text before the first event. */
+function findHandled(prefix: string, handled: readonly HandledStreams[]) {
+  const found = handled.find(({ streamPrefixes }) => streamPrefixes.some((each) => prefix.startsWith(each)));
+  if (found === undefined) return { position: '', handledPosition: '', complete: false };
+  const { checkpoint } = found;
+  const ahead = checkpoint.ahead?.find((each) => prefix.startsWith(each.prefix));
+  const position: Position = ahead?.position ?? checkpoint.position ?? '';
+  const handledPosition = [position, toHandledPosition(checkpoint) ?? ''].sort().at(-1) ?? '';
+  return { position, handledPosition, complete: checkpoint.complete };
+}
+
+function findMinText(texts: readonly string[]): string {
+  return texts.toSorted()[0] ?? '';
+}
+
+function layoutId({ name, generation }: Subscriber): string {
+  return `${name}/${generation}`;
+}
+
+function requestId(subscriber: string): string {
+  return `${subscriber}/requested`;
+}
+
+/** Numbers of partitions of a subscriber, for operators. */
+export interface PartitionCount {
+  readonly subscriber: string;
+  /** Number of partitions in use. */
+  readonly partitions: number;
+  /** Number of partitions that was requested. All processes change to it within seconds. */
+  readonly requested: number;
+}
+
+/** Reads and changes the numbers of partitions, for operators. */
+export class PartitionCounts {
+  constructor(
+    private readonly store: DocumentStore,
+    /** Names of the subscribers that have several partitions. */
+    readonly subscribers: readonly string[],
+  ) {}
+
+  /** @throws Unavailable */
+  listCounts(): Promise<readonly PartitionCount[]> {
+    return Promise.all(this.subscribers.map((subscriber) => this.readCount(subscriber)));
+  }
+
+  /**
+   * Requests another number of partitions.
+   * @param subscriber one of `subscribers`
+   * @param partitions one of {@link PARTITION_NUMBERS}
+   * @throws Unavailable
+   */
+  async requestCount(subscriber: string, partitions: number): Promise<PartitionCount> {
+    const documents = await this.store.collection<RequestedPartitions>(PARTITION_LAYOUTS_COLLECTION);
+    await documents.upsert({ id: requestId(subscriber), subscriber, partitions });
+    return this.readCount(subscriber);
+  }
+
+  private async readCount(subscriber: string): Promise<PartitionCount> {
+    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION);
+    const filter = { subscriber, generation: { gte: 1 } };
+    const found = await layouts.find({
+      filter,
+      limit: 1,
+      index: 'by_subscriber',
+      sort: { fields: ['generation'], descending: true },
+    });
+    const requested = await layouts.get(requestId(subscriber));
+    return {
+      subscriber,
+      partitions: found[0]?.partitions ?? 1,
+      requested: requested?.partitions ?? DEFAULT_PARTITIONS,
+    };
+  }
+}
