@@ -2,8 +2,9 @@ import type { Timestamp } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
-import { type CheckpointPoller, ProjectionProgress } from './projection-progress.ts';
-import { type Collections, type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
+import type { CheckpointPoller } from './checkpoint-poller.ts';
+import { ProjectionProgress } from './projection-progress.ts';
+import { type Collections, type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getModelVersion } from './generations.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
@@ -47,7 +48,7 @@ export class ActiveRows<R extends ReadModelRow> {
     const elsewhere = {
       checkpoints: () => this.readCheckpoints(),
       refreshPointer: () => this.refreshStalePointer(),
-      waitForNextPoll: () => parts.checkpoints.waitForNextPoll(),
+      waitForNextPoll: (isReported: boolean) => parts.checkpoints.waitForNextPoll(isReported),
     };
     this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
   }
@@ -64,16 +65,18 @@ export class ActiveRows<R extends ReadModelRow> {
     if (generation === undefined)
       throw new Unavailable('read models', 'the queried generation is not known yet; retry later');
     // Read before the rows are opened, because queries can switch to another generation meanwhile.
-    const version = this.versionOf(generation);
+    const version = this.getRowVersion(generation);
     return { rows: await this.openRowsOfGeneration(generation), version };
   }
 
   /** Returns the rows of the given generation. @throws Unavailable */
   openRowsOfGeneration(generation: number): Promise<Collection<R>> {
-    return this.parts.collections.open<R>(rowsCollection(this.model, generation, this.versionOf(generation)));
+    return this.parts.collections.open<R>(
+      createRowsCollectionSpec(this.model, generation, this.getRowVersion(generation)),
+    );
   }
 
-  private versionOf(generation: number): number {
+  private getRowVersion(generation: number): number {
     return this.pointer === undefined ? this.model.version : getModelVersion(this.pointer, generation);
   }
 
@@ -81,7 +84,7 @@ export class ActiveRows<R extends ReadModelRow> {
    * Returns the time before which rows have expired, even if they are not deleted yet; undefined for models without
    * retention.
    */
-  retentionStart(): Timestamp | undefined {
+  getRetentionStart(): Timestamp | undefined {
     return this.parts.retainedSince?.();
   }
 

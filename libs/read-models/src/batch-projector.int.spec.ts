@@ -1,10 +1,10 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createMilestone, createToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
-import { BatchProjector, StreamScopes } from './batch-projector.ts';
+import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneRow, milestonesModel } from './milestones.ts';
-import { type ReadModel, type ReadModelRow, rowsCollection } from './read-model.ts';
+import { type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
 
 describe('projecting a batch of events of events', () => {
@@ -12,7 +12,7 @@ describe('projecting a batch of events of events', () => {
   let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    rows = await world.engine.documentStore.collection<ReadModelRow>(rowsCollection(shipmentsModel, 1));
+    rows = await world.engine.documentStore.collection<ReadModelRow>(createRowsCollectionSpec(shipmentsModel, 1));
   });
   afterEach(() => world.close());
 
@@ -23,16 +23,16 @@ describe('projecting a batch of events of events', () => {
   ): Promise<BatchProjector> {
     return new BatchProjector({
       model,
-      rows: await world.engine.documentStore.collection<ReadModelRow>(rowsCollection(model, 1)),
+      rows: await world.engine.documentStore.collection<ReadModelRow>(createRowsCollectionSpec(model, 1)),
       cache: new LRUCache({ max: 100 }),
-      scopes: new StreamScopes(eventStore),
+      scopes: new StreamScopeCache(eventStore),
     });
   }
 
   async function history(): Promise<readonly StoredEvent[]> {
     await world.writer.createShipment(1);
-    await world.writer.change(1, { house_bill: 'HB-1' });
-    await world.writer.change(1, { house_bill: 'HB-2' });
+    await world.writer.changeShipment(1, { house_bill: 'HB-1' });
+    await world.writer.changeShipment(1, { house_bill: 'HB-2' });
     return world.engine.eventStore.read(world.writer.streamName(1));
   }
   const stored = () => rows.get(`shp_${createToken(1)}`);
@@ -50,7 +50,7 @@ describe('projecting a batch of events of events', () => {
       Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.streamName(n + 1))),
     );
     await (await projector()).handle(created.flat());
-    for (let n = 1; n <= COUNT; n += 1) await world.writer.change(n, { house_bill: 'HB' });
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.changeShipment(n, { house_bill: 'HB' });
     const changed = await Promise.all(
       Array.from({ length: COUNT }, (_, n) =>
         world.engine.eventStore.read(world.writer.streamName(n + 1), { from: 1 }),
@@ -71,7 +71,7 @@ describe('projecting a batch of events of events', () => {
       model: heavy,
       rows: watched as Collection<ReadModelRow>,
       cache: new LRUCache({ max: 1 }),
-      scopes: new StreamScopes(world.engine.eventStore),
+      scopes: new StreamScopeCache(world.engine.eventStore),
     }).handle(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
@@ -94,10 +94,22 @@ describe('projecting a batch of events of events', () => {
   it('continues if rows are ahead of the checkpoint', async () => {
     const events = await history();
     await (await projector()).handle(events);
-    await world.writer.change(1, { house_bill: 'HB-3' });
+    await world.writer.changeShipment(1, { house_bill: 'HB-3' });
     const [last] = (await world.engine.eventStore.read(world.writer.streamName(1))).slice(-1);
     await (await projector()).handle([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
+  });
+
+  it('projects events again after a later event dropped an estimate that they supersede', async () => {
+    const [a, b] = ['a', 'b'].map((id) => createMilestone(1, id).id) as [string, string];
+    await world.writer.createShipment(1);
+    await world.writer.recordMilestone(1, 'a', { classifier: 'estimated' });
+    await world.writer.recordMilestone(1, 'b', { classifier: 'estimated' }, [a]);
+    await world.writer.recordMilestone(1, 'c', { classifier: 'estimated' }, [b], [a]);
+    const events = await world.engine.eventStore.read(world.writer.streamName(1));
+    expect(await (await projector(milestonesModel)).handle(events)).toEqual([]);
+    // Another process has no rows in memory. It repeats the events after the one that recorded the dropped estimate.
+    expect(await (await projector(milestonesModel)).handle(events.slice(2))).toEqual([]);
   });
 
   it('reads the first event of a stream once to find its scope', async () => {
@@ -121,7 +133,14 @@ describe('projecting a batch of events of events', () => {
     const milestones = await projector(milestonesModel, counted);
     for (const event of events) await milestones.handle([event]);
     expect(reads).toBe(1);
-    const found = await world.engine.documentStore.collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
+    // Several read models project the same events at the same time.
+    const shared = new StreamScopeCache(counted);
+    const scopes = await Promise.all([shared.findScopes(events), shared.findScopes(events)]);
+    expect(scopes.map((found) => [...found.values()])).toEqual([[ACME_LIVE], [ACME_LIVE]]);
+    expect(reads).toBe(2);
+    const found = await world.engine.documentStore.collection<MilestoneRow>(
+      createRowsCollectionSpec(milestonesModel, 1),
+    );
     const stored = await found.find({ filter: {}, limit: 9 });
     expect(stored.map(({ workspace_id, environment }) => ({ workspace_id, environment }))).toEqual([
       ACME_LIVE,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Scope, Timestamp } from '@tracking/contracts';
+import { listScopeValues, type Scope, type Timestamp } from '@tracking/contracts';
 import {
   type Collection,
   type CollectionWrite,
@@ -9,7 +9,7 @@ import {
   type Gauge,
   type Histogram,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
   type StoredEvent,
 } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
@@ -30,7 +30,7 @@ interface BatchProjectorOptions {
   readonly model: ReadModel;
   readonly rows: Collection<ReadModelRow>;
   readonly cache: LRUCache<string, ReadModelRow>;
-  readonly scopes: StreamScopes;
+  readonly scopes: StreamScopeCache;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
   readonly retainedSince?: () => Timestamp | undefined;
 }
@@ -53,7 +53,7 @@ export class BatchProjector implements EventHandler {
   async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
-    const decoded = await this.decode(events, failures);
+    const decoded = await this.decodeEvents(events, failures);
     const retainedSince = model.retainedFrom && this.parts.retainedSince?.();
     const isKept = (after: ReadModelRow) => retainedSince === undefined || model.retainedFrom!(after) >= retainedSince;
     const rows = new RowsInMemory(this.parts);
@@ -61,8 +61,7 @@ export class BatchProjector implements EventHandler {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
-      const following = () => decoded.slice(index + 1).flatMap((next) => next.reads);
-      if (!rows.hasReadRows(reads)) await rows.read(reads, following());
+      if (!rows.hasReadRows(reads)) await rows.read(decoded.slice(index));
       try {
         for (const after of model.apply(projected, rows.get).filter(isKept)) rows.set(after);
       } catch (error) {
@@ -75,7 +74,7 @@ export class BatchProjector implements EventHandler {
   }
 
   /** Decodes the events to their newest version. After an event that fails, the rest of its stream is skipped. */
-  private async decode(
+  private async decodeEvents(
     events: readonly HandledEvent[],
     failures: Map<string, EventFailure>,
   ): Promise<readonly DecodedEvent[]> {
@@ -119,23 +118,33 @@ class RowsInMemory {
     return ids.every((id) => this.known.has(id));
   }
 
-  /** Reads the rows that an event needs. Fills the read up to its maximum with rows that later events need. */
-  async read(needed: readonly string[], later: readonly string[]): Promise<void> {
+  /** Reads the rows that the first event needs. Fills the read up to its maximum with rows that later events need. */
+  async read(events: readonly DecodedEvent[]): Promise<void> {
     const missing = new Set<string>();
-    const lookUp = (id: string) => {
-      if (this.known.has(id)) return;
-      this.known.add(id);
-      const cached = this.parts.cache.get(id);
-      if (cached === undefined) missing.add(id);
-      else this.present.set(id, cached);
-    };
-    for (const id of needed) lookUp(id);
-    for (const id of later) if (missing.size < MAX_ROWS_PER_READ) lookUp(id);
+    const scopes: Scope[] = [];
+    for (const [at, { reads, projected }] of events.entries()) {
+      for (const id of reads) {
+        if (at > 0 && missing.size >= MAX_ROWS_PER_READ) break;
+        if (this.findInMemory(id)) continue;
+        missing.add(id);
+        if (projected.scope !== undefined) scopes.push(projected.scope);
+      }
+    }
     if (missing.size === 0) return;
-    for (const row of await this.parts.rows.getMany([...missing])) {
+    const { rows, model } = this.parts;
+    for (const row of await rows.getMany([...missing], model.scoped ? listScopeValues(scopes) : undefined)) {
       this.present.set(row.id, row);
       this.updateWeight(row);
     }
+  }
+
+  /** Returns true if the row was read before or is cached. */
+  private findInMemory(id: string): boolean {
+    if (this.known.has(id)) return true;
+    this.known.add(id);
+    const cached = this.parts.cache.get(id);
+    if (cached !== undefined) this.present.set(id, cached);
+    return cached !== undefined;
   }
 
   /** Writes the changed rows and empties the buffer. */
@@ -170,12 +179,14 @@ const MAX_REMEMBERED_SCOPES = 50_000;
 const MAX_CONCURRENT_READS = 16;
 
 /** Finds the scope of a stream in its first event. Caches the scopes of the most recently used streams. */
-export class StreamScopes {
+export class StreamScopeCache {
   /** The cache is limited by `maxSize`, because `max` would allocate memory for all entries immediately. */
   private readonly remembered = new LRUCache<string, Scope>({
     maxSize: MAX_REMEMBERED_SCOPES,
     sizeCalculation: () => 1,
   });
+  /** Reads in progress, by stream. Read models that need the same scope at the same time share a read. */
+  private readonly reading = new Map<string, Promise<StoredEvent | undefined>>();
 
   constructor(private readonly eventStore: EventStore) {}
 
@@ -198,12 +209,28 @@ export class StreamScopes {
     const streams = unknown.values();
     const readSome = async (): Promise<void> => {
       for (const stream of streams) {
-        const [first] = await this.eventStore.read(stream, { from: 0, to: 0 });
-        if (first) this.rememberScope(scopes, first);
+        // Another read model may have remembered the scope in the meantime.
+        const scope = this.remembered.get(stream);
+        if (scope) scopes.set(stream, scope);
+        else {
+          const first = await this.readFirstEvent(stream);
+          if (first) this.rememberScope(scopes, first);
+        }
       }
     };
     await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_READS, unknown.size) }, readSome));
     return scopes;
+  }
+
+  private readFirstEvent(stream: string): Promise<StoredEvent | undefined> {
+    const known = this.reading.get(stream);
+    if (known !== undefined) return known;
+    const reading = this.eventStore
+      .read(stream, { from: 0, to: 0, isStored: true })
+      .then(([first]) => first)
+      .finally(() => this.reading.delete(stream));
+    this.reading.set(stream, reading);
+    return reading;
   }
 
   private rememberScope(scopes: Map<string, Scope>, first: StoredEvent): void {
@@ -251,7 +278,7 @@ export class ProjectionMetrics {
       'Seconds from receiving a batch of events to writing its rows.',
       labels,
     );
-    this.countRetry = retryCounter(metrics);
+    this.countRetry = createRetryCounter(metrics);
   }
 
   createSubscriptionMetrics(readModel: string): SubscriptionMetrics {

@@ -12,7 +12,7 @@ describe('queries of deadlines', () => {
   let models: ReadModels;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
   });
   afterEach(() => world.close());
@@ -57,7 +57,7 @@ describe('queries of deadlines', () => {
   it('return the open shipments of a workspace, live and test, page by page', async () => {
     for (const [n, scope] of [ACME_LIVE, OTHER_WORKSPACE, ACME_TEST, ACME_LIVE, ACME_LIVE].entries())
       await world.writer.createShipment(n, {}, scope);
-    await world.writer.change(3, { status: 'completed' });
+    await world.writer.changeShipment(3, { status: 'completed' });
     await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
     expect(await deadlines.findNextWorkspace(undefined)).toBe('wsp_acme');
@@ -70,7 +70,7 @@ describe('queries of deadlines', () => {
     expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([id(4)]);
     expect(await deadlines.listUnsettledShipments('wsp_acme', id(4), 2)).toEqual([]);
     expect(ids(await deadlines.listUnsettledShipments('wsp_other', undefined, 2))).toEqual([id(1)]);
-    await world.writer.change(3, { status: 'delivered' });
+    await world.writer.changeShipment(3, { status: 'delivered' });
     await waitUntilCaughtUp(models);
     expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([3, 4].map(id));
     await expectEqualToRebuild(models);

@@ -24,7 +24,7 @@ export interface DeadlineRow extends ReadModelRow, Scope {
 }
 
 /** Statuses that only a client or a milestone can change. They do not include `delivered`. */
-const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
+export const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
 /**
  * Work list of the rule clock, and of the rechecks after a workspace's settings change. It has one row per shipment.

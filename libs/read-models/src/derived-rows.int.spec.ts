@@ -1,5 +1,5 @@
 import type { JsonObject, Milestone, Places, ShipmentException } from '@tracking/contracts';
-import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DomainError, EMPTY_MILESTONE_DETAILS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
   CancelShipment,
@@ -18,7 +18,13 @@ import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
 import { createSeededRandom } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
-const anywhere: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
+const anywhere: Places = {
+  find: () => undefined,
+  isUnknownCode: () => false,
+  isName: () => false,
+  findByName: () => undefined,
+  listAliases: () => [],
+};
 const random = createSeededRandom(42);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
@@ -133,7 +139,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
       code: one(CODES),
       occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
       source: one(['manual', 'carrier']),
-      classifier: one(['actual', 'estimated', 'estimated', 'planned']),
+      classifier: one(['actual', 'estimated', 'estimated', 'estimated', 'planned']),
       reason_code: null,
       location: one([null, 'NLRTM', 'CNSHA']),
       timezone: null,
@@ -142,6 +148,8 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
       vessel: null,
       voyage: null,
       note: null,
+      ...EMPTY_MILESTONE_DETAILS,
+      reported_at: minute % 3 === 0 ? `2026-05-0${1 + (minute % 7)}T00:00:00.000Z` : null,
     },
   };
 }
@@ -176,7 +184,7 @@ describe('rows projected from client commands', () => {
   afterEach(() => world.close());
 
   it('equal the shipments, timelines and exceptions that the domain folds', async () => {
-    const models = await world.start();
+    const models = await world.startReadModels();
     const handler = new Handler(world);
     for (let minute = 0; minute < choosePropertyRounds(1_500); minute += 1) {
       const n = Math.floor(random() * choosePropertyRounds(10));
@@ -190,16 +198,16 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(n)}`);
+      const shown = await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
-      const { items } = await models.queries.milestones.list(ACME_LIVE, `shp_${createToken(n)}`, {
+      const { items } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(n)}`, {
         ...query,
         classifiers,
       });
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
       const ofShipment = { filter: { shipment_id: `shp_${createToken(n)}` }, sort: 'opened_at', limit: 500 } as const;
-      const listed = await models.queries.exceptions.list(ACME_LIVE, ofShipment);
+      const listed = await models.queries.exceptions.listExceptions(ACME_LIVE, ofShipment);
       expect(listed.items).toEqual([...exceptions].sort(byOpening));
     }
     const superseded = [...handler.states.values()]

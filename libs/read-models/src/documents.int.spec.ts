@@ -1,4 +1,4 @@
-import { createActiveRows } from '../test/listed-shipments.ts';
+import { createFixedRowSource } from '../test/listed-shipments.ts';
 import { ACME_LIVE, ACME_TEST, createDocumentRecord, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type DocumentRow,
   documentsModel,
 } from './documents.ts';
-import { rowsCollection, type SortValues } from './read-model.ts';
+import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
@@ -20,7 +20,7 @@ describe('queries of documents', () => {
   let n = 0;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
   });
   afterAll(() => world.close());
@@ -36,7 +36,7 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n)}`, {
+      const page = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n)}`, {
         limit: 100,
         ...query,
         after,
@@ -77,7 +77,7 @@ describe('queries of documents', () => {
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     await waitUntilCaughtUp(models);
-    const { items } = await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n)}`, { limit: 10 });
+    const { items } = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n)}`, { limit: 10 });
     const rejected = createDocumentRecord(n, 'a', {
       created_at: at(1),
       status: 'rejected',
@@ -91,10 +91,10 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
     const found = { document: createDocumentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
-    expect(await documents.get(ACME_LIVE, id(n, 'a'))).toEqual(found);
-    expect(await documents.get(ACME_TEST, id(n, 'a'))).toBeUndefined();
-    expect(await documents.get(OTHER_WORKSPACE, id(n, 'a'))).toBeUndefined();
-    expect(await documents.get(ACME_LIVE, id(n, 'b'))).toBeUndefined();
+    expect(await documents.getDocument(ACME_LIVE, id(n, 'a'))).toEqual(found);
+    expect(await documents.getDocument(ACME_TEST, id(n, 'a'))).toBeUndefined();
+    expect(await documents.getDocument(OTHER_WORKSPACE, id(n, 'a'))).toBeUndefined();
+    expect(await documents.getDocument(ACME_LIVE, id(n, 'b'))).toBeUndefined();
   });
 
   it('return nothing of another scope', async () => {
@@ -102,11 +102,13 @@ describe('queries of documents', () => {
     expect(await list()).toEqual([['a']]);
     const nothing = { items: [], next: undefined };
     for (const scope of [ACME_TEST, OTHER_WORKSPACE]) {
-      expect(await models.queries.documents.list(scope, `shp_${createToken(n)}`, { limit: 10 })).toEqual(nothing);
+      expect(await models.queries.documents.listDocuments(scope, `shp_${createToken(n)}`, { limit: 10 })).toEqual(
+        nothing,
+      );
     }
-    expect(await models.queries.documents.list(ACME_LIVE, `shp_${createToken(n + 1_000)}`, { limit: 10 })).toEqual(
-      nothing,
-    );
+    expect(
+      await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n + 1_000)}`, { limit: 10 }),
+    ).toEqual(nothing);
   });
 });
 
@@ -115,7 +117,7 @@ describe('deleted documents', () => {
   let models: ReadModels;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
   });
   afterAll(() => world.close());
@@ -154,7 +156,7 @@ describe('deleted documents', () => {
 describe('storage of a workspace', () => {
   it('adds up documents of both environments, exactly after a rebuild and for rows of the former version', async () => {
     const world = await ReadModelsTestBed.open();
-    const models = await world.start();
+    const models = await world.startReadModels();
     await models.ready;
     const scopes = [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE];
     for (const [n, scope] of scopes.entries()) {
@@ -175,14 +177,16 @@ describe('storage of a workspace', () => {
     }
     await waitUntilCaughtUp(models);
     const sums = () =>
-      Promise.all([ACME_LIVE, OTHER_WORKSPACE].map((each) => models.queries.documents.storageBytes(each.workspace_id)));
+      Promise.all(
+        [ACME_LIVE, OTHER_WORKSPACE].map((each) => models.queries.documents.sumStorageBytes(each.workspace_id)),
+      );
     expect(await sums()).toEqual([1_011, 600]);
     await expectEqualToRebuild(models);
     expect(await sums()).toEqual([1_011, 600]);
 
-    const rows = await world.engine.documentStore.collection<DocumentRow>(rowsCollection(documentsModel, 2));
-    const former = createActiveRows(rows, 1);
-    expect(await new DocumentQueries(former).storageBytes(ACME_LIVE.workspace_id)).toBe(1_011);
+    const rows = await world.engine.documentStore.collection<DocumentRow>(createRowsCollectionSpec(documentsModel, 2));
+    const former = createFixedRowSource(rows, 1);
+    expect(await new DocumentQueries(former).sumStorageBytes(ACME_LIVE.workspace_id)).toBe(1_011);
     await world.close();
   });
 });

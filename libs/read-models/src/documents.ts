@@ -11,13 +11,14 @@ import type { Collection, IndexSpec } from '@tracking/ports';
 import { readChangedDocuments, type EventMetadata, type StoredDocument } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
-  scopeFilter,
+  createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
   SCOPE_FIELDS,
   pickScope,
   type SortValues,
+  toShardValues,
 } from './read-model.ts';
 
 /** Row of one document, with separate fields for filters and sorting. */
@@ -40,7 +41,7 @@ export interface DocumentRow extends ReadModelRow, Scope {
 
 const CREATION_ORDER = ['created_at', 'id'] as const;
 const DELETION_ORDER = ['deleted_at', 'id'] as const;
-const INDEXES: readonly IndexSpec[] = [
+const DOCUMENT_INDEXES: readonly IndexSpec[] = [
   // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
   { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
   { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
@@ -54,8 +55,11 @@ const DOCUMENTS_PER_READ = 1_000;
 export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   name: 'documents',
   version: STORAGE_BYTES_VERSION,
-  indexes: [...INDEXES, { name: 'by_storage', fields: ['workspace_id', 'storage_bytes'], only: 'storage_bytes' }],
-  formerIndexes: { 1: INDEXES },
+  indexes: [
+    ...DOCUMENT_INDEXES,
+    { name: 'by_storage', fields: ['workspace_id', 'storage_bytes'], only: 'storage_bytes' },
+  ],
+  formerIndexes: { 1: DOCUMENT_INDEXES },
   scoped: true,
 
   reads: ({ event }) => readChangedDocuments(event).map(({ document }) => document.id),
@@ -128,8 +132,8 @@ export class DocumentQueries {
   constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'openVersionedRows'>) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
-  async get(scope: Scope, id: string): Promise<FoundDocument | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id);
+  async getDocument(scope: Scope, id: string): Promise<FoundDocument | undefined> {
+    const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
     if (!row || !isInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };
@@ -139,12 +143,12 @@ export class DocumentQueries {
    * Lists documents newest first, by `created_at`, then id. Returns an empty page if the scope has no such shipment.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, shipmentId: string, query: DocumentListQuery): Promise<QueryPage<DocumentRecord>> {
+  async listDocuments(scope: Scope, shipmentId: string, query: DocumentListQuery): Promise<QueryPage<DocumentRecord>> {
     const { statuses, types, limit, after } = query;
     const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: {
-        ...scopeFilter(scope),
+        ...createScopeFilter(scope),
         shipment_id: shipmentId,
         ...(statuses && { status: { in: statuses } }),
         ...(types && { type: { in: types } }),
@@ -166,7 +170,7 @@ export class DocumentQueries {
    * Returns the bytes that all documents of a workspace take, in both environments, including pending uploads.
    * @throws Unavailable
    */
-  async storageBytes(workspace_id: string): Promise<number> {
+  async sumStorageBytes(workspace_id: string): Promise<number> {
     const { rows, version } = await this.active.openVersionedRows();
     if (version < STORAGE_BYTES_VERSION) return sumDocumentSizes(rows, workspace_id);
     return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');

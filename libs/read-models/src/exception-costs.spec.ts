@@ -79,7 +79,7 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
     ['a time of which there are none', { opened_from: toDay(400) }, '-severity', 0, 0],
   ])('filter %s: %j by %s visits at most %d', async (_title, filter, sort, most, found) => {
     rows.visits = 0;
-    const page = await queries.list(ACME_LIVE, { filter, sort, limit: 50 });
+    const page = await queries.listExceptions(ACME_LIVE, { filter, sort, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items.length).toBeGreaterThanOrEqual(found);
     else expect(page.items).toEqual([]);
@@ -88,8 +88,8 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
   it('continue after a page and end', async () => {
     const filter: ExceptionListFilter = { assignee: 'clerk 0', type: ['eta_slip'] };
     let pages = 0;
-    for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
-      const { items, next } = await queries.list(ACME_LIVE, { filter, sort: 'opened_at', limit: 50, after });
+    for (let after: Parameters<typeof queries.listExceptions>[1]['after']; ;) {
+      const { items, next } = await queries.listExceptions(ACME_LIVE, { filter, sort: 'opened_at', limit: 50, after });
       expect(items).toEqual([]);
       pages += 1;
       if (next === undefined) break;

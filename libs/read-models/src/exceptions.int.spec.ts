@@ -18,7 +18,7 @@ import {
   exceptionsModel,
   type ExceptionSort,
 } from './exceptions.ts';
-import { rowsCollection, type SortValues } from './read-model.ts';
+import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 describe('lists of stored exceptions', () => {
@@ -34,7 +34,7 @@ describe('lists of stored exceptions', () => {
   let rows: Collection<ExceptionRow>;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    rows = await world.engine.documentStore.collection<ExceptionRow>(rowsCollection(exceptionsModel, 1));
+    rows = await world.engine.documentStore.collection<ExceptionRow>(createRowsCollectionSpec(exceptionsModel, 1));
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
   afterAll(() => world.close());
@@ -66,7 +66,7 @@ describe('queries of exceptions', () => {
   let models: ReadModels;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start({ graceMs: 100 });
+    models = await world.startReadModels({ graceMs: 100 });
     await models.ready;
   });
   afterEach(() => world.close());
@@ -74,16 +74,16 @@ describe('queries of exceptions', () => {
   it('return only exceptions of their own scope', async () => {
     await world.writer.createShipment(1);
     const of = createException(1, 'a');
-    await world.writer.open(1, of);
+    await world.writer.openException(1, of);
     await waitUntilCaughtUp(models);
     const { exceptions } = models.queries;
     const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
-    expect(await exceptions.list(ACME_LIVE, query)).toEqual({ items: [of], next: undefined });
+    expect(await exceptions.listExceptions(ACME_LIVE, query)).toEqual({ items: [of], next: undefined });
     const empty = { items: [], next: undefined };
-    expect(await exceptions.list(OTHER_WORKSPACE, query)).toEqual(empty);
-    expect(await exceptions.list(OTHER_WORKSPACE, { ...query, filter: { shipment_id: of.shipment_id } })).toEqual(
-      empty,
-    );
+    expect(await exceptions.listExceptions(OTHER_WORKSPACE, query)).toEqual(empty);
+    expect(
+      await exceptions.listExceptions(OTHER_WORKSPACE, { ...query, filter: { shipment_id: of.shipment_id } }),
+    ).toEqual(empty);
   });
 
   it('pages neither skip nor repeat an unchanged exception while others open, change and resolve', async () => {
@@ -93,7 +93,7 @@ describe('queries of exceptions', () => {
     const put = async (n: number, of: ShipmentException, isNew: boolean) => {
       touched.add(of.id);
       all.set(of.id, of);
-      await (isNew ? world.writer.open(n, of) : world.writer.changeException(n, of));
+      await (isNew ? world.writer.openException(n, of) : world.writer.changeException(n, of));
     };
     for (let n = 0; n < 12; n += 1) {
       await world.writer.createShipment(n);
@@ -130,7 +130,7 @@ describe('queries of exceptions', () => {
         const before = selectExpectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const page = await models.queries.exceptions.list(ACME_LIVE, { filter, sort, limit: 5, after });
+          const page = await models.queries.exceptions.listExceptions(ACME_LIVE, { filter, sort, limit: 5, after });
           seen.push(...page.items.map(({ id }) => id));
           if (page.next === undefined) break;
           after = page.next;
@@ -150,12 +150,12 @@ describe('queries of exceptions', () => {
     const all = Array.from({ length: 24 }, (_, n) => createRandomException(n, random));
     for (let n = 0; n < 6; n += 1) {
       await world.writer.createShipment(n);
-      for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.open(n, of);
+      for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.openException(n, of);
     }
     await waitUntilCaughtUp(models);
     for (const sort of EXCEPTION_SORTS) {
       const list = (after?: SortValues) =>
-        models.queries.exceptions.list(ACME_LIVE, { filter: {}, sort, limit: 9, after });
+        models.queries.exceptions.listExceptions(ACME_LIVE, { filter: {}, sort, limit: 9, after });
       const first = await list();
       await rebuildAndWait(models, 'exceptions');
       const second = await list(first.next);

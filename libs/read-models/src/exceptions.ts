@@ -12,7 +12,7 @@ import type { Filter, FilterCondition } from '@tracking/ports';
 import { applyChangeToException, readExceptionChange, isWholeException } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
-  scopeFilter,
+  createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
@@ -121,7 +121,10 @@ export class ExceptionQueries {
    * exactly one page.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, sort, limit, after }: ExceptionListQuery): Promise<QueryPage<ShipmentException>> {
+  async listExceptions(
+    scope: Scope,
+    { filter, sort, limit, after }: ExceptionListQuery,
+  ): Promise<QueryPage<ShipmentException>> {
     const rows = await this.active.openActiveRows();
     const parts = splitIntoListParts(scope, filter, sort, after);
     const { stretches } = this.bounds;
@@ -197,7 +200,7 @@ function createListPart(
   descending: boolean,
 ): Omit<ListPart, 'after' | 'toSortValues'> {
   const { index, ranges } = chooseIndexRanges(filter);
-  const conditions = { ...scopeFilter(scope), ...toRowFilter(filter) };
+  const conditions = { ...createScopeFilter(scope), ...toRowFilter(filter) };
   const filters = ranges.map((range) => ({ ...conditions, ...range }));
   return { index, filters, sort: { fields: ['opened_at', 'id'], descending } };
 }

@@ -43,7 +43,7 @@ describe('read models of every event version ever stored', () => {
 
   /** Projects the events, appending each group at once. */
   async function modelsOf(pieces: readonly (readonly Stored[])[]): Promise<ReadModels> {
-    const models = await world.start();
+    const models = await world.startReadModels();
     await models.ready;
     for (const piece of pieces) {
       await append(piece);
@@ -55,15 +55,17 @@ describe('read models of every event version ever stored', () => {
 
   it('contain the expected rows', async () => {
     const { queries } = await modelsOf(ONE_BY_ONE);
-    expect((await queries.shipments.get(SCOPE, record.id))?.record).toEqual(record);
+    expect((await queries.shipments.getShipment(SCOPE, record.id))?.record).toEqual(record);
     const whatever = { include_superseded: true, include_retracted: true, limit: 100 };
     const all = { classifiers: ['actual', 'estimated', 'planned'], ...whatever } as const;
-    expect(new Set((await queries.milestones.list(SCOPE, record.id, all)).items)).toEqual(new Set(milestones));
+    expect(new Set((await queries.milestones.listMilestones(SCOPE, record.id, all)).items)).toEqual(
+      new Set(milestones),
+    );
     const ofShipment = { filter: { shipment_id: record.id }, sort: '-opened_at', limit: 100 } as const;
-    const { items } = await queries.exceptions.list(SCOPE, ofShipment);
+    const { items } = await queries.exceptions.listExceptions(SCOPE, ofShipment);
     expect(new Set(items)).toEqual(new Set(exceptions));
     for (const { document } of documents) {
-      expect((await queries.documents.get(SCOPE, document.id))?.document).toEqual(document);
+      expect((await queries.documents.getDocument(SCOPE, document.id))?.document).toEqual(document);
     }
   });
 

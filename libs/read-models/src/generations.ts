@@ -1,6 +1,6 @@
-import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { CHECKPOINTS, PARKED_STREAMS, deleteEarlierGenerations } from '@tracking/subscriptions';
-import { type Collections, parseGeneration, type ReadModel } from './read-model.ts';
+import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
+import { CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION, deleteEarlierGenerations } from '@tracking/subscriptions';
+import { type Collections, parseGeneration, type ReadModel, createRowsCollectionSpec } from './read-model.ts';
 
 /** Pointer document of a read model. It alone decides which generation queries use. */
 export interface GenerationsDocument extends Document {
@@ -60,7 +60,7 @@ export class Generations {
    */
   async replaceOutdatedGeneration(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
     if (now.model_version >= model.version) return false;
-    return this.updatePointer(now, { building: newestGeneration(now) + 1, model_version: model.version });
+    return this.updatePointer(now, { building: getNewestGeneration(now) + 1, model_version: model.version });
   }
 
   /**
@@ -89,7 +89,7 @@ export class Generations {
       if (generation !== undefined && generation < oldest) await this.collections.drop(name, ending);
       if (ending.aborted) return;
     }
-    for (const spec of [CHECKPOINTS, PARKED_STREAMS]) {
+    for (const spec of [CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION]) {
       await deleteEarlierGenerations(this.collections.store, spec, model.name, oldest);
     }
   }
@@ -114,6 +114,21 @@ export function getModelVersion({ made_by, model_version }: GenerationsDocument,
 }
 
 /** Returns the newest generation, to which `model_version` refers. */
-export function newestGeneration({ active, building }: GenerationsDocument): number {
+export function getNewestGeneration({ active, building }: GenerationsDocument): number {
   return building ?? active;
+}
+
+/** Returns the collections of all generations of a read model that are in use. @throws Unavailable */
+export async function listRowCollections(
+  store: DocumentStore,
+  models: readonly ReadModel[],
+): Promise<readonly CollectionSpec[]> {
+  const pointers = await store.collection<GenerationsDocument>(GENERATION_POINTERS);
+  const known = new Map((await pointers.getMany(models.map(({ name }) => name))).map((now) => [now.id, now]));
+  return models.flatMap((model) => {
+    const now = known.get(model.name);
+    if (now === undefined) return [];
+    const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
+    return living.map((generation) => createRowsCollectionSpec(model, generation, getModelVersion(now, generation)));
+  });
 }

@@ -1,7 +1,7 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
-export type { DeadlineQueries, DueShipment, UnsettledShipment } from './deadlines.ts';
+export { type DeadlineQueries, type DueShipment, TERMINAL_STATUSES, type UnsettledShipment } from './deadlines.ts';
 export {
-  type RowDigest,
+  READ_MODEL_LEASES,
   ReadModels,
   UnknownReadModel,
   type ReadModelProgress,
@@ -22,13 +22,15 @@ export type { FollowedEvents, FollowedEvent } from './published-events/followed-
 export type { EventListQuery, EventQueries } from './published-events/event-queries.ts';
 export { PublishedEvents } from './published-events/published-events.ts';
 export type { QueryPage, SortValues } from './read-model.ts';
-export type { ReadModelName, ReadModelQueries } from './registry.ts';
+export type { RowDigest } from './row-digest.ts';
+export { listReadModelCollections, type ReadModelName, type ReadModelQueries } from './registry.ts';
 export {
   SHIPMENT_SORT_FIELDS,
   type ShipmentListFilter,
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './shipments/list-conditions.ts';
-export { splitIntoWords } from './shipments/shipment-terms.ts';
+export { foldReference, INACTIVE_STATUSES, splitIntoSearchParts, splitIntoWords } from './shipments/shipment-terms.ts';
+export type { ProjectionOperations } from './projected-partitions.ts';
 export type { PossibleDuplicate } from './shipments/possible-duplicates.ts';
-export type { ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';
+export type { ShipmentOfContainer, ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';

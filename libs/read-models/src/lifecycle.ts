@@ -1,24 +1,33 @@
-import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
-import { CatchUpSubscription, type EventHandler, type Partition, describeError } from '@tracking/subscriptions';
+import type { Clock, EventStore, LeaseSource, Logger } from '@tracking/ports';
+import {
+  CatchUpSubscription,
+  describeError,
+  type EventHandler,
+  type HandledPosition,
+  type Partition,
+} from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections, ReadModelRow } from './read-model.ts';
-import { type Generations, type GenerationsDocument, newestGeneration } from './generations.ts';
-import { BatchProjector, type ProjectionMetrics, type StreamScopes } from './batch-projector.ts';
+import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
+import type { ProjectedPartitions } from './projected-partitions.ts';
+import { BatchProjector, type ProjectionMetrics, type StreamScopeCache } from './batch-projector.ts';
 
 export interface LifecycleOptions {
   readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
   readonly eventStore: EventStore;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
   /** Maximum number of cached rows per partition, for rows of ordinary size. */
   readonly cachedRows: number;
   /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
-  readonly scopes: StreamScopes;
+  readonly scopes: StreamScopeCache;
+  /** Receives the progress of all partitions that this process projects. */
+  readonly projected: ProjectedPartitions;
   /** Milliseconds for which a replaced generation is still projected. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
@@ -113,7 +122,7 @@ export class Lifecycle {
 
   private async runStep(): Promise<void> {
     const now = await this.active.refreshPointer();
-    const living = this.projectableGenerations(now);
+    const living = this.listProjectableGenerations(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
     for (const generation of [...this.projections.keys()]) {
       if (!living.includes(generation)) await this.stopProjecting(generation);
@@ -132,7 +141,7 @@ export class Lifecycle {
    * Returns the generations in use that this version can project. Processes of a later version project the generations
    * of that version.
    */
-  private projectableGenerations(now: GenerationsDocument): readonly number[] {
+  private listProjectableGenerations(now: GenerationsDocument): readonly number[] {
     const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
     if (now.model_version <= this.active.model.version) return living;
     if (!this.isOutdated) {
@@ -141,7 +150,7 @@ export class Lifecycle {
       this.parts.logger.warn({ read_model: now.id }, advice);
     }
     this.isOutdated = true;
-    return living.filter((generation) => generation !== newestGeneration(now));
+    return living.filter((generation) => generation !== getNewestGeneration(now));
   }
 
   /**
@@ -200,13 +209,15 @@ export class Lifecycle {
     const unknownForMs = generation === undefined ? performance.now() - this.startedAt : 0;
     const lagMs = this.projections.get(generation ?? 0)?.lagMs() ?? unknownForMs;
     metrics.lag.set(lagMs / 1_000, labels);
-    const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.parkedCount(), 0);
+    const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.countParked(), 0);
     metrics.parked.set(parked, labels);
   }
 
   private startProjecting(generation: number): void {
-    const { metrics, collections } = this.parts;
+    const { metrics, collections, projected } = this.parts;
     const { model, progress } = this.active;
+    const report = (partition: string, position: HandledPosition | undefined, held = true) =>
+      projected.record({ read_model: model.name, generation, partition, position: position ?? null, held });
     const projection = new CatchUpSubscription({
       ...this.parts,
       documentStore: collections.store,
@@ -214,9 +225,19 @@ export class Lifecycle {
       createHandler: () => this.createProjector(generation),
       metrics: metrics.createSubscriptionMetrics(model.name),
       listener: {
-        onAcquired: (partition, position) => progress.addLocalPartition(generation, partition, position),
-        onAdvanced: (partition, position) => progress.recordHandledPosition(generation, partition, position),
-        onReleased: (partition) => progress.removeLocalPartition(generation, partition),
+        onAcquired: (partition, position) => {
+          progress.addLocalPartition(generation, partition, position);
+          report(partition, position);
+        },
+        onHandling: (partition, position) => progress.recordWrittenPosition(generation, partition, position),
+        onAdvanced: (partition, position) => {
+          progress.recordHandledPosition(generation, partition, position);
+          report(partition, position);
+        },
+        onReleased: (partition) => {
+          progress.removeLocalPartition(generation, partition);
+          report(partition, undefined, false);
+        },
         onCompleted: () => this.wake(),
       },
     });
@@ -230,7 +251,7 @@ export class Lifecycle {
     const rows = await this.active.openRowsOfGeneration(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
-    const retainedSince = () => this.active.retentionStart();
+    const retainedSince = () => this.active.getRetentionStart();
     return new BatchProjector({ model, rows, cache, scopes, retainedSince });
   }
 

@@ -11,7 +11,7 @@ describe('queries of milestones', () => {
   let n = 0;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
   });
   afterAll(() => world.close());
@@ -24,7 +24,7 @@ describe('queries of milestones', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.queries.milestones.list(ACME_LIVE, `shp_${createToken(n)}`, {
+      const { items, next } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(n)}`, {
         classifiers: ['actual'],
         include_superseded: false,
         include_retracted: false,
@@ -81,11 +81,11 @@ describe('queries of milestones', () => {
     await world.writer.recordMilestone(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
-    expect(await models.queries.milestones.list(OTHER_WORKSPACE, `shp_${createToken(n)}`, query)).toEqual({
+    expect(await models.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createToken(n)}`, query)).toEqual({
       items: [],
       next: undefined,
     });
-    expect(await models.queries.milestones.list(ACME_LIVE, 'shp_unknown', query)).toEqual({
+    expect(await models.queries.milestones.listMilestones(ACME_LIVE, 'shp_unknown', query)).toEqual({
       items: [],
       next: undefined,
     });

@@ -1,6 +1,6 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { ACME_LIVE, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
-import { type MilestoneRow, milestonesModel } from './milestones.ts';
+import { milestonesModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
 const stream = `shipment-${createToken(1)}`;
@@ -14,8 +14,10 @@ const estimate = (id: string) => createMilestone(1, id, { classifier: 'estimated
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
 const second = event(2, 'milestone.recorded.v1', { milestone: estimate('b'), supersedes: [estimate('a').id], last });
 
-function fold(...events: readonly ProjectedEvent[]): Map<string, MilestoneRow> {
-  const rows = new Map<string, MilestoneRow>();
+type Row = ReturnType<typeof milestonesModel.apply>[number];
+
+function fold(...events: readonly ProjectedEvent[]): Map<string, Row> {
+  const rows = new Map<string, Row>();
   for (const each of events) for (const row of milestonesModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
   return rows;
 }
@@ -55,7 +57,7 @@ describe('rows of milestones', () => {
     });
     const rows = fold(first, second, third);
     expect(rows.get(estimate('a').id)).toMatchObject({ superseded: false, milestone: { superseded_at: null } });
-    expect(rows.get(estimate('b').id)?.milestone).toEqual(corrected);
+    expect(rows.get(estimate('b').id)).toMatchObject({ milestone: corrected });
   });
 
   it('a retracted milestone keeps its row, marked as retracted, and the earlier estimate is current again', () => {
@@ -64,6 +66,24 @@ describe('rows of milestones', () => {
     const rows = fold(first, second, event(3, 'milestone.retracted.v1', data));
     expect(rows.get(estimate('a').id)).toMatchObject({ superseded: false, retracted: false, revision: 3 });
     expect(rows.get(estimate('b').id)).toMatchObject({ retracted: true, milestone: retracted });
+  });
+
+  it('an estimate that is no longer kept has no row in lists, and repeated events do not store it again', () => {
+    const data = { milestone: estimate('c'), supersedes: [estimate('b').id], last, drops: [estimate('a').id] };
+    const third = event(3, 'milestone.recorded.v1', data);
+    const rows = fold(first, second, third);
+    expect(rows.get(estimate('a').id)).toEqual({ ...ACME_LIVE, id: estimate('a').id, revision: 3, dropped: true });
+    const supersedesDropped = event(2, 'milestone.superseded.v1', { supersedes: [estimate('a').id], restores: [] });
+    expect(milestonesModel.apply(supersedesDropped, (id) => rows.get(id))).toEqual([]);
+    const again = event(4, 'milestone.superseded.v1', { supersedes: [estimate('a').id], restores: [] });
+    expect(milestonesModel.apply(again, (id) => rows.get(id))).toEqual([]);
+  });
+
+  it('an estimate that is not kept from the start has no row in lists', () => {
+    const late = { ...estimate('c'), superseded_at: '2026-03-03T00:00:00.000Z' };
+    const third = event(3, 'milestone.recorded.v1', { milestone: late, supersedes: [], last, drops: [late.id] });
+    const row = { ...ACME_LIVE, id: late.id, revision: 3, dropped: true };
+    expect(milestonesModel.apply(third, () => undefined)).toEqual([row]);
   });
 
   it('repeated events produce the same rows', () => {

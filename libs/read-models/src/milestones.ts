@@ -1,9 +1,9 @@
-import type { Classifier, Milestone, Scope } from '@tracking/contracts';
+import { addMissingDetails, type Classifier, type Milestone, type Scope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { readMilestoneChanges } from '@tracking/shipments-domain';
+import { addReportTime, readMilestoneChanges } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
-  scopeFilter,
+  createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
@@ -24,42 +24,73 @@ export interface MilestoneRow extends ReadModelRow, Scope {
   readonly recorded_at: string;
 }
 
+/**
+ * Row of a superseded estimate that is no longer kept. It is outside all lists. It stays, because without it a repeated
+ * event would store the row of the milestone again.
+ */
+interface DroppedMilestoneRow extends ReadModelRow, Scope {
+  readonly dropped: true;
+}
+
+type StoredMilestoneRow = MilestoneRow | DroppedMilestoneRow;
+
 /** Sort fields of the timeline: time of occurrence, sequence in the milestone catalog, time of recording, id. */
 export const TIMELINE_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
 /** Read model of milestones in API format, one row per milestone. */
-export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
+export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
   name: 'milestones',
-  version: 1,
+  version: 2,
   indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE_FIELDS] }],
   scoped: true,
 
   reads({ event }) {
     const changes = readMilestoneChanges(event);
-    return changes ? [...changes.superseded, ...changes.restored] : [];
+    if (!changes) return [];
+    const { milestone, isNew, superseded, restored } = changes;
+    // Events of former releases do not contain the time of the report, so it is taken from the row.
+    const isFormer = milestone !== null && (milestone as Partial<Milestone>).reported_at === undefined;
+    const changed = isFormer && !isNew ? [milestone.id] : [];
+    return [...changed, ...superseded, ...restored];
   },
 
   apply({ event, scope }, row) {
     const changes = readMilestoneChanges(event);
     if (!changes) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
-    const { milestone, superseded, restored, at } = changes;
+    const { milestone, superseded, restored, dropped = [], at } = changes;
     const { revision } = event;
     const other = (id: string, superseded_at: string | null): readonly MilestoneRow[] => {
       const before = row(id);
       if (!before) throw new Error(`event ${event.type} replaces milestone ${id}, which does not exist`);
-      if (before.revision >= revision) return [];
-      return [milestoneRow({ ...before.milestone, superseded_at }, before, revision)];
+      if (before.revision >= revision || 'dropped' in before) return [];
+      return [createMilestoneRow({ ...before.milestone, superseded_at }, before, revision)];
     };
-    return [
+    const changed = [
       ...superseded.flatMap((id) => other(id, at)),
       ...restored.flatMap((id) => other(id, null)),
-      milestoneRow(milestone, scope, revision),
+      ...(milestone === null
+        ? []
+        : [
+            createMilestoneRow(
+              addReportTime(milestone, changes.isNew ? undefined : findMilestone(row(milestone.id)), at),
+              scope,
+              revision,
+            ),
+          ]),
+    ];
+    return [
+      ...changed.filter(({ id }) => !dropped.includes(id)),
+      ...dropped.map((id) => ({ id, revision, ...pickScope(scope), dropped: true }) as const),
     ];
   },
 };
 
-function milestoneRow(milestone: Milestone, scope: Scope, revision: number): MilestoneRow {
+function findMilestone(row: StoredMilestoneRow | undefined): Milestone | undefined {
+  return row === undefined || 'dropped' in row ? undefined : row.milestone;
+}
+
+function createMilestoneRow(milestone: Milestone, scope: Scope, revision: number): MilestoneRow {
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
@@ -80,7 +111,7 @@ export interface MilestoneListQuery {
   /** Classifiers of the milestones to list, at least one. */
   readonly classifiers: readonly Classifier[];
   readonly container_number?: string | undefined;
-  /** True to include estimates that were replaced by a newer estimate. */
+  /** True to include milestones that a later report replaced. */
   readonly include_superseded: boolean;
   readonly include_retracted: boolean;
   /** Maximum number of items in the page, at least 1. */
@@ -91,21 +122,21 @@ export interface MilestoneListQuery {
 
 /** Queries of milestones. For read-your-writes, wait with `ReadModelProgress`. */
 export class MilestoneQueries {
-  constructor(private readonly active: ActiveRows<MilestoneRow>) {}
+  constructor(private readonly active: ActiveRows<StoredMilestoneRow>) {}
 
   /**
    * Lists milestones oldest first, by `occurred_at`, catalog order, `recorded_at`, id. Returns an empty page if the
    * scope has no such shipment.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
+  async listMilestones(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
     return readMilestonePage(await this.active.openActiveRows(), scope, shipmentId, query);
   }
 }
 
 /** The filters apply to entries of the timeline index of the shipment, which contains only its milestones. */
 export async function readMilestonePage(
-  rows: Pick<Collection<MilestoneRow>, 'find'>,
+  rows: Pick<Collection<StoredMilestoneRow>, 'find'>,
   scope: Scope,
   shipmentId: string,
   query: MilestoneListQuery,
@@ -113,18 +144,19 @@ export async function readMilestonePage(
   const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
   const filter: Filter = {
     shipment_id: shipmentId,
-    ...scopeFilter(scope),
+    ...createScopeFilter(scope),
     classifier: { in: classifiers },
     ...(container_number !== undefined && { container_number }),
     ...(!include_superseded && { superseded: false }),
     ...(!include_retracted && { retracted: false }),
   };
   const way = { index: 'by_timeline', sort: { fields: TIMELINE_FIELDS } };
-  const found = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
+  const rowsOfPage = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
+  const found = rowsOfPage.flatMap((row) => ('dropped' in row ? [] : [row]));
   const items = found.slice(0, limit);
   const last = items[items.length - 1];
   return {
-    items: items.map(({ milestone }) => milestone),
+    items: items.map(({ milestone }) => addMissingDetails(milestone)),
     next: last && found.length > limit ? TIMELINE_FIELDS.map((field) => last[field]) : undefined,
   };
 }

@@ -2,7 +2,8 @@ import { createPartition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilTrue } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
-import { CheckpointPoller } from './projection-progress.ts';
+import { ProjectedPartitions } from './projected-partitions.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -48,6 +49,7 @@ describe('a changed version of a read model', () => {
       ...parts,
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
+      projected: new ProjectedPartitions(),
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());

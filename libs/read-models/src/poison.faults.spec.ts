@@ -6,7 +6,8 @@ import { ActiveRows } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { CheckpointPoller } from './projection-progress.ts';
+import { ProjectedPartitions } from './projected-partitions.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
@@ -61,17 +62,18 @@ describe('an event that cannot be applied', () => {
       logger: createRecordingLogger(lines),
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
+      projected: new ProjectedPartitions(),
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
     const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryParked());
     const revisions = async (n: number) =>
       (await (await active.openActiveRows()).get(world.writer.streamName(n)))?.revisions;
-    const shown = (position: string) => active.progress.reached(position, 5_000);
+    const shown = (position: string) => active.progress.waitUntilReached(position, 5_000);
     return { lifecycle, parked, revisions, shown };
   }
 
-  const changes = (n: number) => world.writer.change(n, { house_bill: 'HB' });
+  const changes = (n: number) => world.writer.changeShipment(n, { house_bill: 'HB' });
 
   it('parks the stream, keeps its earlier rows, and continues with all other streams', async () => {
     faults.set(world.writer.streamName(1), 1);
@@ -174,7 +176,7 @@ describe('an event that cannot be applied', () => {
   });
 
   it('parks the stream if no version of this code knows the event', async () => {
-    const models = await world.start();
+    const models = await world.startReadModels();
     await world.writer.createShipment(1);
     await world.writer.appendBodies(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
     const position = await world.writer.createShipment(2);

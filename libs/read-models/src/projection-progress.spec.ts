@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Busy } from '@tracking/ports';
+import { Busy, Unavailable } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
 import { ProjectionProgress } from './projection-progress.ts';
 
@@ -40,8 +40,8 @@ describe('the progress of a read model', () => {
     expect(progress.handledPosition()).toBeUndefined();
     progress.recordHandledPosition(1, 'b', '0005');
     expect(progress.handledPosition()).toBe('0005');
-    expect(await progress.reached('0005', NOW)).toBe(true);
-    expect(await progress.reached('0006', NOW)).toBe(false);
+    expect(await progress.waitUntilReached('0005', NOW)).toBe(true);
+    expect(await progress.waitUntilReached('0006', NOW)).toBe(false);
   });
 
   it('notifies each waiting read as soon as its position is reached', async () => {
@@ -49,7 +49,7 @@ describe('the progress of a read model', () => {
     await progress.setPointer(1, null);
     const told: string[] = [];
     const waits = ['0003', '0001', '0002'].map((position) =>
-      progress.reached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
+      progress.waitUntilReached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
     );
     progress.recordHandledPosition(1, 'a', '0002');
     await Promise.all([waits[1], waits[2]]);
@@ -62,20 +62,102 @@ describe('the progress of a read model', () => {
   it('returns false after the timeout and on close', async () => {
     const progress = local(['a']);
     await progress.setPointer(1, null);
-    const closed = progress.reached('0002', LONG);
-    expect(await progress.reached('0001', 5)).toBe(false);
-    progress.close();
+    const closed = progress.waitUntilReached('0002', LONG);
+    expect(await progress.waitUntilReached('0001', 5)).toBe(false);
+    progress.endWaits();
     expect(await closed).toBe(false);
+  });
+
+  describe('that a followed process reports', () => {
+    let polls: number;
+    let checkpoints: readonly CheckpointDocument[];
+    let progress: ProjectionProgress;
+    beforeEach(async () => {
+      polls = 0;
+      checkpoints = [];
+      const stored = () => {
+        polls += 1;
+        return Promise.resolve(checkpoints);
+      };
+      // Polls are due only while no process reports.
+      const waitForNextPoll = (isReported: boolean) =>
+        isReported ? new Promise<void>(() => undefined) : setImmediate();
+      progress = new ProjectionProgress(['a', 'b'], { ...still, waitForNextPoll, checkpoints: stored }, 10);
+      await progress.setPointer(1, null);
+      for (const partition of ['a', 'b']) {
+        progress.recordHandledPosition(1, partition, '0001');
+        progress.addRemotePartition(1, partition);
+      }
+    });
+
+    it('ends the wait of a read without any poll', async () => {
+      const wait = progress.waitUntilReached('0002', LONG);
+      progress.recordHandledPosition(1, 'a', '0002');
+      progress.recordHandledPosition(1, 'b', '0003');
+      expect(await wait).toBe(true);
+      expect(await progress.waitUntilReached('0003', NOW)).toBe(false);
+      expect(await progress.currentHandledPosition()).toBe('0002');
+      expect(polls).toBe(0);
+    });
+
+    it('is polled again when the process can no longer be reached', async () => {
+      progress.removeRemotePartition(1, 'b');
+      const wait = progress.waitUntilReached('0002', LONG);
+      checkpoints = [checkpoint(1, 'a', '0002'), checkpoint(1, 'b', '0002')];
+      expect(await wait).toBe(true);
+      expect(polls).toBeGreaterThan(0);
+    });
+
+    it('is taken over from the end of its process until another process reports it', () => {
+      expect(progress.isTakenOver).toBe(false);
+      progress.removeRemotePartition(1, 'b');
+      expect(progress.isTakenOver).toBe(true);
+      progress.addRemotePartition(1, 'b');
+      expect(progress.isTakenOver).toBe(false);
+    });
+
+    it('is taken over if the reports began before the pointer was read', async () => {
+      const starting = new ProjectionProgress(['a'], { ...still, checkpoints: () => Promise.resolve([]) }, 10);
+      starting.addRemotePartition(1, 'a');
+      await starting.setPointer(1, null);
+      expect(starting.isTakenOver).toBe(false);
+      starting.removeRemotePartition(1, 'a');
+      expect(starting.isTakenOver).toBe(true);
+    });
+
+    it('is not taken over before processes reported all partitions, and not by a rebuild', async () => {
+      const starting = new ProjectionProgress(['a', 'b'], { ...still, checkpoints: () => Promise.resolve([]) }, 10);
+      await starting.setPointer(1, null);
+      starting.addRemotePartition(1, 'a');
+      starting.removeRemotePartition(1, 'a');
+      expect(starting.isTakenOver).toBe(false);
+      await progress.setPointer(2, 1);
+      expect(progress.isTakenOver).toBe(false);
+    });
+
+    it('is not polled while another process reports the partition', async () => {
+      progress.addRemotePartition(1, 'b');
+      progress.removeRemotePartition(1, 'b');
+      expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+      expect(polls).toBe(0);
+    });
+
+    it('is polled during a rebuild whose partitions nobody reports', async () => {
+      await progress.setPointer(2, 1);
+      polls = 0;
+      expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+      expect(polls).toBe(1);
+    });
   });
 
   it('refuses reads beyond the maximum number of waiters', async () => {
     const progress = local(['a'], [1], 2);
     await progress.setPointer(1, null);
-    const waits = [progress.reached('0001', LONG), progress.reached('0001', LONG)];
-    await expect(progress.reached('0001', LONG)).rejects.toThrow(Busy);
+    const waits = [progress.waitUntilReached('0001', LONG), progress.waitUntilReached('0001', LONG)];
+    await expect(progress.waitUntilReached('0001', LONG)).rejects.toThrow(Busy);
     progress.recordHandledPosition(1, 'a', '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
-    expect(await progress.reached('0001', LONG)).toBe(true);
+    expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
   });
 
   it('switches to the next generation only if it is as far as the queried one', async () => {
@@ -87,17 +169,33 @@ describe('the progress of a read model', () => {
 
     await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
-    // The old generation does not advance meanwhile; reads wait for the new one.
+    // Reads use the old generation, which advances meanwhile.
     for (const each of ['a', 'b']) progress.recordHandledPosition(1, each, '0010');
-    expect(await progress.reached('0009', NOW)).toBe(true);
-    expect(await progress.reached('0010', NOW)).toBe(false);
-    const waiting = progress.reached('0010', LONG);
+    expect(await progress.waitUntilReached('0010', NOW)).toBe(true);
+    const waiting = progress.waitUntilReached('0011', LONG);
 
     progress.recordHandledPosition(2, 'b', '0009');
-    expect(progress.generation).toBe(2);
-    expect(progress.handledPosition()).toBe('0009');
+    expect(progress.generation).toBe(1);
     for (const each of ['a', 'b']) progress.recordHandledPosition(2, each, '0010');
+    expect(progress.generation).toBe(2);
+    expect(progress.handledPosition()).toBe('0010');
+    for (const each of ['a', 'b']) progress.recordHandledPosition(2, each, '0011');
     expect(await waiting).toBe(true);
+  });
+
+  it('does not switch while rows of the queried generation are readable before their position is reported', async () => {
+    const progress = local(['a'], [1, 2]);
+    await progress.setPointer(1, null);
+    progress.recordHandledPosition(1, 'a', '0008');
+    progress.recordHandledPosition(2, 'a', '0008');
+    progress.recordWrittenPosition(1, 'a', '0009');
+
+    await progress.setPointer(2, 1);
+    expect(progress.generation).toBe(1);
+    progress.recordHandledPosition(1, 'a', '0009');
+    expect(progress.generation).toBe(1);
+    progress.recordHandledPosition(2, 'a', '0009');
+    expect(progress.generation).toBe(2);
   });
 
   it('ignores an outdated pointer', async () => {
@@ -125,13 +223,39 @@ describe('the progress of a read model', () => {
       };
       const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
       await progress.setPointer(1, null);
-      expect(await progress.reached('0001', NOW)).toBe(true);
-      const waiting = progress.reached('0002', LONG);
+      expect(await progress.waitUntilReached('0001', NOW)).toBe(true);
+      const waiting = progress.waitUntilReached('0002', LONG);
       position = '0002';
       expect(await waiting).toBe(true);
       const before = looks;
-      expect(await progress.reached('0002', NOW)).toBe(true);
+      expect(await progress.waitUntilReached('0002', NOW)).toBe(true);
       expect(looks).toBe(before);
+    });
+
+    it('of the queried generation counts before the switch, whatever the order of the checkpoints', async () => {
+      const stored = [checkpoint(2, 'a', '0008'), checkpoint(1, 'a', '0009')];
+      const progress = new ProjectionProgress(['a'], { ...still, checkpoints: () => Promise.resolve(stored) }, 10);
+      await progress.setPointer(1, null);
+      await progress.setPointer(2, 1);
+      expect(progress.generation).toBe(1);
+      stored.push(checkpoint(2, 'a', '0009'));
+      await progress.setPointer(2, 1);
+      expect(progress.generation).toBe(2);
+    });
+
+    it('rejects waiting reads when the store is unavailable, because they need it too', async () => {
+      let isAway = false;
+      const checkpoints = () =>
+        isAway
+          ? Promise.reject(new Unavailable('document store', 'away'))
+          : Promise.resolve([checkpoint(1, 'a', '0001')]);
+      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
+      await progress.setPointer(1, null);
+      const waiting = [progress.waitUntilReached('0002', LONG), progress.waitUntilReached('0003', LONG)];
+      isAway = true;
+      for (const read of waiting) await expect(read).rejects.toThrow(Unavailable);
+      isAway = false;
+      expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
     });
 
     it('survives a store that does not respond', async () => {
@@ -140,7 +264,7 @@ describe('the progress of a read model', () => {
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);
       const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
       await progress.setPointer(1, null);
-      expect(await progress.reached('0001', LONG)).toBe(true);
+      expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
     });
   });
 });

@@ -1,5 +1,14 @@
-import type { Scope, Timestamp } from '@tracking/contracts';
-import type { Collection, CollectionSpec, Document, DocumentStore, Filter, IndexSpec, Position } from '@tracking/ports';
+import { listScopeValues, type Scope, type Timestamp } from '@tracking/contracts';
+import type {
+  Collection,
+  CollectionSpec,
+  Document,
+  DocumentStore,
+  Filter,
+  IndexSpec,
+  Position,
+  ShardValues,
+} from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 
@@ -50,7 +59,10 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
    * because building an index over many rows takes long.
    */
   readonly formerIndexes?: Readonly<Record<number, readonly IndexSpec[]>>;
-  /** True if `apply` needs the scope of streams whose first event is not in the batch. */
+  /**
+   * True if every event has the scope of its stream, even if the stream's first event is not in the batch. The rows are
+   * then sharded by their scope.
+   */
   readonly scoped: boolean;
   /**
    * Returns the ids of the rows that `apply` reads. If the function is absent, `apply` reads no rows and no rows are
@@ -73,9 +85,14 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
  * Returns the collection for one generation of a read model.
  * @param version version of the read model that builds the collection
  */
-export function rowsCollection(model: ReadModel, generation: number, version = model.version): CollectionSpec {
+export function createRowsCollectionSpec(
+  model: ReadModel,
+  generation: number,
+  version = model.version,
+): CollectionSpec {
   const indexes = model.formerIndexes?.[version] ?? model.indexes;
-  return { name: `${model.name}.g${generation}`, indexes, durability: 'derived' };
+  const name = `${model.name}.g${generation}`;
+  return { name, indexes, durability: 'derived', ...(model.scoped && { shardKey: SCOPE_FIELDS }) };
 }
 
 /**
@@ -86,7 +103,7 @@ export function parseGeneration(model: ReadModel, collectionName: string): numbe
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
 }
 
-/** Fields that identify the scope of a row. They are the first fields of all list indexes. */
+/** Fields that identify the scope of a row. They are the first fields of all list indexes, and the shard key. */
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
 /** Returns an object with only the scope fields of a value. */
@@ -94,8 +111,13 @@ export function pickScope({ workspace_id, environment }: Scope): Scope {
   return { workspace_id, environment };
 }
 
-export function scopeFilter(scope: Scope): Filter {
+export function createScopeFilter(scope: Scope): Filter {
   return { ...pickScope(scope) };
+}
+
+/** Returns the values of the shard key of rows in the scope. */
+export function toShardValues(scope: Scope): ShardValues {
+  return listScopeValues([scope]);
 }
 
 /**

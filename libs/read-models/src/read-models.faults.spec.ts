@@ -14,7 +14,7 @@ describe('read models over the embedded engines', () => {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
       await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createToken(n)}a`]);
-      await world.writer.change(n, { status: 'in_transit' });
+      await world.writer.changeShipment(n, { status: 'in_transit' });
     }
   }
 
@@ -23,13 +23,17 @@ describe('read models over the embedded engines', () => {
     for (let at = 1; at <= 30; at += 1) {
       const dying = createWriteFaults(at);
       const documentStore = injectFaults(world.engine.documentStore, dying.trouble);
-      const models = await world.start({ documentStore, leases: world.createLeasesOfNextProcess(), graceMs: 20 });
+      const models = await world.startReadModels({
+        documentStore,
+        leases: world.createLeasesOfNextProcess(),
+        graceMs: 20,
+      });
       // Every third process also requests a rebuild, so that crashes happen during rebuilds too.
       if (at % 3 === 0) await models.rebuild('shipments').catch(() => undefined);
       for (let n = at * 10; !dying.isDead(); n += 1) await write(n, n + 1);
       await models.stop();
     }
-    const models = await world.start({ leases: world.createLeasesOfNextProcess(), graceMs: 20 });
+    const models = await world.startReadModels({ leases: world.createLeasesOfNextProcess(), graceMs: 20 });
     await models.ready;
     await waitUntilTrue(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
     expect(await models.listParkedShipments()).toEqual([]);
@@ -43,27 +47,27 @@ describe('read models over the embedded engines', () => {
       if (!isTroubled || random() < 0.7) return 'works';
       return random() < 0.5 ? 'fails' : 'works_and_fails';
     });
-    const models = await world.start({ documentStore, leases: world.createLeasesOfNextProcess() });
+    const models = await world.startReadModels({ documentStore, leases: world.createLeasesOfNextProcess() });
     await write(0, 20);
     isTroubled = false;
     await models.ready;
     await waitUntilCaughtUp(models);
     expect(await models.listParkedShipments()).toEqual([]);
-    const { items } = await models.queries.shipments.list(ACME_LIVE, { filter: {}, limit: 1_000 });
+    const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter: {}, limit: 1_000 });
     expect(items).toHaveLength(20);
     await expectEqualToRebuild(models);
   }, 20_000);
 
   it('produce the same rows if two processes both believe they hold the lease', async () => {
     // Independent leases: the older holder's checkpoint is refused, and its rows are harmless.
-    const older = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const older = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await older.ready;
-    const newer = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const newer = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await newer.ready;
     for (let n = 0; n < 40; n += 1) {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.change(n, { status: 'in_transit' });
+      await world.writer.changeShipment(n, { status: 'in_transit' });
     }
     await waitUntilCaughtUp(newer);
     await older.stop();

@@ -1,4 +1,4 @@
-import { CHECKPOINTS } from '@tracking/subscriptions';
+import { CHECKPOINTS_COLLECTION } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
 import { ACME_LIVE, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
 import {
@@ -20,7 +20,7 @@ const ALL = {
 } as const;
 
 async function externalIds(models: ReadModels): Promise<(string | null)[]> {
-  const { items } = await models.queries.shipments.list(ACME_LIVE, { filter: {}, limit: 1_000 });
+  const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter: {}, limit: 1_000 });
   return items.map(({ external_id }) => external_id);
 }
 
@@ -33,21 +33,21 @@ describe('read models over the embedded engines', () => {
 
   it('contain events written before and after the start', async () => {
     await world.writer.createShipment(1, { external_id: 'one' });
-    const models = await world.start();
+    const models = await world.startReadModels();
     await models.ready;
     const position = await world.writer.createShipment(2, { external_id: 'two' });
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
-    expect(await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(2)}`)).toMatchObject({
+    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(2)}`)).toMatchObject({
       position,
       record: { version: 1 },
     });
-    expect(await models.queries.shipments.get(OTHER_WORKSPACE, `shp_${createToken(2)}`)).toBeUndefined();
+    expect(await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createToken(2)}`)).toBeUndefined();
   });
 
   it('are ready on an empty store and show its first event', async () => {
-    const models = await world.start();
+    const models = await world.startReadModels();
     await models.ready;
     const states = await models.list();
     expect(
@@ -64,49 +64,50 @@ describe('read models over the embedded engines', () => {
   });
 
   it('report progress as soon as an event is visible', async () => {
-    const models = await world.start();
+    const models = await world.startReadModels();
     await models.ready;
     for (let n = 1; n <= 20; n += 1) {
       const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
-      expect((await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(n)}`))?.position).toBe(position);
+      expect((await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(n)}`))?.position).toBe(position);
     }
     const next = 'f'.repeat(16);
     expect(await models.progress.reached('shipments', next, 10)).toBe(false);
   });
 
   it('continue where they stopped', async () => {
-    const first = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const first = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await world.writer.createShipment(1);
     await waitUntilCaughtUp(first);
     await first.stop();
-    await world.writer.change(1, { house_bill: 'HB' });
+    await world.writer.changeShipment(1, { house_bill: 'HB' });
     await world.writer.recordMilestone(1, 'a');
-    const second = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
-    expect((await second.queries.shipments.get(ACME_LIVE, `shp_${createToken(1)}`))?.record).toMatchObject({
+    expect((await second.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(1)}`))?.record).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
     expect(
-      (await second.queries.milestones.list(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+      (await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
     ).toHaveLength(1);
   });
 
   it('know the scope of a stream whose first event is long past', async () => {
-    const first = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const first = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await world.writer.createShipment(1, {}, OTHER_WORKSPACE);
     await waitUntilCaughtUp(first);
     await first.stop();
-    const second = await world.start({ leases: world.createLeasesOfNextProcess() });
+    const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await second.ready;
     await world.writer.recordMilestone(1, 'a');
     await waitUntilCaughtUp(second);
     expect(
-      (await second.queries.milestones.list(OTHER_WORKSPACE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+      (await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createToken(1)}`, { ...ALL, limit: 10 }))
+        .items,
     ).toHaveLength(1);
     expect(
-      (await second.queries.milestones.list(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+      (await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
     ).toEqual([]);
   });
 
@@ -115,7 +116,7 @@ describe('read models over the embedded engines', () => {
       [...first].map((character) => `shipment-${character}`),
     );
     for (let n = 0; n < 100; n += 1) await world.writer.createShipment(n);
-    const models = await world.start({ partitions });
+    const models = await world.startReadModels({ partitions });
     await models.ready;
     await waitUntilCaughtUp(models);
     const position = await world.writer.createShipment(100);
@@ -126,8 +127,8 @@ describe('read models over the embedded engines', () => {
 
   it('measure their work', async () => {
     const metrics = new RecordedMetrics();
-    const value = (name: string, model: string) => metrics.value(`read_model_${name}{read_model="${model}"}`);
-    const models = await world.start({ metrics });
+    const value = (name: string, model: string) => metrics.getValue(`read_model_${name}{read_model="${model}"}`);
+    const models = await world.startReadModels({ metrics });
     await world.writer.createShipment(1);
     await world.writer.recordMilestone(1, 'a');
     await world.writer.appendBodies(1, { type: 'shipment.unknown.v1', data: {} });
@@ -137,19 +138,19 @@ describe('read models over the embedded engines', () => {
       expect(value('events_projected_total', model)).toBe(3);
       expect(value('batch_seconds', model)).toBeGreaterThan(0);
       expect(value('lag_seconds', model)).toBe(0);
-      expect(metrics.value(`retries_total{what="projecting ${model}"}`)).toBe(0);
+      expect(metrics.getValue(`retries_total{what="projecting ${model}"}`)).toBe(0);
     }
   });
 
   it('refuse unknown names', async () => {
-    const models = await world.start();
+    const models = await world.startReadModels();
     await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
     await expect(models.digestRows('nothing')).rejects.toThrow(UnknownReadModel);
   });
 
   describe('a rebuild', () => {
     it('continues during reads and writes, and never returns older data', async () => {
-      const models = await world.start({ graceMs: 100 });
+      const models = await world.startReadModels({ graceMs: 100 });
       for (let n = 0; n < 50; n += 1) await world.writer.createShipment(n, { external_id: String(n) });
       let created = 50;
       let done = false;
@@ -182,12 +183,12 @@ describe('read models over the embedded engines', () => {
 
     it('leaves nothing of the previous generation', async () => {
       await world.writer.createShipment(1);
-      const models = await world.start({ graceMs: 50 });
+      const models = await world.startReadModels({ graceMs: 50 });
       await rebuildAndWait(models, 'shipments');
       const names = () => world.engine.documentStore.collectionNames('shipments.');
       await waitUntilTrue(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
-        name: CHECKPOINTS.name,
+        name: CHECKPOINTS_COLLECTION.name,
         indexes: [],
       });
       await eventually(async () => {
@@ -198,7 +199,7 @@ describe('read models over the embedded engines', () => {
     });
 
     it('requested twice runs once', async () => {
-      const models = await world.start({ graceMs: 50 });
+      const models = await world.startReadModels({ graceMs: 50 });
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
       expect(two).toEqual(one);
@@ -207,9 +208,9 @@ describe('read models over the embedded engines', () => {
 
     it('can be requested by a process that does not project, which then follows it', async () => {
       await world.writer.createShipment(1, { external_id: 'one' });
-      const projecting = await world.start({ leases: world.createLeasesOfNextProcess(), graceMs: 100 });
+      const projecting = await world.startReadModels({ leases: world.createLeasesOfNextProcess(), graceMs: 100 });
       await projecting.ready;
-      const querying = await world.start({ project: false, graceMs: 100 });
+      const querying = await world.startReadModels({ project: false, graceMs: 100 });
       await querying.ready;
       await querying.rebuild('shipments');
       await waitUntilTrue(async () => (await querying.list())[0]?.generation === 2);
@@ -223,9 +224,9 @@ describe('read models over the embedded engines', () => {
   describe('several processes', () => {
     it('take over from each other, one at a time', async () => {
       const leases = world.createLeasesOfNextProcess();
-      const first = await world.start({ leases });
+      const first = await world.startReadModels({ leases });
       await first.ready;
-      const second = await world.start({ leases });
+      const second = await world.startReadModels({ leases });
       await second.ready;
       let position = await world.writer.createShipment(1);
       expect(await second.progress.reached('shipments', position, WAIT)).toBe(true);

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
-import type { ParkedShipment, ReadModelStatus } from '@tracking/contracts';
+import type { EventType, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
 import {
   type Clock,
-  type Collection,
   type DocumentStore,
   type EventStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
   type Position,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
@@ -21,13 +19,18 @@ import {
   toLogPosition,
   type RetryOutcome,
 } from '@tracking/subscriptions';
-import { ProjectionMetrics, StreamScopes } from './batch-projector.ts';
+import { ProjectionMetrics, StreamScopeCache } from './batch-projector.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle, type LifecycleOptions } from './lifecycle.ts';
-import { CheckpointPoller } from './projection-progress.ts';
+import { followProjections, ProjectedPartitions, type ProjectionOperations } from './projected-partitions.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
-import { Collections, type ReadModelRow } from './read-model.ts';
+import { Collections } from './read-model.ts';
+import { createTakeoverAges, type FindTimeAfter } from './takeover-age.ts';
+import { computeRowDigest, type RowDigest } from './row-digest.ts';
 import {
+  findReadModelName,
+  listReadModelsOfEvents,
   type OpenReadModels,
   openReadModels,
   READ_MODEL_NAMES,
@@ -35,10 +38,13 @@ import {
   type ReadModelQueries,
 } from './registry.ts';
 
+/** Name of the group of leases that processes with projections share. */
+export const READ_MODEL_LEASES = 'read_models';
+
 export interface ReadModelsOptions {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -68,6 +74,11 @@ export interface ReadModelsOptions {
   readonly maxWaiters?: number;
   /** Milliseconds for which published events are kept, counted from `created_at`. Defaults to no limit. */
   readonly eventRetentionMs?: number;
+  /**
+   * Returns the time at which the first event after a position was recorded; undefined if there is none. Without the
+   * function, the process does not know how old rows are during a takeover.
+   */
+  readonly findTimeAfter?: FindTimeAfter;
   /** Milliseconds between sweeps of expired published events. Defaults to 30 minutes. */
   readonly sweepEveryMs?: number;
 }
@@ -96,10 +107,16 @@ export interface ReadModelProgress {
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
   /**
-   * Returns the position up to which the queried rows contain all events; undefined before the first event. @throws
-   * Unavailable
+   * Returns the position up to which the queried rows contain all events; undefined before the first event.
+   * @throws Unavailable
    */
   place(model: ReadModelName): Promise<HandledPosition | undefined>;
+  /**
+   * Returns the milliseconds since the first event was recorded that the queried rows may lack, about 0 if they lack
+   * none, while a process takes over the projection of the read model from another; undefined at all other times.
+   * @throws Unavailable
+   */
+  findTakeoverAge(model: ReadModelName): Promise<number | undefined>;
 }
 
 /** All read models of one process, with their queries. If the process runs projections, also their projections. */
@@ -111,6 +128,7 @@ export class ReadModels {
   private readonly rows: OpenReadModels['rows'];
   private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
   private readonly generations: Generations;
+  private readonly projected = new ProjectedPartitions();
   private readonly parkedStreams: ParkedStreams;
   private readonly sweeper: EventSweeper | undefined;
   private readonly stopping = new AbortController();
@@ -130,17 +148,19 @@ export class ReadModels {
 
     this.rows = rows;
     this.queries = queries;
+    const ages = createTakeoverAges(rows, options);
     this.progress = {
-      reached: (model, position, timeoutMs) => rows[model].progress.reached(position, timeoutMs),
+      reached: (model, position, timeoutMs) => rows[model].progress.waitUntilReached(position, timeoutMs),
       place: (model) => rows[model].progress.currentHandledPosition(),
+      findTakeoverAge: (model) => ages.get(model)?.measure() ?? Promise.resolve(undefined),
     };
     this.lifecycles = new Map(options.project === false ? [] : this.createLifecycles(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
     if (options.project !== false && eventRetentionMs !== undefined) {
       this.sweeper = new EventSweeper({ ...options, active: rows.published_events });
-      this.sweeper.job.start();
+      this.sweeper.job.startRounds();
     }
-    this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.start(name))).then(() => undefined);
+    this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.startReadModel(name))).then(() => undefined);
   }
 
   /** Starts the read models. Resolves immediately; it waits for unavailable engines in the background. See `ready`. */
@@ -154,7 +174,20 @@ export class ReadModels {
    * @throws Busy if too many reads wait already
    */
   async waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean> {
-    const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
+    return this.waitForReadModels(READ_MODEL_NAMES, position, timeoutMs);
+  }
+
+  /**
+   * Returns true if the read models from which clients read the data of these types of events contain all events up to
+   * the position, now or within the timeout.
+   * @throws Busy if too many reads wait already
+   */
+  waitForReadModelsOfEvents(position: Position, timeoutMs: number, types: ReadonlySet<EventType>): Promise<boolean> {
+    return this.waitForReadModels(listReadModelsOfEvents(types), position, timeoutMs);
+  }
+
+  private async waitForReadModels(names: readonly ReadModelName[], position: Position, timeoutMs: number) {
+    const all = await Promise.all(names.map((name) => this.progress.reached(name, position, timeoutMs)));
     return all.every(Boolean);
   }
 
@@ -205,15 +238,32 @@ export class ReadModels {
    */
   async digestRows(name: string): Promise<RowDigest> {
     const active = this.rows[this.requireReadModelName(name)];
-    return digest(await active.openActiveRows(), active.progress.generation ?? 0);
+    return computeRowDigest(await active.openActiveRows(), active.progress.generation ?? 0);
+  }
+
+  /** Operations for processes that only query and follow the projections of this process. */
+  get operations(): ProjectionOperations {
+    return { progress: { follow: (_request, onMessage, signal) => this.projected.follow(onMessage, signal) } };
+  }
+
+  /**
+   * Follows the projections of another process until the signal aborts. Reads then wait for its reports instead of
+   * polling its checkpoints.
+   */
+  followProjections(operations: ProjectionOperations, signal: AbortSignal): Promise<void> {
+    const findProgress = (readModel: string) => {
+      const name = findReadModelName(readModel);
+      return name === undefined ? undefined : this.rows[name].progress;
+    };
+    return followProjections(operations, findProgress, signal);
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. Queries remain available. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.sweeper?.job.stop();
+    await this.sweeper?.job.stopRounds();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
-    for (const { progress } of Object.values(this.rows)) progress.close();
+    for (const { progress } of Object.values(this.rows)) progress.endWaits();
   }
 
   private *createLifecycles(
@@ -222,18 +272,19 @@ export class ReadModels {
   ): Iterable<[string, Lifecycle]> {
     const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / shared.partitions.length);
     const metrics = new ProjectionMetrics(options.metrics);
-    const scopes = new StreamScopes(options.eventStore);
+    const scopes = new StreamScopeCache(options.eventStore);
+    const { projected } = this;
     for (const [name, rows] of Object.entries(this.rows)) {
-      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, scopes, metrics })];
+      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, scopes, metrics, projected })];
     }
   }
 
   /** Resolves when the read model can be queried. */
-  private async start(name: ReadModelName): Promise<void> {
+  private async startReadModel(name: ReadModelName): Promise<void> {
     const lifecycle = this.lifecycles.get(name);
     if (lifecycle !== undefined) return lifecycle.start();
     const { metrics, logger } = this.options;
-    const countRetry = retryCounter(metrics);
+    const countRetry = createRetryCounter(metrics);
     const onFailure = (error: unknown) => {
       countRetry('finding read models');
       logger.warn(
@@ -265,47 +316,8 @@ export class ReadModels {
   }
 
   private requireReadModelName(name: string): ReadModelName {
-    const known = READ_MODEL_NAMES.find((each) => each === name);
+    const known = findReadModelName(name);
     if (!known) throw new UnknownReadModel(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
-}
-
-const DIGEST_PAGE_ROWS = 1_000;
-
-export interface RowDigest {
-  readonly generation: number;
-  readonly rows: number;
-  /** SHA-256 of all rows in id order, in hex. The members of each object are sorted by name. */
-  readonly sha256: string;
-}
-
-/**
- * Computes a digest of all rows. Equal rows have equal digests in every engine and generation. Rows must not change
- * during the computation.
- */
-async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
-  const hash = createHash('sha256');
-  let count = 0;
-  let after: readonly string[] | undefined;
-  for (;;) {
-    const page = await rows.find({
-      filter: {},
-      sort: { fields: ['id'] },
-      limit: DIGEST_PAGE_ROWS,
-      ...(after && { after }),
-    });
-    for (const row of page) hash.update(`${toCanonicalJson(row)}\n`);
-    count += page.length;
-    const last = page[page.length - 1];
-    if (page.length < DIGEST_PAGE_ROWS || !last) return { generation, rows: count, sha256: hash.digest('hex') };
-    after = [last.id];
-  }
-}
-
-function toCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => {
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }

@@ -1,7 +1,15 @@
+import type { EventType } from '@tracking/contracts';
+import type { CollectionSpec, DocumentStore } from '@tracking/ports';
+import {
+  CHECKPOINTS_COLLECTION,
+  PARKED_STREAMS_COLLECTION,
+  PARTITION_LAYOUTS_COLLECTION,
+} from '@tracking/subscriptions';
 import { ActiveRows, type ActiveRowsOptions } from './active-rows.ts';
 import { DeadlineQueries, deadlinesModel } from './deadlines.ts';
 import { DocumentQueries, documentsModel } from './documents.ts';
 import { ExceptionQueries, exceptionsModel } from './exceptions.ts';
+import { listRowCollections } from './generations.ts';
 import { MilestoneQueries, milestonesModel } from './milestones.ts';
 import { EventQueries } from './published-events/event-queries.ts';
 import { publishedEventsModel } from './published-events/published-event-rows.ts';
@@ -27,6 +35,40 @@ export type ReadModelQueries = { readonly [R in RegisteredReadModel as R['name']
 
 export const READ_MODEL_NAMES: readonly ReadModelName[] = READ_MODELS.map(({ name }) => name);
 
+/** Returns the name if this version has such a read model. */
+export function findReadModelName(name: string): ReadModelName | undefined {
+  return READ_MODEL_NAMES.find((known) => known === name);
+}
+
+/** Read models of all events: shipments are in every event, and clients list the events themselves. */
+const READ_MODELS_OF_ALL_EVENTS = ['shipments', 'published_events'] as const;
+/** Read model of the resource in an event, by the first word of the type of the event. */
+const READ_MODEL_BY_RESOURCE: Readonly<Record<string, ReadModelName>> = {
+  milestone: 'milestones',
+  exception: 'exceptions',
+  document: 'documents',
+};
+
+/** Returns the read models from which clients read the data of these types of events. */
+export function listReadModelsOfEvents(types: Iterable<EventType>): readonly ReadModelName[] {
+  const ofResources = [...types].flatMap((type) => READ_MODEL_BY_RESOURCE[type.split('.', 1)[0] ?? ''] ?? []);
+  return [...new Set([...READ_MODELS_OF_ALL_EVENTS, ...ofResources])];
+}
+
+/**
+ * Returns the indexed collections of read models: the progress of all subscriptions, and the rows of all generations
+ * in use. @throws Unavailable
+ */
+export async function listReadModelCollections(store: DocumentStore): Promise<readonly CollectionSpec[]> {
+  const models = READ_MODELS.map(({ model }) => model);
+  return [
+    CHECKPOINTS_COLLECTION,
+    PARKED_STREAMS_COLLECTION,
+    PARTITION_LAYOUTS_COLLECTION,
+    ...(await listRowCollections(store, models)),
+  ];
+}
+
 export interface OpenReadModels {
   readonly rows: Readonly<Record<ReadModelName, ActiveRows<ReadModelRow>>>;
   readonly queries: ReadModelQueries;
@@ -50,5 +92,5 @@ function registerReadModel<R extends ReadModelRow, N extends string, Q>(
     const rows = new ActiveRows(model, parts);
     return { rows, queries: new Queries(rows) };
   };
-  return { name: model.name, open };
+  return { name: model.name, model: model as unknown as ReadModel, open };
 }

@@ -82,7 +82,7 @@ export async function scanRanges<R extends Document>(
       rows.scan({ ...toQuery(rest, filter, wanted - documents.length), visit, maxBytes }),
     );
     const merged = mergeScans(scans, part);
-    documents = uniqueById([...documents, ...merged.documents]);
+    documents = removeDuplicates([...documents, ...merged.documents]);
     after = merged.next;
     if (after === undefined || documents.length >= wanted || scans.some(({ isCut }) => isCut)) break;
   }
@@ -143,13 +143,13 @@ function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], par
 
 /** Sorts the rows in the order of the part and removes duplicates. */
 function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
-  return uniqueById(rows).sort((one, other) =>
+  return removeDuplicates(rows).sort((one, other) =>
     compareSortValues(readSortValues(one, part), readSortValues(other, part), part),
   );
 }
 
 /** Removes duplicates. A row that is written during the read can appear in two ranges, or twice in one range. */
-function uniqueById<R extends Document>(rows: readonly R[]): R[] {
+function removeDuplicates<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 

@@ -6,7 +6,7 @@ import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-co
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import {
-  createActiveRows,
+  createFixedRowSource,
   toDay,
   sortRecords,
   matchesFilter,
@@ -62,7 +62,7 @@ export class ChangingRows {
     this.touched.clear();
     const begun = this.written;
     this.enough = begun + MAX_WRITES_PER_LIST;
-    const seen = await this.read({ filter, order, bounds });
+    const seen = await this.readList({ filter, order, bounds });
     const untouched = (records: readonly ShipmentRecord[]) =>
       records.filter(({ id }) => !this.touched.has(id)).map(({ id }) => id);
     const expected = untouched(sortRecords(before, order));
@@ -72,13 +72,13 @@ export class ChangingRows {
     return { steady: expected.length, changes: this.written - begun };
   }
 
-  private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
-    const queries = new ShipmentQueries(createActiveRows(this.wrapRows()), bounds);
+  private async readList({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
+    const queries = new ShipmentQueries(createFixedRowSource(this.wrapRows()), bounds);
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
     for (let pages = 0; pages < MAX_PAGES_PER_LIST; pages += 1) {
       const limit = 1 + Math.floor(this.random() * 20);
-      const { items, next } = await queries.list(ACME_LIVE, { filter, order, limit, after });
+      const { items, next } = await queries.listShipments(ACME_LIVE, { filter, order, limit, after });
       expect(items.length).toBeLessThanOrEqual(limit);
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
@@ -113,7 +113,7 @@ export class ChangingRows {
   private changeAfterRead<T>(at: () => Promise<T>, rowsIn: (found: T) => readonly ShipmentRow[]): Promise<T> {
     const looked = this.last.then(async () => {
       const found = await at();
-      await this.write(rowsIn(found));
+      await this.writeChanges(rowsIn(found));
       return found;
     });
     this.last = looked.catch(() => undefined);
@@ -124,7 +124,7 @@ export class ChangingRows {
    * Moves rows into, out of and within the list; creates and deletes some rows.
    * @param found rows that were just read; many changes affect these rows, because they may be read again
    */
-  private async write(found: readonly ShipmentRow[]): Promise<void> {
+  private async writeChanges(found: readonly ShipmentRow[]): Promise<void> {
     if (this.written >= this.enough) return;
     const { random } = this;
     const isOpen = ({ id }: ShipmentRecord) => !this.steady.has(id);

@@ -98,20 +98,20 @@ export class VisitCountingRows<R extends Document> implements Pick<
       if (!isScalar(condition)) break;
     }
     const key = JSON.stringify([range, sort]);
-    const known = this.ranges.get(key) ?? sortRows(this.rowsInRange(range), sort);
+    const known = this.ranges.get(key) ?? sortRows(this.listRowsInRange(range), sort);
     this.ranges.set(key, known);
     return known;
   }
 
   /** Narrows the range field by field, so that entries with the same beginning are searched only once. */
-  private rowsInRange(range: Filter): readonly R[] {
+  private listRowsInRange(range: Filter): readonly R[] {
     const conditions = Object.entries(range);
     const last = conditions.pop();
     if (last === undefined) return this.rows;
     const key = JSON.stringify(range);
     const known =
       this.ranges.get(key) ??
-      this.rowsInRange(Object.fromEntries(conditions)).filter(toPredicate({ [last[0]]: last[1] }));
+      this.listRowsInRange(Object.fromEntries(conditions)).filter(toPredicate({ [last[0]]: last[1] }));
     this.ranges.set(key, known);
     return known;
   }

@@ -1,27 +1,30 @@
 import { Unavailable } from '@tracking/ports';
 import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
-/** Decides, before every operation of a store, whether the operation works or fails. */
-type FaultPlan = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
+/** Decides, before every operation on a collection, whether the operation works or fails. */
+type FaultPlan = (operation: 'read' | 'write', collection: string) => 'works' | 'fails' | 'works_and_fails';
 
 /**
  * Wraps a document store so that operations fail before or after they take effect, and batches may be applied
  * partially.
  */
 export function injectFaults(store: DocumentStore, trouble: FaultPlan): DocumentStore {
-  const through = async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
-    const outcome = trouble(operation);
-    if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
-    const result = await action();
-    if (outcome === 'works_and_fails') throw new Unavailable('document store', 'in trouble, afterwards');
-    return result;
-  };
+  const throughTo =
+    (collection: string) =>
+    async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
+      const outcome = trouble(operation, collection);
+      if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
+      const result = await action();
+      if (outcome === 'works_and_fails') throw new Unavailable('document store', 'in trouble, afterwards');
+      return result;
+    };
   return {
     collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
+      const through = throughTo(spec.name);
       const inner = await through('read', () => store.collection<T>(spec));
       return {
         get: (id) => through('read', () => inner.get(id)),
-        getMany: (ids) => through('read', () => inner.getMany(ids)),
+        getMany: (ids, shards) => through('read', () => inner.getMany(ids, shards)),
         find: (query) => through('read', () => inner.find(query)),
         findWithin: (query, maxBytes) => through('read', () => inner.findWithin(query, maxBytes)),
         count: (filter, options) => through('read', () => inner.count(filter, options)),
@@ -41,8 +44,8 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
         },
       };
     },
-    collectionNames: (prefix) => through('read', () => store.collectionNames(prefix)),
-    dropCollection: (name) => through('write', () => store.dropCollection(name)),
+    collectionNames: (prefix) => throughTo(prefix)('read', () => store.collectionNames(prefix)),
+    dropCollection: (name) => throughTo(name)('write', () => store.dropCollection(name)),
     close: () => Promise.resolve(),
   };
 }

@@ -13,8 +13,8 @@ import type { ScanBounds } from '../src/walked-ranges.ts';
 import { toDay, createSeededRandom } from './listed-shipments.ts';
 import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createToken } from './shipment-events.ts';
 
-const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
-const TYPES = EXCEPTION_TYPES.slice(0, 5);
+const ASSIGNEE_SAMPLES = [null, null, 'ann@example.com', 'team customs'];
+const EXCEPTION_TYPE_SAMPLES = EXCEPTION_TYPES.slice(0, 5);
 
 /**
  * Creates an exception. Any two filters match some exceptions in common, and several exceptions have the same opening
@@ -24,9 +24,9 @@ export function createRandomException(n: number, random: () => number): Shipment
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return createException(Math.floor(n / 4), `-${n % 4}`, {
     status: one(EXCEPTION_STATUSES),
-    type: one(TYPES),
+    type: one(EXCEPTION_TYPE_SAMPLES),
     severity: one(SEVERITIES),
-    assignee: one(ASSIGNEES),
+    assignee: one(ASSIGNEE_SAMPLES),
     opened_at: toDay(Math.floor(random() * 30)),
   });
 }
@@ -57,7 +57,7 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { status: EXCEPTION_STATUSES },
   { type: ['eta_slip'] },
   { type: ['lost'] },
-  { type: TYPES.slice(1, 4) },
+  { type: EXCEPTION_TYPE_SAMPLES.slice(1, 4) },
   // This filter has more types than the maximum number of index ranges.
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
@@ -122,7 +122,7 @@ export async function readExceptions(
   const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) }, bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
-    const { items, next } = await queries.list(ACME_LIVE, { ...query, after });
+    const { items, next } = await queries.listExceptions(ACME_LIVE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     // The limit of pages stops a list that repeats pages forever.
     expect(ids.length).toBeLessThan(PAGE_SIZE);

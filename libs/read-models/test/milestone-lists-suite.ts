@@ -7,18 +7,18 @@ import {
   readMilestonePage,
   TIMELINE_FIELDS,
 } from '../src/milestones.ts';
-import { type SortValues, rowsCollection } from '../src/read-model.ts';
+import { type SortValues, createRowsCollectionSpec } from '../src/read-model.ts';
 import { ACME_LIVE, OTHER_WORKSPACE } from './shipment-events.ts';
 
 const SHIPMENT_ID = 'shp_ours';
-const CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
+const CLASSIFIER_SAMPLES: readonly Classifier[] = ['actual', 'estimated', 'planned'];
 const CONTAINER_NUMBERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
 
 /** Unsorted milestones of two shipments and of a shipment in another scope. Several milestones have equal times. */
 const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   const isOurs = n % 4 !== 0;
   const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;
-  const classifier = CLASSIFIERS[n % 3] as Classifier;
+  const classifier = CLASSIFIER_SAMPLES[n % 3] as Classifier;
   const facts = {
     shipment_id: isOurs ? SHIPMENT_ID : 'shp_theirs',
     classifier,
@@ -39,7 +39,7 @@ const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
 });
 
 type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
-const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((classifiers) =>
+const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIER_SAMPLES].flatMap((classifiers) =>
   CONTAINER_NUMBERS.flatMap((container) =>
     [false, true].flatMap((include_superseded) =>
       [false, true].map((include_retracted): MilestoneFilter => ({
@@ -52,11 +52,11 @@ const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].fl
   ),
 );
 
-/** Tests that milestone lists of a store match the reference filters. @param open returns the rows; called once */
+/** Tests that a document store lists the same milestones as plain filters over all rows. @param open called once */
 export function defineMilestoneListTests(open: () => DocumentStore): void {
   let rows: Collection<MilestoneRow>;
   beforeAll(async () => {
-    rows = await open().collection<MilestoneRow>(rowsCollection(milestonesModel, 1));
+    rows = await open().collection<MilestoneRow>(createRowsCollectionSpec(milestonesModel, 1));
     await rows.writeMany(MILESTONE_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
@@ -64,7 +64,7 @@ export function defineMilestoneListTests(open: () => DocumentStore): void {
     'filtered by %s',
     async (_title, query) => {
       const asked = MILESTONE_ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) =>
-        keyOf(a) < keyOf(b) ? -1 : 1,
+        createSortKey(a) < createSortKey(b) ? -1 : 1,
       );
       expect(await readAllPages(query)).toEqual(asked.map(({ id }) => id));
     },
@@ -92,6 +92,6 @@ function matchesQuery(row: MilestoneRow, query: MilestoneFilter): boolean {
   );
 }
 
-function keyOf(row: MilestoneRow): string {
+function createSortKey(row: MilestoneRow): string {
   return TIMELINE_FIELDS.map((field) => String(row[field]).padStart(4, '0')).join(' ');
 }

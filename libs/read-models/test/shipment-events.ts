@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
+import { EMPTY_MILESTONE_DETAILS, EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
 import type {
   DocumentRecord,
   JsonObject,
@@ -46,6 +46,8 @@ export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> 
     destination_port: 'NLRTM',
     etd: null,
     eta: null,
+    etd_precision: 'time',
+    eta_precision: 'time',
     shipper: { name: 'Shipper', external_id: null },
     consignee: null,
     references: [],
@@ -57,6 +59,7 @@ export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> 
     atd: null,
     ata: null,
     original_eta: null,
+    original_eta_precision: 'time',
     last_milestone: null,
     open_exceptions_count: 0,
     documents_count: 0,
@@ -85,6 +88,8 @@ export function createMilestone(n: number, id: string, fields: Partial<Milestone
     vessel: null,
     voyage: null,
     note: null,
+    ...EMPTY_MILESTONE_DETAILS,
+    reported_at: '2026-03-02T09:00:00.000Z',
     recorded_at: '2026-03-02T09:00:00.000Z',
     recorded_by: { type: 'service_account', id: 'sva_1' },
     retracted_at: null,
@@ -177,7 +182,7 @@ export class ShipmentEventWriter {
     });
   }
 
-  change(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
+  changeShipment(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
     const changes = Object.fromEntries(Object.entries(to).map(([field, value]) => [field, { from: null, to: value }]));
     return this.appendBodies(n, { type: 'shipment.changed.v1', data: { changes: changes as unknown as Changes } });
   }
@@ -187,12 +192,14 @@ export class ShipmentEventWriter {
     id: string,
     fields: Partial<Milestone> = {},
     supersedes: readonly string[] = [],
+    drops: readonly string[] = [],
   ): Promise<Position> {
-    const data = { milestone: createMilestone(n, id, fields), supersedes, last: { containers: [] } };
+    const last = { containers: [] };
+    const data = { milestone: createMilestone(n, id, fields), supersedes, last, ...(drops.length > 0 && { drops }) };
     return this.appendBodies(n, { type: 'milestone.recorded.v1', data });
   }
 
-  open(n: number, opened: ShipmentException): Promise<Position> {
+  openException(n: number, opened: ShipmentException): Promise<Position> {
     return this.appendBodies(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
   }
 

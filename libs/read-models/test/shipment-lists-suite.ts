@@ -1,6 +1,6 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
-import { rowsCollection } from '../src/read-model.ts';
+import { createRowsCollectionSpec } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
@@ -18,8 +18,8 @@ import {
 } from './listed-shipments.ts';
 import { ACME_LIVE } from './shipment-events.ts';
 
-const ROWS = createRandomRows(100);
-const LIVE_RECORDS = ROWS.filter(
+const SHIPMENT_ROWS = createRandomRows(100);
+const LIVE_RECORDS = SHIPMENT_ROWS.filter(
   (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
 ).map(({ record }) => record);
 const FILTER_PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
@@ -49,6 +49,8 @@ const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
   { active: false, has_open_exceptions: false },
   { status: ['arrived', 'pending', 'in_transit'], origin_port: 'CNSHA' },
   { status: ['arrived', 'pending', 'cancelled'], words: ['ma'] },
+  { mode: ['air', 'ocean', 'rail'] },
+  { mode: ['air', 'ocean', 'rail'], incoterm: ['DAP', 'FOB'], status: ['arrived', 'pending', 'in_transit'] },
 ];
 /** Low limits, so that lists need many scans and the plan changes while a list is read. */
 const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
@@ -61,14 +63,14 @@ const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, 
 const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
 
 /**
- * Tests that shipment lists of a store match the reference filters, for each filter and each pair of filters.
+ * Tests that a document store lists the same shipments as plain filters over all rows, for each filter and each pair.
  * @param open returns the store; called once
  */
 export function defineShipmentListTests(open: () => DocumentStore): void {
   let rows: Collection<ShipmentRow>;
   beforeAll(async () => {
-    rows = await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 1));
-    await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
+    rows = await open().collection<ShipmentRow>(createRowsCollectionSpec(shipmentsModel, 1));
+    await rows.writeMany(SHIPMENT_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
   it.each([
@@ -104,7 +106,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     let changing: ChangingRows;
     beforeAll(async () => {
       changing = new ChangingRows(
-        await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 2)),
+        await open().collection<ShipmentRow>(createRowsCollectionSpec(shipmentsModel, 2)),
         createSeededRandom(11),
       );
       await changing.createRows(240);

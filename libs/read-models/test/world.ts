@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import type { LifecycleOptions } from '../src/lifecycle.ts';
-import { StreamScopes } from '../src/batch-projector.ts';
+import { StreamScopeCache } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { ShipmentEventWriter } from './shipment-events.ts';
@@ -25,7 +25,7 @@ export class ReadModelsTestBed {
     return new ReadModelsTestBed(folder, engine, new ShipmentEventWriter(engine.eventStore));
   }
 
-  async start(options: Partial<ReadModelsOptions> = {}): Promise<ReadModels> {
+  async startReadModels(options: Partial<ReadModelsOptions> = {}): Promise<ReadModels> {
     const readModels = await ReadModels.start({ ...this.readModelsOptions(), ...options });
     this.started.push(readModels);
     return readModels;
@@ -39,7 +39,7 @@ export class ReadModelsTestBed {
 
   readModelsOptions(): ReadModelsOptions & Pick<LifecycleOptions, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
-    const scopes = new StreamScopes(eventStore);
+    const scopes = new StreamScopeCache(eventStore);
     return {
       eventStore,
       documentStore,

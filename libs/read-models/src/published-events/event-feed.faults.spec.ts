@@ -60,14 +60,14 @@ describe('following the events', () => {
   let failures: number;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
     bodies = new Bodies();
     feeds = [];
     failures = 0;
   });
   afterEach(async () => {
-    for (const feed of feeds) feed.close();
+    for (const feed of feeds) feed.endFollowers();
     await world.close();
   });
 
@@ -81,7 +81,7 @@ describe('following the events', () => {
   }
 
   async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: Scope = ACME_LIVE) {
-    const followed = await feed.follow(
+    const followed = await feed.followEvents(
       scope,
       filter,
       after === undefined || after === 'beginning' ? after : { id: after },
@@ -99,7 +99,7 @@ describe('following the events', () => {
 
   async function all(filter: FollowFilter = {}, scope: Scope = ACME_LIVE): Promise<string[]> {
     await waitUntilCaughtUp(models);
-    const page = await models.queries.published_events.list(scope, { filter, limit: 100_000 });
+    const page = await models.queries.published_events.listEvents(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
   }
 
@@ -157,7 +157,7 @@ describe('following the events', () => {
     expect(await next(await follow(feed, 'beginning'), 103)).toEqual(ids);
     expect(await next(await follow(feed, ids[1]), 101)).toEqual(ids.slice(2));
     const [theirs = ''] = await all({}, OTHER_WORKSPACE);
-    for (const id of [theirs, 'evt_none', '']) expect(await feed.follow(ACME_LIVE, {}, { id })).toBeUndefined();
+    for (const id of [theirs, 'evt_none', '']) expect(await feed.followEvents(ACME_LIVE, {}, { id })).toBeUndefined();
   });
 
   it('reports an event to resume after, even if few events match', async () => {
@@ -232,13 +232,13 @@ describe('following the events', () => {
     const events = new PublishedEvents(models, bodies.make);
     const listed: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await events.list(ACME_LIVE, { filter: {}, limit: 40, after });
+      const page = await events.listEvents(ACME_LIVE, { filter: {}, limit: 40, after });
       listed.push(...page.items.map(({ id }) => id));
       if (page.next === undefined) break;
       after = page.next;
     }
     expect(listed).toEqual(expected);
-    const rows = (await models.queries.published_events.list(ACME_LIVE, { filter: {}, limit: 100 })).items;
+    const rows = (await models.queries.published_events.listEvents(ACME_LIVE, { filter: {}, limit: 100 })).items;
     expect((await events.log.makeEvents(rows)).map(({ id }) => id)).toEqual(expected);
   });
 
@@ -266,11 +266,11 @@ describe('following the events', () => {
     await rebuildAndWait(models, 'published_events');
     await writing;
     told.push(...(await next(followed, 100)));
-    feed.close();
+    feed.endFollowers();
     await models.stop();
 
-    models = await world.start({ leases: world.createLeasesOfNextProcess() });
-    const reader = await world.start({ project: false });
+    models = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
+    const reader = await world.startReadModels({ project: false });
     await reader.ready;
     const elsewhere = await follow(feedOf(reader), told.at(-1));
     await milestones(1, 2);
@@ -281,7 +281,7 @@ describe('following the events', () => {
   it.each([1, 2, 3])('neither skips nor repeats events while followers come and go (seed %i)', async (seed) => {
     const chance = random(seed);
     const upTo = (most: number) => Math.floor(chance() * most);
-    const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.start({ project: false }))];
+    const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.startReadModels({ project: false }))];
     const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${createToken(2)}` }];
     for (let n = 0; n < 4; n += 1) await world.writer.createShipment(n);
     await waitUntilCaughtUp(models);

@@ -38,11 +38,11 @@ describe('a feed of events', () => {
       },
     };
     const feed = new EventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
-    const first = await feed.follow(ACME_LIVE, {}, 'beginning');
+    const first = await feed.followEvents(ACME_LIVE, {}, 'beginning');
     expect((await first?.readNextEvents())?.map(({ id }) => id)).toEqual(['evt_late']);
 
     rows = [row('evt_late', '0001'), row('evt_next', '0010')];
-    const second = await feed.follow(ACME_LIVE, {}, 'beginning');
+    const second = await feed.followEvents(ACME_LIVE, {}, 'beginning');
     const seen = (await second?.readNextEvents())?.map(({ id }) => id) ?? [];
     const more = second?.readNextEvents().then((events) => seen.push(...events.map(({ id }) => id)));
     for (let turns = 0; turns < 20; turns += 1) await setImmediate();
@@ -50,6 +50,6 @@ describe('a feed of events', () => {
     first?.stopFollowing();
     second?.stopFollowing();
     await more;
-    feed.close();
+    feed.endFollowers();
   });
 });

@@ -90,7 +90,7 @@ export class EventFeed {
    * @returns undefined if the scope does not contain the event, or no longer contains it
    * @throws Unavailable
    */
-  async follow(
+  async followEvents(
     scope: Scope,
     filter: FollowFilter,
     after?: { readonly id: string } | 'beginning',
@@ -98,7 +98,7 @@ export class EventFeed {
     const place = typeof after === 'object' ? await this.log.positionOfEvent(scope, after.id) : '';
     if (place === undefined) return undefined;
     const events = await this.openScope(scope);
-    const from = after === undefined ? laterPosition(events.start, this.deliveredUpTo) : place;
+    const from = after === undefined ? chooseLaterPosition(events.start, this.deliveredUpTo) : place;
     const followed = new FollowedEvents({
       events,
       from,
@@ -111,7 +111,7 @@ export class EventFeed {
   }
 
   /** Ends all followers. */
-  close(): void {
+  endFollowers(): void {
     this.closing.abort();
     this.recent.wakeAllFollowers();
   }
@@ -133,7 +133,7 @@ export class EventFeed {
   private async openScope(scope: Scope): Promise<ScopeEvents> {
     this.joining += 1;
     try {
-      await this.start();
+      await this.startReader();
       const events = this.recent.openScope(scope, this.readingUpTo);
       events.followers += 1;
       return events;
@@ -144,11 +144,11 @@ export class EventFeed {
 
   private removeFollower(events: ScopeEvents): void {
     events.followers -= 1;
-    if (events.followers === 0) this.recent.close(events);
+    if (events.followers === 0) this.recent.closeScope(events);
   }
 
   /** Starts the shared reader unless it is running. */
-  private start(): Promise<void> {
+  private startReader(): Promise<void> {
     this.started ??= this.startReading().catch((error: unknown) => {
       this.started = undefined;
       throw error;
@@ -158,8 +158,8 @@ export class EventFeed {
 
   private async startReading(): Promise<void> {
     const position = (await this.log.handledPosition()) ?? '';
-    this.deliveredUpTo = laterPosition(this.deliveredUpTo, position);
-    this.readingUpTo = laterPosition(this.readingUpTo, position);
+    this.deliveredUpTo = chooseLaterPosition(this.deliveredUpTo, position);
+    this.readingUpTo = chooseLaterPosition(this.readingUpTo, position);
     // The promise rejects only when the feed is closed and has no followers.
     this.readWhileFollowed().catch(() => undefined);
   }
@@ -180,7 +180,7 @@ export class EventFeed {
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
     await this.waitUntilReadModelsContain(upTo);
     // A follower that joins during this read starts at the end of the read range.
-    this.readingUpTo = laterPosition(upTo, this.readingUpTo);
+    this.readingUpTo = chooseLaterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: MAX_ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
       const events = this.recent.findScopeEvents(row);
@@ -189,10 +189,10 @@ export class EventFeed {
     const made = await this.toFollowedEvents(followed.map(({ row }) => row));
     for (const [index, event] of made.entries()) {
       const events = followed[index]?.events;
-      if (event !== undefined && events !== undefined) this.recent.add(events, event);
+      if (event !== undefined && events !== undefined) this.recent.addEvent(events, event);
     }
-    this.deliveredUpTo = lastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: MAX_ROWS_PER_READ });
-    for (const events of new Set(followed.map((one) => one.events))) events.wake();
+    this.deliveredUpTo = findLastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: MAX_ROWS_PER_READ });
+    for (const events of new Set(followed.map((one) => one.events))) events.wakeFollowers();
   }
 
   /**
@@ -211,10 +211,10 @@ export class EventFeed {
 
   /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
   private readMissedEvents(scope: Scope, filter: FollowFilter, stretch: LogRange) {
-    return this.turns.run(async () => {
+    return this.turns.runLimited(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
       const made = await this.toFollowedEvents(rows);
-      const upTo = lastCompletePosition(rows, rows[made.length], stretch);
+      const upTo = findLastCompletePosition(rows, rows[made.length], stretch);
       return { events: made.filter((event) => event !== undefined), upTo };
     });
   }
@@ -249,7 +249,7 @@ export class EventFeed {
  * Returns the position up to which every event of the range was built.
  * @param left first row of the range whose event was not built
  */
-function lastCompletePosition(
+function findLastCompletePosition(
   rows: readonly PublishedEventRow[],
   left: PublishedEventRow | undefined,
   { upTo, limit }: Pick<LogRange, 'upTo' | 'limit'>,
@@ -264,7 +264,7 @@ function createEventMatcher({ type, shipment_id }: FollowFilter): (event: Follow
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
 }
 
-function laterPosition(a: HandledPosition, b: HandledPosition): HandledPosition {
+function chooseLaterPosition(a: HandledPosition, b: HandledPosition): HandledPosition {
   return a > b ? a : b;
 }
 
@@ -274,7 +274,7 @@ class ConcurrencyLimiter {
 
   constructor(private free: number) {}
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async runLimited<T>(work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((begin) => this.waiting.push(begin));
     try {

@@ -97,8 +97,8 @@ describe('readers of the event log', () => {
       const faults = new Faults();
       const documentStore = unevenly(world.engine.documentStore, createSeededRandom(seed + 1_000));
       const eventStore = faults.in(world.engine.eventStore);
-      const projecting = await world.start({ documentStore, eventStore });
-      const querying = await world.start({ documentStore, project: false });
+      const projecting = await world.startReadModels({ documentStore, eventStore });
+      const querying = await world.startReadModels({ documentStore, project: false });
       await Promise.all([projecting.ready, querying.ready]);
       let isOver = false;
 
@@ -109,7 +109,7 @@ describe('readers of the event log', () => {
           const isLast = isOver;
           const after = seen.at(-1);
           const narrowed = { ...filter, ...(after !== undefined && { after }) };
-          const page = await models.queries.published_events.list(ACME_LIVE, { filter: narrowed, limit });
+          const page = await models.queries.published_events.listEvents(ACME_LIVE, { filter: narrowed, limit });
           seen.push(...page.items.map(({ id }) => id));
           if (isLast && page.next === undefined) return seen;
           await setImmediate();
@@ -120,7 +120,7 @@ describe('readers of the event log', () => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {
           const isLast = isOver;
-          const page = await models.queries.published_events.list(ACME_LIVE, { filter, limit, after });
+          const page = await models.queries.published_events.listEvents(ACME_LIVE, { filter, limit, after });
           for (const { id } of page.items) seen.add(id);
           if (isLast && page.next === undefined) return [...seen];
           after = page.next ?? after;
@@ -133,7 +133,7 @@ describe('readers of the event log', () => {
       );
       const followers = await Promise.all(
         FILTERS.map(async (filter, n) => {
-          const followed = await feeds[n % 2]!.follow(ACME_LIVE, filter, 'beginning');
+          const followed = await feeds[n % 2]!.followEvents(ACME_LIVE, filter, 'beginning');
           const seen: string[] = [];
           const ended = (async () => {
             for (
@@ -203,7 +203,7 @@ describe('readers of the event log', () => {
       await eventually(() => expect(isTold()).toBe(true), { deadlineMs: 5_000 }).catch(() => undefined);
       for (const { leave } of followers) leave();
       await Promise.all(followers.map(({ ended }) => ended));
-      for (const feed of feeds) feed.close();
+      for (const feed of feeds) feed.endFollowers();
       const wrong = [...found, ...followers].flatMap(({ filter, seen }) => {
         const missing = (expected.get(filter) ?? []).filter((id) => !seen.includes(id));
         const repeated = seen.filter((id, at) => seen.indexOf(id) !== at);

@@ -5,7 +5,7 @@ import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
 import { ACME_LIVE, createEvent, createToken } from '../../test/shipment-events.ts';
 import type { ActiveRows } from '../active-rows.ts';
-import { rowsCollection } from '../read-model.ts';
+import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
 import { type PublishedEventRow, publishedEventsModel } from './published-event-rows.ts';
 
@@ -20,7 +20,7 @@ describe('event queries with an event that was handled long after it was stored'
   beforeAll(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
-    rows = await engine.documentStore.collection(rowsCollection(publishedEventsModel, 1));
+    rows = await engine.documentStore.collection(createRowsCollectionSpec(publishedEventsModel, 1));
     await store('day 1, late', 1, '0001', lateAt('0020'));
     await store('day 10', 10, '0010');
     await store('day 20', 20, '0020');
@@ -48,11 +48,11 @@ describe('event queries with an event that was handled long after it was stored'
   /** A generation that has reached the late position. */
   const queries = (place: string) => {
     const progress = { handledPosition: () => place, currentHandledPosition: () => Promise.resolve(place) };
-    const active = { openActiveRows: () => Promise.resolve(rows), retentionStart: () => undefined, progress };
+    const active = { openActiveRows: () => Promise.resolve(rows), getRetentionStart: () => undefined, progress };
     return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
   };
   const listed = async (filter: EventListQuery['filter']) => {
-    const { items } = await queries(lateAt('0020')).list(ACME_LIVE, { filter, limit: 10 });
+    const { items } = await queries(lateAt('0020')).listEvents(ACME_LIVE, { filter, limit: 10 });
     return items.map(({ id }) => names.get(id));
   };
 

@@ -3,7 +3,7 @@ import { type Collection, type Filter, type Position, Unavailable } from '@track
 import { toStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
-import { scopeFilter, type QueryPage, type SortValues } from '../read-model.ts';
+import { createScopeFilter, type QueryPage, type SortValues, toShardValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {
@@ -57,7 +57,7 @@ export class EventQueries {
    * @throws Unavailable, also if `upTo` is not reached yet
    * @throws Busy
    */
-  list(
+  listEvents(
     scope: Scope,
     { filter, limit, after, newestFirst = false }: EventListQuery,
   ): Promise<QueryPage<PublishedEventRow>> {
@@ -65,7 +65,7 @@ export class EventQueries {
       const reached = await this.active.progress.currentHandledPosition();
       if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo)) throw notReachedError();
       if (reached === undefined) return { items: [], next: undefined };
-      const since = laterTimestamp(filter.since, this.active.retentionStart());
+      const since = chooseLaterTimestamp(filter.since, this.active.getRetentionStart());
       const bounded = { ...filter, since, reached };
       const range = await this.findPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
@@ -82,20 +82,20 @@ export class EventQueries {
   }
 
   /** @throws Unavailable */
-  async get(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
-    return this.find(await this.active.openActiveRows(), scope, id);
+  async getEvent(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
+    return this.findEvent(await this.active.openActiveRows(), scope, id);
   }
 
   /** Returns those events of the given ids that belong to the scope. @throws Unavailable */
   async getEvents(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
-    const found = await (await this.active.openActiveRows()).getMany(ids);
+    const found = await (await this.active.openActiveRows()).getMany(ids, toShardValues(scope));
     return found.filter((row) => isInScope(row, scope) && this.isRetained(row));
   }
 
   /** Returns the scope's last event at or before the position. @throws Unavailable, Busy */
   async findNewestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.openActiveRows();
-    const filter = { ...scopeFilter(scope), position: { lte: upTo } };
+    const filter = { ...createScopeFilter(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
     return last && this.isRetained(last) ? last : undefined;
   }
@@ -110,7 +110,7 @@ export class EventQueries {
     { after, upTo, limit }: LogRange,
   ): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
-      const since = this.active.retentionStart();
+      const since = this.active.getRetentionStart();
       return readPage(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
     });
   }
@@ -120,7 +120,7 @@ export class EventQueries {
     return this.readUpTo(upTo, (rows) => {
       const filter = {
         position: { gt: after, lte: upTo },
-        ...createdAtFilter(this.active.retentionStart(), undefined),
+        ...createCreatedAtFilter(this.active.getRetentionStart(), undefined),
       };
       return rows.find({ filter, sort: { fields: ['position'] }, limit });
     });
@@ -150,13 +150,13 @@ export class EventQueries {
     }
   }
 
-  private async find(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
-    const row = await rows.get(id);
+  private async findEvent(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
+    const row = await rows.get(id, toShardValues(scope));
     return row && isInScope(row, scope) && this.isRetained(row) ? row : undefined;
   }
 
   private isRetained({ created_at }: PublishedEventRow): boolean {
-    return created_at >= (this.active.retentionStart() ?? '');
+    return created_at >= (this.active.getRetentionStart() ?? '');
   }
 
   /** Returns the range of positions that a page must read; undefined if the range is empty. */
@@ -167,7 +167,7 @@ export class EventQueries {
     after: SortValues | undefined,
   ): Promise<PositionRange | undefined> {
     const [named, { floor, ceiling }] = await Promise.all([
-      filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
+      filter.after === undefined ? '' : this.findEvent(rows, scope, filter.after).then((row) => row?.position),
       findPositionBounds(rows, scope, {
         // Every page except the first starts after this bound.
         since: after === undefined ? filter.since : undefined,
@@ -197,10 +197,12 @@ async function readPage(
     ...filter
   }: EventListQuery['filter'] & Pick<EventListQuery, 'limit' | 'newestFirst'> & { readonly position: PositionRange },
 ): Promise<readonly PublishedEventRow[]> {
-  const within = { ...createdAtFilter(filter.since, filter.until), position };
+  const within = { ...createCreatedAtFilter(filter.since, filter.until), position };
   const sort = { fields: ['position'], descending: newestFirst };
-  const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit });
-  const pages = await Promise.all(indexFilters(scope, filter).map(find));
+  // The index is named, because the engine could choose the index of the whole scope for one shipment by mistake.
+  const by = filter.shipment_id === undefined ? {} : { index: 'by_stream', shards: toShardValues(scope) };
+  const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit, ...by });
+  const pages = await Promise.all(createIndexFilters(scope, filter).map(find));
   return pages
     .flat()
     .filter((row) => isInScope(row, scope))
@@ -212,13 +214,12 @@ async function readPage(
  * Splits the filter into parts. Each part is one index range in list order, so that a page costs only the rows that it
  * contains.
  */
-function indexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
+function createIndexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
   const types = type && [...new Set(type)];
-  // Without a scope condition, the engine cannot choose the index of the whole scope by mistake.
   if (shipment_id !== undefined) {
     return [{ stream: toStreamName(shipment_id), ...(types && { type: { in: types } }) }];
   }
-  return types ? types.map((each) => ({ ...scopeFilter(scope), type: each })) : [scopeFilter(scope)];
+  return types ? types.map((each) => ({ ...createScopeFilter(scope), type: each })) : [createScopeFilter(scope)];
 }
 
 interface TimeBounds {
@@ -256,7 +257,7 @@ async function findLastPositionBefore(
 ): Promise<Position> {
   const created_at = { lt: addMs(since, -MAX_STORE_DELAY_MS) };
   const sort = { fields: ['created_at', 'position'], descending: true };
-  const [last] = await rows.find({ filter: { ...scopeFilter(scope), created_at }, sort, limit: 1 });
+  const [last] = await rows.find({ filter: { ...createScopeFilter(scope), created_at }, sort, limit: 1 });
   return last?.position ?? '';
 }
 
@@ -273,7 +274,7 @@ async function findFirstPositionAfter(
   if (beyond < until) return undefined;
   const created_at = { gt: beyond };
   const sort = { fields: ['created_at', 'position'] };
-  const [first] = await rows.find({ filter: { ...scopeFilter(scope), created_at }, sort, limit: 1 });
+  const [first] = await rows.find({ filter: { ...createScopeFilter(scope), created_at }, sort, limit: 1 });
   return first?.position;
 }
 
@@ -282,17 +283,17 @@ async function findFirstPositionAfter(
  * its creation.
  */
 async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
-  const filter = { ...scopeFilter(scope), imported: true };
+  const filter = { ...createScopeFilter(scope), imported: true };
   const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
   return last?.position ?? '';
 }
 
-function createdAtFilter(since: Timestamp | undefined, until: Timestamp | undefined): Filter {
+function createCreatedAtFilter(since: Timestamp | undefined, until: Timestamp | undefined): Filter {
   if ((since ?? until) === undefined) return {};
   return { created_at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) } };
 }
 
-function laterTimestamp(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined {
+function chooseLaterTimestamp(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;
 }
 

@@ -22,19 +22,19 @@ describe('the retention of published events', () => {
   async function start(options: Partial<ReadModelsOptions> = {}): Promise<void> {
     const clock = () => new Date(Date.now() + offsetMs);
     const retention = { eventRetentionMs: 30 * DAY_MS, sweepEveryMs: NEVER_MS, graceMs: 100 };
-    models = await world.start({ clock, ...retention, ...options });
+    models = await world.startReadModels({ clock, ...retention, ...options });
     await models.ready;
   }
 
   /** Ids of the stored rows of all scopes. */
   const stored = async () => (await models.digestRows('published_events')).rows;
   const ids = async (filter = {}, scope = ACME_LIVE) =>
-    (await models.queries.published_events.list(scope, { filter, limit: 100 })).items.map(({ id }) => id);
+    (await models.queries.published_events.listEvents(scope, { filter, limit: 100 })).items.map(({ id }) => id);
 
   it('returns no expired event, whether or not its row is deleted', async () => {
     await start();
     await world.writer.createShipment(1);
-    await world.writer.change(1, { house_bill: 'HB' });
+    await world.writer.changeShipment(1, { house_bill: 'HB' });
     await waitUntilCaughtUp(models);
     const all = await ids();
     const [first = '', last = ''] = all;
@@ -45,7 +45,7 @@ describe('the retention of published events', () => {
       expect(await ids(filter)).toEqual([]);
     }
     const { published_events: events } = models.queries;
-    expect([await events.get(ACME_LIVE, last), await ids({ after: first })]).toEqual([undefined, []]);
+    expect([await events.getEvent(ACME_LIVE, last), await ids({ after: first })]).toEqual([undefined, []]);
     const bodies = async (references: readonly EventReference[]) => ({
       covered: references.length,
       events: references.map(({ id }) => ({
@@ -59,14 +59,14 @@ describe('the retention of published events', () => {
     });
     const encode = ({ id }: { readonly id: string }) => Buffer.from(id);
     const feed = new PublishedEvents(models, bodies).createFeed({ encode, onFailure: () => undefined });
-    expect(await feed.follow(ACME_LIVE, {}, { id: first })).toBeUndefined();
-    const followed = await feed.follow(ACME_LIVE, {}, 'beginning');
-    const now = await feed.follow(ACME_LIVE, {});
+    expect(await feed.followEvents(ACME_LIVE, {}, { id: first })).toBeUndefined();
+    const followed = await feed.followEvents(ACME_LIVE, {}, 'beginning');
+    const now = await feed.followEvents(ACME_LIVE, {});
     expect(now?.startedAfter).toBe('beginning');
     const told = followed?.readNextEvents();
     followed?.stopFollowing();
     expect(await told).toEqual([]);
-    feed.close();
+    feed.endFollowers();
     expect(await stored()).toBe(2);
   });
 

@@ -43,7 +43,7 @@ export class FollowedEvents {
   async readNextEvents(): Promise<readonly FollowedEvent[]> {
     const { events, matches, readMissed } = this.parts;
     while (!this.hasLeft) {
-      const recent = events.eventsAfter(this.place);
+      const recent = events.listEventsAfter(this.place);
       if (recent === undefined) {
         const missed = await readMissed(this.place, events.start);
         const some = this.takeBatch(missed.events);
@@ -122,7 +122,7 @@ export class ScopeEvents {
    * Returns the events after the position; undefined if some of them are no longer in memory or were delivered before
    * the first follower joined.
    */
-  eventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
+  listEventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
     while (from > 0 && (this.events[from - 1]?.position ?? '') > position) from -= 1;
@@ -139,7 +139,7 @@ export class ScopeEvents {
     if (first !== undefined) this.start = first.position;
   }
 
-  wake(): void {
+  wakeFollowers(): void {
     const sleeping = [...this.sleeping];
     this.sleeping.clear();
     for (const wake of sleeping) wake();
@@ -160,7 +160,7 @@ export class RecentEvents {
   }
 
   findScopeEvents(scope: Scope): ScopeEvents | undefined {
-    return this.scopes.get(scopeKey(scope));
+    return this.scopes.get(createScopeKey(scope));
   }
 
   /**
@@ -168,18 +168,18 @@ export class RecentEvents {
    * @param start position after which events are kept
    */
   openScope(scope: Scope, start: HandledPosition): ScopeEvents {
-    const key = scopeKey(scope);
+    const key = createScopeKey(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
     return known;
   }
 
-  close(scope: ScopeEvents): void {
+  closeScope(scope: ScopeEvents): void {
     if (this.scopes.get(scope.key) === scope) this.scopes.delete(scope.key);
   }
 
   /** Keeps the event if its scope has followers that started before it. */
-  add(scope: ScopeEvents, event: FollowedEvent): void {
+  addEvent(scope: ScopeEvents, event: FollowedEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
     scope.addEvent(event);
     this.order.push({ scope, bytes: event.bytes.length });
@@ -188,7 +188,7 @@ export class RecentEvents {
   }
 
   wakeAllFollowers(): void {
-    for (const scope of this.scopes.values()) scope.wake();
+    for (const scope of this.scopes.values()) scope.wakeFollowers();
   }
 
   private evictOldestEvents(): void {
@@ -199,6 +199,6 @@ export class RecentEvents {
   }
 }
 
-function scopeKey({ workspace_id, environment }: Scope): string {
+function createScopeKey({ workspace_id, environment }: Scope): string {
   return `${workspace_id}/${environment}`;
 }

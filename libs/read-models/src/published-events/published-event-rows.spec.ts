@@ -33,6 +33,7 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
   ['milestone.corrected.v1', { milestone: actual, previous: actual, last }, undefined],
   ['milestone.retracted.v1', { milestone: actual, restores: [], last }, 'milestone.retracted'],
   ['milestone.retracted.v1', { milestone: estimate, restores: [], last }, undefined],
+  ['milestone.superseded.v1', { supersedes: [], restores: [] }, undefined],
   ['exception.opened.v1', { exception, open_exceptions_count: 1 }, 'exception.opened'],
   ['exception.resolved.v1', { exception, open_exceptions_count: 0 }, 'exception.resolved'],
   ['exception.resolved.v2', { exception_id: exception.id, open_exceptions_count: 0 }, 'exception.resolved'],

@@ -2,17 +2,16 @@ import { ENVIRONMENTS, type EventType, type Scope, type Timestamp } from '@track
 import {
   type Collection,
   type Counter,
-  type Filter,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
-import { LeaderElectedJob, pause } from '@tracking/resilience';
+import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { findAnnouncement, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
-import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope, createScopeFilter } from '../read-model.ts';
 
 /** Row of one public event, with the fields for finding and building the event. Rows never change. */
 export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
@@ -37,7 +36,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
     { name: 'by_stream', fields: ['stream', 'position'] },
     { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
     { name: 'imported', fields: [...SCOPE_FIELDS, 'imported', 'position'], only: 'imported' },
-    // Index of the log over all scopes, for followers.
+    // Index for reading the log of all workspaces and environments in order.
     { name: 'in_order', fields: ['position'] },
   ],
   scoped: true,
@@ -68,9 +67,9 @@ const PAUSE_MS_PER_DELETION_MS = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
-  readonly active: Pick<ActiveRows<ReadModelRow>, 'openActiveRows' | 'retentionStart'>;
+  readonly active: Pick<ActiveRows<ReadModelRow>, 'openActiveRows' | 'getRetentionStart'>;
   readonly sweepEveryMs?: number;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -90,31 +89,38 @@ export class EventSweeper {
       leases,
       lease: 'published-events-sweeper',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'deleting old events',
       intervalMs: sweepEveryMs,
-      round: (ending) => this.sweep(ending),
+      round: (ending) => this.deleteExpiredRows(ending),
     });
   }
 
-  private async sweep(ending: AbortSignal): Promise<void> {
+  private async deleteExpiredRows(ending: AbortSignal): Promise<void> {
     const rows = (await this.parts.active.openActiveRows()) as unknown as Collection<PublishedEventRow>;
-    const before = this.parts.active.retentionStart() ?? '';
+    const before = this.parts.active.getRetentionStart() ?? '';
     for await (const workspace_id of findWorkspaces(rows)) {
       for (const environment of ENVIRONMENTS) {
-        await this.sweepScope(rows, { workspace_id, environment, created_at: { lt: before } }, ending);
+        await this.sweepScope(rows, { workspace_id, environment }, before, ending);
       }
     }
   }
 
-  private async sweepScope(rows: Collection<PublishedEventRow>, filter: Filter, ending: AbortSignal): Promise<void> {
+  private async sweepScope(
+    rows: Collection<PublishedEventRow>,
+    scope: Scope,
+    before: Timestamp,
+    ending: AbortSignal,
+  ): Promise<void> {
+    const guard = createScopeFilter(scope);
+    const filter = { ...guard, created_at: { lt: before } };
     while (!ending.aborted) {
       const started = performance.now();
       const old = await rows.find({ filter, sort: { fields: ['created_at', 'position'] }, limit: DELETE_BATCH_SIZE });
-      await rows.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
+      await rows.writeMany(old.map(({ id }) => ({ kind: 'delete', id, guard })));
       if (old.length > 0) this.deleted.add(old.length);
       if (old.length < DELETE_BATCH_SIZE) return;
-      await pause(PAUSE_MS_PER_DELETION_MS * (performance.now() - started), ending);
+      await pauseFor(PAUSE_MS_PER_DELETION_MS * (performance.now() - started), ending);
     }
   }
 }

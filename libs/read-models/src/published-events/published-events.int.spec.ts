@@ -33,7 +33,7 @@ describe('published events', () => {
   let events: PublishedEvents;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
     events = new PublishedEvents(models, bodies);
     await given();
@@ -102,7 +102,7 @@ describe('published events', () => {
   async function read(query: Omit<EventListQuery, 'after'>, scope: Scope): Promise<string[][]> {
     const pages: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await events.list(scope, { ...query, after });
+      const { items, next } = await events.listEvents(scope, { ...query, after });
       pages.push(items.map(({ id }) => ids.get(id) ?? id));
       if (next === undefined) return pages;
       after = next;
@@ -118,7 +118,7 @@ describe('published events', () => {
   });
 
   it('equal the envelopes that webhooks deliver', async () => {
-    const created = await events.get(ACME_LIVE, idOf('a1'));
+    const created = await events.getEvent(ACME_LIVE, idOf('a1'));
     expect(Object.entries(created ?? {}).map(([name]) => name)).toEqual([
       ...['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id', 'data'],
     ]);
@@ -129,7 +129,7 @@ describe('published events', () => {
       ...ACME_LIVE,
       data: { shipment_id: `shp_${createToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
     });
-    expect(await events.get(ACME_LIVE, idOf('a4'))).toMatchObject({
+    expect(await events.getEvent(ACME_LIVE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
       data: { shipment_version: 5, shipment: { house_bill: 'HB' }, changes: { house_bill: { to: 'HB' } } },
     });
@@ -141,7 +141,7 @@ describe('published events', () => {
     expect(await list({ shipment_id: `shp_${createToken(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
-      expect(await events.get(ACME_LIVE, id)).toBeUndefined();
+      expect(await events.getEvent(ACME_LIVE, id)).toBeUndefined();
     }
   });
 
@@ -225,14 +225,14 @@ describe('published events', () => {
   });
 
   it('report their progress', async () => {
-    expect(await events.reached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
-    expect(await events.reached('f'.repeat(16), 0)).toBe(false);
+    expect(await events.waitUntilReached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
+    expect(await events.waitUntilReached('f'.repeat(16), 0)).toBe(false);
   });
 
   it('omit events that cannot be built', async () => {
     const none = new PublishedEvents(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
-    expect(await none.get(ACME_LIVE, idOf('a1'))).toBeUndefined();
-    expect((await none.list(ACME_LIVE, { filter: {}, limit: 2 })).items).toEqual([]);
+    expect(await none.getEvent(ACME_LIVE, idOf('a1'))).toBeUndefined();
+    expect((await none.listEvents(ACME_LIVE, { filter: {}, limit: 2 })).items).toEqual([]);
   });
 
   it('are the same after a rebuild', async () => {

@@ -39,16 +39,16 @@ export class PublishedEvents {
    * items.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
-    const { items, next } = await this.readModels.queries.published_events.list(scope, query);
+  async listEvents(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
+    const { items, next } = await this.readModels.queries.published_events.listEvents(scope, query);
     const { events, covered } = await this.makeLeadingEvents(items);
     const last = items[covered - 1];
     return { items: events, next: covered < items.length && last !== undefined ? [last.position] : next };
   }
 
   /** @throws Unavailable */
-  async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
-    const found = await this.readModels.queries.published_events.get(scope, id);
+  async getEvent(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
+    const found = await this.readModels.queries.published_events.getEvent(scope, id);
     return found && (await this.makeLeadingEvents([found])).events[0];
   }
 
@@ -59,14 +59,14 @@ export class PublishedEvents {
       page: async (scope: Scope, { types, since, until, upTo, after, limit }: LogPage) => {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
         if (type.length === 0 || upTo === '') return { events: [], next: null };
-        if (!(await this.reached(upTo, REACHED_TIMEOUT_MS)))
+        if (!(await this.waitUntilReached(upTo, REACHED_TIMEOUT_MS)))
           throw new Unavailable(
             'read models',
             'events up to the requested position are not available yet; retry later',
           );
         const filter = { type, upTo, ...(since !== null && { since }), ...(until !== null && { until }) };
         const resume = after === null ? {} : { after: [after] };
-        const { items, next } = await rows.list(scope, { filter, limit, ...resume });
+        const { items, next } = await rows.listEvents(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
       makeEvents: (references: readonly EventReference[]) => this.makeAllEvents(references),
@@ -80,11 +80,12 @@ export class PublishedEvents {
     const { published_events: rows } = queries;
     const log = {
       handledPosition: () => progress.place('published_events'),
-      hasEventsAfter: (place: HandledPosition, timeoutMs: number) => this.reached(toNextPosition(place), timeoutMs),
+      hasEventsAfter: (place: HandledPosition, timeoutMs: number) =>
+        this.waitUntilReached(toNextPosition(place), timeoutMs),
       // Read models can have different late positions for the same event.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
         this.readModels.waitForAllReadModels(toLogPosition(place), timeoutMs),
-      positionOfEvent: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
+      positionOfEvent: async (scope: Scope, id: string) => (await rows.getEvent(scope, id))?.position,
       newestEvent: (scope: Scope, upTo: HandledPosition) => rows.findNewestEvent(scope, upTo),
       readRange: rows.readRange.bind(rows),
       readRangeOfAllScopes: rows.readRangeOfAllScopes.bind(rows),
@@ -119,7 +120,7 @@ export class PublishedEvents {
   }
 
   /** Returns true if the events stored up to the position are available, now or within the timeout. @throws Busy */
-  reached(position: Position, timeoutMs: number): Promise<boolean> {
+  waitUntilReached(position: Position, timeoutMs: number): Promise<boolean> {
     return this.readModels.progress.reached('published_events', position, timeoutMs);
   }
 }

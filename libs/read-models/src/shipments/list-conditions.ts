@@ -8,9 +8,11 @@ import {
   type ShipmentStatus,
   listShipmentFilters,
 } from '@tracking/contracts';
-import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
+import type { FieldBounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
 import {
+  FIRST_VERSION_WITH_FOLDED_REFERENCES,
+  listSearchedWords,
   prefixUpperBound,
   INACTIVE_STATUSES,
   TERM_FILTERS,
@@ -34,9 +36,11 @@ type ValueOfKind = {
     ? readonly ShipmentStatus[]
     : Kind extends 'flag'
       ? boolean
-      : Kind extends 'mode'
-        ? Mode
-        : string;
+      : Kind extends 'modes'
+        ? readonly Mode[]
+        : Kind extends 'choices'
+          ? readonly string[]
+          : string;
 };
 
 /** Filters of a shipment list. A shipment must match all filters. */
@@ -47,10 +51,15 @@ export type ShipmentListFilter = {
   /** Ids of the shipments to list. Every page reads all of these shipments, so pass only a few ids. */
   readonly ids?: readonly string[] | undefined;
   /**
-   * Word prefixes. A shipment matches if each prefix begins one of its words; the prefixes are split by
-   * `splitIntoWords`.
+   * Parts of a search, as `splitIntoSearchParts` returns them. A shipment matches if each word of each part begins one
+   * of its words.
    */
   readonly words?: readonly string[] | undefined;
+  /**
+   * The whole text of a search of several parts as one reference, as `foldReference` returns it. If no shipment matches
+   * `words`, shipments with a reference that begins with this one match.
+   */
+  readonly phrase?: string | undefined;
 };
 
 export interface ShipmentListQuery {
@@ -67,11 +76,13 @@ export interface ShipmentListQuery {
 export interface ListConditions {
   /** Terms that a row must have, all of them. */
   readonly terms: readonly string[];
+  /** Groups of terms. A row must have one term of each group, and no row has two terms of one group. */
+  readonly alternatives: readonly (readonly string[])[];
   /** Statuses of which a row must have one; if absent, every status matches. */
   readonly statuses: readonly ShipmentStatus[] | undefined;
   /** Ranges of terms. A row must have at least one term in each range. */
-  readonly words: readonly Bounds[];
-  readonly ranges: { readonly [Field in ShipmentSortField]?: Bounds };
+  readonly words: readonly FieldBounds[];
+  readonly ranges: { readonly [Field in ShipmentSortField]?: FieldBounds };
   /** Conditions that most rows meet. An index for such a condition is useless. */
   readonly common: { readonly has_open_exceptions?: false };
 }
@@ -79,22 +90,32 @@ export interface ListConditions {
 /** A condition that selects a range of an index. The range contains all matching rows and possibly other rows. */
 export type LeadingCondition =
   | { readonly by: 'term'; readonly term: string }
+  /** One of the groups of `alternatives`. No row has two of its terms. */
+  | { readonly by: 'alternatives'; readonly terms: readonly string[] }
   /** No row has two of them. */
   | { readonly by: 'statuses'; readonly terms: readonly string[] }
-  | { readonly by: 'word'; readonly word: Bounds }
+  | { readonly by: 'word'; readonly word: FieldBounds }
   | { readonly by: 'time'; readonly field: ShipmentSortField };
 
-export function toRowFilter(filter: ShipmentListFilter): ListConditions {
-  const terms = TERM_FILTERS.flatMap((name) => {
+/** @param version version of the read model that built the rows */
+export function toRowFilter(
+  filter: ShipmentListFilter,
+  version = FIRST_VERSION_WITH_FOLDED_REFERENCES,
+): ListConditions {
+  const groups = TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
-    return value === undefined ? [] : [toTerm(name, value)];
+    if (value === undefined) return [];
+    const values = typeof value === 'string' ? [value] : value;
+    return [values.map((one) => toTerm(name, one, version))];
   });
+  const terms = groups.flatMap((group) => (group.length === 1 ? group : []));
   const { has_open_exceptions: hasOpen } = filter;
   if (hasOpen === true) terms.push(toTerm('has_open_exceptions', true));
   return {
     terms,
-    statuses: requestedStatuses(filter),
-    words: dropPrefixWords(filter.words ?? []).map((word) => ({
+    alternatives: groups.filter(({ length }) => length !== 1),
+    statuses: listRequestedStatuses(filter),
+    words: dropPrefixWords(filter.words?.flatMap((part) => listSearchedWords(part, version)) ?? []).map((word) => ({
       gte: toWordTerm(word),
       lt: toWordTerm(prefixUpperBound(word)),
     })),
@@ -103,21 +124,33 @@ export function toRowFilter(filter: ShipmentListFilter): ListConditions {
   };
 }
 
+/** Returns true if no row can meet the conditions, because a filter allows no value. */
+export function areUnsatisfiable({ statuses, alternatives }: ListConditions): boolean {
+  return statuses?.length === 0 || alternatives.some(({ length }) => length === 0);
+}
+
 /** Returns all conditions that can select an index range, usually the most selective condition first. */
-export function leadingConditions({ terms, statuses, words, ranges }: ListConditions): readonly LeadingCondition[] {
+export function listLeadingConditions(conditions: ListConditions): readonly LeadingCondition[] {
+  const { terms, alternatives, statuses, words, ranges } = conditions;
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
     ...words.map((word) => ({ by: 'word', word }) as const),
-    ...(statuses === undefined ? [] : [{ by: 'statuses', terms: statusTerms(statuses) } as const]),
+    ...alternatives.map((group) => ({ by: 'alternatives', terms: group }) as const),
+    ...(statuses === undefined ? [] : [{ by: 'statuses', terms: listStatusTerms(statuses) } as const]),
     ...Object.keys(ranges).map((field) => ({ by: 'time', field: field as ShipmentSortField }) as const),
   ];
 }
 
 /** Returns filters with the leading condition only, one filter for each range of its index. */
-export function leadingFilters(scope: Filter, { ranges }: ListConditions, lead: LeadingCondition): readonly Filter[] {
+export function createLeadingFilters(
+  scope: Filter,
+  { ranges }: ListConditions,
+  lead: LeadingCondition,
+): readonly Filter[] {
   switch (lead.by) {
     case 'term':
       return [{ ...scope, terms: lead.term }];
+    case 'alternatives':
     case 'statuses':
       return lead.terms.map((one) => ({ ...scope, terms: one }));
     case 'word':
@@ -131,21 +164,52 @@ export function leadingFilters(scope: Filter, { ranges }: ListConditions, lead: 
  * Returns filters with all conditions, one filter for each range of the leading condition's index. Without a leading
  * condition, the ranges are those of a sort index.
  */
-export function rangeFilters(scope: Filter, conditions: ListConditions, lead?: LeadingCondition): readonly Filter[] {
-  const { terms, statuses, words, ranges, common } = conditions;
+export function createRangeFilters(
+  scope: Filter,
+  conditions: ListConditions,
+  lead?: LeadingCondition,
+): readonly Filter[] {
+  const { statuses, ranges, common } = conditions;
   const every = { ...scope, ...ranges, ...common };
+  const elements = listElementConditions(conditions, lead);
   if (lead === undefined || lead.by === 'time') {
-    return [{ ...every, ...termsCondition([...terms, ...words]), ...statusCondition(statuses) }];
+    return [{ ...every, ...createTermsCondition(elements), ...createStatusCondition(statuses) }];
   }
   if (lead.by === 'statuses') {
-    return lead.terms.map((one) => ({ ...every, ...termsCondition([one, ...terms, ...words]) }));
+    return lead.terms.map((one) => ({ ...every, ...createTermsCondition([one, ...elements]) }));
   }
-  const first = lead.by === 'term' ? lead.term : lead.word;
-  const inTerms = statuses === undefined ? [] : statusTerms(statuses);
+  const inTerms = statuses === undefined ? [] : listStatusTerms(statuses);
   // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
-  const others = [...terms, ...asTerm, ...words].filter((one) => one !== first);
-  return [{ ...every, ...termsCondition([first, ...others]), ...statusCondition(asField) }];
+  return listFirstElements(lead).map((first) => ({
+    ...every,
+    ...createTermsCondition([first, ...asTerm, ...elements]),
+    ...createStatusCondition(asField),
+  }));
+}
+
+type ElementCondition = string | FieldBounds | { readonly in: readonly string[] };
+
+/** Returns the conditions on the terms of a row, except the leading one. */
+function listElementConditions(
+  { terms, alternatives, words }: ListConditions,
+  lead: LeadingCondition | undefined,
+): readonly ElementCondition[] {
+  return [
+    ...terms.filter((term) => lead?.by !== 'term' || lead.term !== term),
+    ...alternatives
+      .filter((group) => lead?.by !== 'alternatives' || lead.terms !== group)
+      .map((group) => ({ in: group })),
+    ...words.filter((word) => lead?.by !== 'word' || lead.word !== word),
+  ];
+}
+
+/** Returns the first condition on the terms of each range. */
+function listFirstElements(
+  lead: Extract<LeadingCondition, { readonly by: 'term' | 'alternatives' | 'word' }>,
+): readonly ElementCondition[] {
+  if (lead.by === 'alternatives') return lead.terms;
+  return [lead.by === 'term' ? lead.term : lead.word];
 }
 
 /**
@@ -154,19 +218,20 @@ export function rangeFilters(scope: Filter, conditions: ListConditions, lead?: L
  */
 export function matchesConditions(
   record: ShipmentRecord,
-  { terms, statuses, words, ranges, common }: ListConditions,
+  { terms, alternatives, statuses, words, ranges, common }: ListConditions,
 ): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = listSearchTerms(record);
   // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16.
-  // units.
-  const hasWord = ({ gte }: Bounds) => own.some((one) => one.startsWith(String(gte)));
+  const hasWord = ({ gte }: FieldBounds) => own.some((one) => one.startsWith(String(gte)));
   const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithinBounds(record[field], ranges[field]));
-  return inRange && terms.every((one) => own.includes(one)) && words.every(hasWord);
+  const hasTerm = (one: string) => own.includes(one);
+  const hasTerms = terms.every(hasTerm) && alternatives.every((group) => group.some(hasTerm));
+  return inRange && hasTerms && words.every(hasWord);
 }
 
-function requestedStatuses({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
+function listRequestedStatuses({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
   const statuses = SHIPMENT_STATUSES.filter(
     (one) => (status?.includes(one) ?? true) && (active === undefined || active !== INACTIVE_STATUSES.includes(one)),
   );
@@ -176,7 +241,7 @@ function requestedStatuses({ status, active }: ShipmentListFilter): readonly Shi
 /**
  * Returns the smallest set of terms for the statuses. Each row with one of the statuses has exactly one of these terms.
  */
-function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
+function listStatusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
   return [...(underWay ? [toTerm('active', true)] : []), ...others.map((one) => toTerm('status', one))];
@@ -190,7 +255,7 @@ function dropPrefixWords(words: readonly string[]): readonly string[] {
 }
 
 function toRanges(filter: ShipmentListFilter): ListConditions['ranges'] {
-  const ranges: { [Field in ShipmentSortField]?: Bounds } = {};
+  const ranges: { [Field in ShipmentSortField]?: FieldBounds } = {};
   for (const name of listShipmentFilters('time')) {
     const value = filter[name];
     const [field, side] = SHIPMENT_FILTERS[name].bounds;
@@ -199,13 +264,13 @@ function toRanges(filter: ShipmentListFilter): ListConditions['ranges'] {
   return ranges;
 }
 
-function termsCondition(all: readonly (string | Bounds)[]): { readonly terms?: FilterCondition } {
+function createTermsCondition(all: readonly ElementCondition[]): { readonly terms?: FilterCondition } {
   const [only] = all;
   if (only === undefined) return {};
   return { terms: all.length === 1 ? only : { all } };
 }
 
-function statusCondition(statuses: readonly ShipmentStatus[] | undefined): { readonly status?: FilterCondition } {
+function createStatusCondition(statuses: readonly ShipmentStatus[] | undefined): { readonly status?: FilterCondition } {
   if (statuses === undefined) return {};
   const [only] = statuses;
   return { status: statuses.length === 1 && only !== undefined ? only : { in: statuses } };
@@ -216,7 +281,7 @@ function toRangeFilter(ranges: ListConditions['ranges'], field: ShipmentSortFiel
   return bounds === undefined ? {} : { [field]: bounds };
 }
 
-function isWithinBounds(value: string | null, bounds: Bounds | undefined): boolean {
+function isWithinBounds(value: string | null, bounds: FieldBounds | undefined): boolean {
   if (bounds === undefined) return true;
   if (value === null) return false;
   const { gte, lte } = bounds;

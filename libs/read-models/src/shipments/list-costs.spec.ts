@@ -1,6 +1,6 @@
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import {
-  createActiveRows,
+  createFixedRowSource,
   toDay,
   createRandomRecord,
   createSeededRandom,
@@ -34,7 +34,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 
 describe('rows visited per page of a list of 20,000 shipments', () => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
-  const queries = new ShipmentQueries(createActiveRows(rows));
+  const queries = new ShipmentQueries(createFixedRowSource(rows));
 
   // A page of 50 reads 51 entries.
   it.each<[string, ShipmentListFilter, ShipmentSortField, number, number]>([
@@ -53,9 +53,14 @@ describe('rows visited per page of a list of 20,000 shipments', () => {
     ['one reference', { house_bill: 'HBL-77' }, 'created_at', 1, 1],
     ['one shipper', { shipper: 'C-7' }, 'eta', 3 * 40, 40],
     ['a range of time', { eta_from: toDay(10), eta_to: toDay(40) }, 'created_at', 2 * 280, 50],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'created_at', 2_000 + 20_000 + 2_000, 0],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 2_000, 0],
-    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'eta', 2_000 + 4_000, 0],
+    ['several modes', { mode: ['ocean', 'air', 'rail'] }, 'created_at', 3 * 51, 50],
+    ['several modes', { mode: ['ocean', 'air', 'rail'] }, 'updated_at', 1_000 + 51, 50],
+    ['several modes and a term', { mode: ['ocean', 'air'], carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 2 * 51, 50],
+    ['modes of which one never meets', { mode: ['ocean', 'rail'], carrier_scac: 'MSCU' }, 'eta', 2_000 + 4_000, 0],
+    ['modes and statuses', { mode: ['ocean', 'air'], status: ['pending', 'booked'] }, 'created_at', 22_000 + 2_000, 50],
+    ['two that never meet', { mode: ['ocean'], carrier_scac: 'MSCU' }, 'created_at', 2_000 + 20_000 + 2_000, 0],
+    ['two that never meet', { mode: ['ocean'], carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 2_000, 0],
+    ['two that never meet', { mode: ['ocean'], carrier_scac: 'MSCU' }, 'eta', 2_000 + 4_000, 0],
     ['one letter', { words: ['a'] }, 'created_at', 1_000 + 200, 50],
     ['one letter', { words: ['a'] }, 'eta', 1_000 + 200, 50],
     ['two words that never meet', { words: ['acme', 'nordic'] }, 'created_at', 700 + 200, 0],
@@ -63,16 +68,16 @@ describe('rows visited per page of a list of 20,000 shipments', () => {
     ['a word that many and one that one has', { words: ['acme', '777'] }, 'eta', 400 + 3 * 40, 0],
   ])('filter %s: %j by %s visits at most %d', async (_title, filter, field, most, found) => {
     rows.visits = 0;
-    const page = await queries.list(ACME_LIVE, { filter, order: { field, descending: true }, limit: 50 });
+    const page = await queries.listShipments(ACME_LIVE, { filter, order: { field, descending: true }, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items).toHaveLength(found);
   });
 
   it('continue after a page and end', async () => {
-    const filter: ShipmentListFilter = { mode: 'ocean', carrier_scac: 'MSCU' };
+    const filter: ShipmentListFilter = { mode: ['ocean'], carrier_scac: 'MSCU' };
     let pages = 0;
-    for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
-      const { items, next } = await queries.list(ACME_LIVE, {
+    for (let after: Parameters<typeof queries.listShipments>[1]['after']; ;) {
+      const { items, next } = await queries.listShipments(ACME_LIVE, {
         filter,
         order: { field: 'eta', descending: false },
         limit: 50,

@@ -10,10 +10,10 @@ import {
 } from '../walked-ranges.ts';
 import {
   type ListConditions,
-  rangeFilters,
-  leadingFilters,
+  createRangeFilters,
+  createLeadingFilters,
   type LeadingCondition,
-  leadingConditions,
+  listLeadingConditions,
   type ShipmentOrder,
   type ShipmentSortField,
 } from './list-conditions.ts';
@@ -37,7 +37,7 @@ interface ListPlan {
 export interface ListBounds {
   /** Number of rows below which every page reads and sorts all rows. */
   readonly few: number;
-  /** Maximum number of rows counted per range to find the range with the fewest rows. */
+  /** Maximum number of rows counted per condition to find the condition with the fewest rows. */
   readonly compared: number;
   /** Maximum number of index entries that one scan visits. */
   readonly stretch: number;
@@ -81,11 +81,11 @@ export async function planList(
 ): Promise<ListPlan> {
   const { scope, bounds } = listed;
   const planWith = (lead: LeadingCondition | undefined) => ({
-    index: lead === undefined ? sortIndexName(field) : indexNameFor(lead),
-    filters: rangeFilters(scope, conditions, lead),
+    index: lead === undefined ? sortIndexName(field) : getIndexName(lead),
+    filters: createRangeFilters(scope, conditions, lead),
     visit: divideVisits(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
   });
-  const leads = leadingConditions(conditions);
+  const leads = listLeadingConditions(conditions);
   const inOrder = leads.filter((lead) => isInListOrder(field, lead));
   const others = leads.filter((lead) => !(lead.by === 'time' && lead.field === field));
   const [only] = others;
@@ -99,7 +99,7 @@ export async function planList(
 
 /** Returns true if the index range of the condition is in list order. Entries of a term are sorted by creation time. */
 function isInListOrder(field: ShipmentSortField, { by }: LeadingCondition): boolean {
-  return field === 'created_at' && (by === 'term' || by === 'statuses');
+  return field === 'created_at' && (by === 'term' || by === 'alternatives' || by === 'statuses');
 }
 
 async function findSelectiveCondition(
@@ -121,22 +121,27 @@ async function findRarestCondition(listed: ListedRows, conditions: ListCondition
   return leads[counts.indexOf(Math.min(...counts))];
 }
 
+/** Counts the rows of all ranges of the condition, up to `atMost`. It visits at most `atMost` index entries. */
 async function countRows(
   { rows, scope }: ListedRows,
   conditions: ListConditions,
   lead: LeadingCondition,
   atMost: number,
 ) {
-  const filters = leadingFilters(scope, conditions, lead);
-  const counts = await Promise.all(filters.map((filter) => rows.count(filter, { atMost, index: indexNameFor(lead) })));
-  return counts.reduce((sum, count) => sum + count, 0);
+  const index = getIndexName(lead);
+  let counted = 0;
+  for (const filter of createLeadingFilters(scope, conditions, lead)) {
+    counted += await rows.count(filter, { atMost: atMost - counted, index });
+    if (counted >= atMost) break;
+  }
+  return counted;
 }
 
 function divideVisits(bound: number, times: number): number {
   return Math.ceil(bound / Math.max(1, times));
 }
 
-function indexNameFor(lead: LeadingCondition): string {
+function getIndexName(lead: LeadingCondition): string {
   return lead.by === 'time' ? sortIndexName(lead.field) : 'by_term';
 }
 

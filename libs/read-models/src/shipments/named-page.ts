@@ -1,7 +1,7 @@
 import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
-import type { QueryPage } from '../read-model.ts';
+import { type QueryPage, toShardValues } from '../read-model.ts';
 import {
   type ListConditions,
   matchesConditions,
@@ -39,7 +39,7 @@ export async function readPageByIds(
   // The first record that did not fit. This record and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
-    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ));
+    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardValues(scope));
     const end = beyond && placeOf(beyond);
     const fitting = found
       .filter((row) => isInScope(row, scope) && matchesConditions(row.record, conditions))

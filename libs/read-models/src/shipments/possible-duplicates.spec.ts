@@ -31,7 +31,11 @@ async function look(rows: readonly ShipmentRow[], count: number) {
     return counted.scan(query);
   };
   const find = ({ limit }: { readonly limit: number }) => Promise.resolve(rows.slice(0, limit));
-  const found = await findPossibleDuplicates({ find, scan }, ACME_LIVE, freight(count));
+  const found = await findPossibleDuplicates(
+    { rows: { find, scan }, version: shipmentsModel.version },
+    ACME_LIVE,
+    freight(count),
+  );
   return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
 }
 

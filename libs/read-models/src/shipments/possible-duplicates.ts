@@ -1,9 +1,9 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { scopeFilter } from '../read-model.ts';
+import { createScopeFilter } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { INACTIVE_STATUSES, toTerm } from './shipment-terms.ts';
+import { foldReference, INACTIVE_STATUSES, toTerm } from './shipment-terms.ts';
 
 /** Fields that identify the freight of a shipment. */
 export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
@@ -30,24 +30,30 @@ const MAX_QUERIED_REFERENCES = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Returns a filter for rows that have at least one of the terms. */
-export function termsFilter(scope: Scope, terms: readonly string[]): Filter {
+export function createTermsFilter(scope: Scope, terms: readonly string[]): Filter {
   const [only] = terms;
-  return { ...scopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
+  return { ...createScopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
+}
+
+/** Rows of shipments, and the version of the read model that built them. */
+interface DuplicateSource {
+  readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>;
+  readonly version: number;
 }
 
 /** Finds a few other active shipments with the same house bill or a common container. */
 export async function findPossibleDuplicates(
-  rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>,
+  { rows, version }: DuplicateSource,
   scope: Scope,
   freight: Freight,
 ): Promise<readonly PossibleDuplicate[]> {
   const { id, house_bill, container_numbers } = freight;
   const terms = [
-    ...(house_bill === null ? [] : [toTerm('house_bill', house_bill)]),
-    ...container_numbers.map((number) => toTerm('container_number', number)),
+    ...(house_bill === null ? [] : [toTerm('house_bill', house_bill, version)]),
+    ...container_numbers.map((number) => toTerm('container_number', number, version)),
   ];
   if (terms.length === 0) return [];
-  const found = await rows.find({ filter: termsFilter(scope, terms), limit: FIRST_READ_ROWS });
+  const found = await rows.find({ filter: createTermsFilter(scope, terms), limit: FIRST_READ_ROWS });
   const others = new Map<string, ShipmentRow>();
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
@@ -62,7 +68,7 @@ export async function findPossibleDuplicates(
   const own = new Set(container_numbers);
   return [...others.values()].slice(0, MAX_DUPLICATES).map(({ id: other, record }) => ({
     id: other,
-    house_bill: house_bill !== null && record.house_bill === house_bill,
+    house_bill: house_bill !== null && foldReference(record.house_bill ?? '') === foldReference(house_bill),
     container_numbers: record.container_numbers.filter((number) => own.has(number)),
   }));
 }
@@ -70,7 +76,7 @@ export async function findPossibleDuplicates(
 async function findNewestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
   const { documents } = await rows.scan({
     index: 'by_term',
-    filter: { ...scopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
+    filter: { ...createScopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
     sort: { fields: ['created_at', 'id'], descending: true },
     // The limit includes one more row, because the shipment itself may be among the rows.
     limit: MAX_DUPLICATES + 1,

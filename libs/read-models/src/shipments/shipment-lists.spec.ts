@@ -2,7 +2,7 @@ import { choosePropertyRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { ACME_LIVE } from '../../test/shipment-events.ts';
 import {
-  createActiveRows,
+  createFixedRowSource,
   SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
   sortRecords,
@@ -71,7 +71,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         status: [of.status],
         active: matchesFilter(of, { active: true }),
         has_open_exceptions: of.open_exceptions_count > 0,
-        ...(of.mode !== null && { mode: of.mode }),
+        ...(of.mode !== null && { mode: [of.mode] }),
         ...(of.house_bill !== null && { house_bill: of.house_bill }),
         created_from: of.created_at,
         created_to: of.created_at,
@@ -85,12 +85,28 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 describe('lists of rows that an earlier version of the read model built', () => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
   const { version } = shipmentsModel;
-  const queries = new ShipmentQueries(createActiveRows(rows, version - 1), DEFAULT_LIST_BOUNDS, { mode: version });
+  const queries = new ShipmentQueries(createFixedRowSource(rows, version - 1), DEFAULT_LIST_BOUNDS, { mode: version });
 
   it('refuse filters that these rows lack, and allow all others', async () => {
-    await expect(queries.list(ACME_LIVE, { filter: { mode: 'ocean' }, limit: 100 })).rejects.toThrow(Unavailable);
-    const { items } = await queries.list(ACME_LIVE, { filter: { house_bill: 'HBL 1' }, limit: 100 });
-    expect(items.map(({ house_bill }) => house_bill)).toEqual(items.map(() => 'HBL 1'));
+    await expect(queries.listShipments(ACME_LIVE, { filter: { mode: ['ocean'] }, limit: 100 })).rejects.toThrow(
+      Unavailable,
+    );
+    const { items } = await queries.listShipments(ACME_LIVE, { filter: { origin_port: 'CNSHA' }, limit: 100 });
+    expect(items.map(({ origin_port }) => origin_port)).toEqual(items.map(() => 'CNSHA'));
     expect(items.length).toBeGreaterThan(0);
+  });
+
+  it('find references and words as that version stored them', async () => {
+    const [row] = ROWS;
+    if (row === undefined) throw new Error('there are no rows');
+    const record = { ...row.record, house_bill: 'HBL-Q 7' };
+    const former = { ...row, ...ACME_LIVE, record, terms: ['word:hbl house_bill:HBL-Q 7', 'word:q', 'word:7'] };
+    const source = createFixedRowSource(new VisitCountingRows([former], shipmentsModel.indexes), 4);
+    const found = async (filter: ShipmentListFilter) =>
+      (await new ShipmentQueries(source, DEFAULT_LIST_BOUNDS).listShipments(ACME_LIVE, { filter, limit: 10 })).items
+        .length;
+    expect(await found({ house_bill: 'HBL-Q 7' })).toBe(1);
+    expect(await found({ house_bill: 'hblq7' })).toBe(0);
+    expect(await found({ words: ['hbl-q'] })).toBe(1);
   });
 });

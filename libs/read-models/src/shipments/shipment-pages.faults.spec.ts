@@ -55,7 +55,7 @@ class Shipments {
     const { status, eta, carrier_scac, references } = createRandomRecord(n, this.random);
     this.touched.add(id);
     this.minute += 1;
-    await this.world.writer.change(n, { status, eta, carrier_scac, references });
+    await this.world.writer.changeShipment(n, { status, eta, carrier_scac, references });
     this.records.set(n, { ...(this.records.get(n) as ShipmentRecord), status, eta, carrier_scac, references });
   }
 }
@@ -66,7 +66,7 @@ describe('pages of lists during concurrent writes', () => {
   let shipments: Shipments;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start({ graceMs: 100 });
+    models = await world.startReadModels({ graceMs: 100 });
     await models.ready;
     shipments = new Shipments(world, createSeededRandom(7));
   });
@@ -75,7 +75,7 @@ describe('pages of lists during concurrent writes', () => {
   async function stored(): Promise<readonly ShipmentRecord[]> {
     await waitUntilCaughtUp(models);
     const all = await Promise.all(
-      [...shipments.records.values()].map(({ id }) => models.queries.shipments.get(ACME_LIVE, id)),
+      [...shipments.records.values()].map(({ id }) => models.queries.shipments.getShipment(ACME_LIVE, id)),
     );
     return all.flatMap((found) => (found === undefined ? [] : [found.record]));
   }
@@ -94,7 +94,7 @@ describe('pages of lists during concurrent writes', () => {
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const limit = 1 + Math.floor(shipments.random() * 7);
-      const { items, next } = await models.queries.shipments.list(ACME_LIVE, { filter, order, limit, after });
+      const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE, { filter, order, limit, after });
       seen.push(...items.map(({ id }) => id));
       if (next === undefined) break;
       after = next;
@@ -114,11 +114,11 @@ describe('pages of lists during concurrent writes', () => {
 
   it('continue after a rebuild and on another replica', async () => {
     for (let n = 0; n < 40; n += 1) await shipments.create();
-    const other = await world.start({ project: false, graceMs: 100 });
+    const other = await world.startReadModels({ project: false, graceMs: 100 });
     await waitUntilCaughtUp(models);
     for (const order of SHIPMENT_LIST_ORDERS) {
       const list = (of: ReadModels, after?: SortValues) =>
-        of.queries.shipments.list(ACME_LIVE, { filter: { words: ['t'] }, order, limit: 9, after });
+        of.queries.shipments.listShipments(ACME_LIVE, { filter: { words: ['t'] }, order, limit: 9, after });
       const first = await list(models);
       await rebuildAndWait(models, 'shipments');
       const here = await list(models, first.next);
@@ -143,7 +143,7 @@ describe('pages of lists during concurrent writes', () => {
     const writing = (async () => {
       for (let n = 1_000; !isRebuilt; n += 1) {
         await world.writer.createShipment(n, { ...createRandomRecord(n, shipments.random), version: 1 });
-        await world.writer.change(n, { status: 'delivered' });
+        await world.writer.changeShipment(n, { status: 'delivered' });
       }
     })();
     const reading = (async () => {
@@ -152,7 +152,12 @@ describe('pages of lists during concurrent writes', () => {
         const order = SHIPMENT_LIST_ORDERS[lists % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const { items, next } = await models.queries.shipments.list(ACME_LIVE, { filter, order, limit: 50, after });
+          const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE, {
+            filter,
+            order,
+            limit: 50,
+            after,
+          });
           seen.push(...items.map(({ id }) => id));
           if (next === undefined || seen.length > 2_000) break;
           after = next;
@@ -172,6 +177,6 @@ describe('pages of lists during concurrent writes', () => {
     await Promise.all([writing, reading]);
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
-    expect(await models.queries.shipments.get(ACME_LIVE, `shp_${createToken(1_000)}`)).toBeDefined();
+    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(1_000)}`)).toBeDefined();
   });
 });

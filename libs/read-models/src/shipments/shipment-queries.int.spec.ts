@@ -12,7 +12,7 @@ describe('queries of shipments', () => {
   let models: ReadModels;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.start();
+    models = await world.startReadModels();
     await models.ready;
   });
   afterAll(() => world.close());
@@ -37,7 +37,7 @@ describe('queries of shipments', () => {
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.queries.shipments.list(scope, { filter, limit, after });
+      const { items, next } = await models.queries.shipments.listShipments(scope, { filter, limit, after });
       all.push(items.map(({ id }) => id));
       if (!next) return all;
       after = next;
@@ -86,7 +86,7 @@ describe('queries of shipments', () => {
     await waitUntilCaughtUp(models);
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.queries.shipments.list(scope, { filter: {}, limit: 4, after });
+      const { items, next } = await models.queries.shipments.listShipments(scope, { filter: {}, limit: 4, after });
       seen.push(...items.map(({ id }) => id));
       await create();
       await waitUntilCaughtUp(models);
@@ -105,7 +105,8 @@ describe('queries of shipments', () => {
     expect(await pages({ external_id: 'PO-1' }, 10)).toEqual([[id]]);
     expect(await pages({ external_id: 'PO-1', status: ['booked', 'pending'] }, 10)).toEqual([[id]]);
     expect(await pages({ external_id: 'PO-1', status: ['pending'] }, 10)).toEqual([[]]);
-    expect(await pages({ external_id: 'po-1' }, 10)).toEqual([[]]);
+    for (const external_id of ['po-1', 'PO 1', 'Po1']) expect(await pages({ external_id }, 10)).toEqual([[id]]);
+    expect(await pages({ external_id: 'PO/1' }, 10)).toEqual([[]]);
   });
 
   it('return nothing of another workspace or environment', async () => {
@@ -114,11 +115,11 @@ describe('queries of shipments', () => {
     const others = [await create(fields, ACME_TEST), await create(fields, OTHER_WORKSPACE)];
     await waitUntilCaughtUp(models);
     for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
-      const { items } = await models.queries.shipments.list(ACME_LIVE, { filter, limit: 10 });
+      const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter, limit: 10 });
       expect(items.map(({ id }) => id)).toEqual([mine]);
     }
-    expect(await models.queries.shipments.get(ACME_LIVE, mine)).toBeDefined();
-    for (const id of others) expect(await models.queries.shipments.get(ACME_LIVE, id)).toBeUndefined();
+    expect(await models.queries.shipments.getShipment(ACME_LIVE, mine)).toBeDefined();
+    for (const id of others) expect(await models.queries.shipments.getShipment(ACME_LIVE, id)).toBeUndefined();
     const record = { id: 'shp_new', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
     expect((await models.queries.shipments.findPossibleDuplicates(ACME_LIVE, record)).map(({ id }) => id)).toEqual([
       mine,
@@ -148,6 +149,14 @@ describe('queries of shipments', () => {
       MSKU2: [container],
     });
     expect(await find('external_id', [], 1)).toEqual({});
+    expect(await find('container_number', ['msku-1'], 1)).toEqual({ 'msku-1': [container] });
+    const [spaced, joined] = [await create({ booking_number: 'Q 7-a' }), await create({ booking_number: 'Q7A' })];
+    await waitUntilCaughtUp(models);
+    expect(await find('booking_number', ['Q 7-a', 'Q7A', 'q7a', 'Q7'], 2)).toEqual({
+      'Q 7-a': [spaced],
+      Q7A: [joined],
+      q7a: [spaced, joined].sort(),
+    });
   });
 
   describe('possible duplicates', () => {
@@ -212,7 +221,7 @@ describe('queries of shipments', () => {
 
     it('use the current references of a shipment, not former ones', async () => {
       const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
-      await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
+      await world.writer.changeShipment(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
       await waitUntilCaughtUp(models);
       const find = (value: string) =>
         models.queries.shipments.findPossibleDuplicates(

@@ -2,13 +2,24 @@ import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import { scopeFilter, type QueryPage } from '../read-model.ts';
-import { toRowFilter, type ShipmentListFilter, type ShipmentListQuery, type ShipmentOrder } from './list-conditions.ts';
+import { createScopeFilter, type QueryPage, toShardValues } from '../read-model.ts';
+import {
+  areUnsatisfiable,
+  toRowFilter,
+  type ShipmentListFilter,
+  type ShipmentListQuery,
+  type ShipmentOrder,
+} from './list-conditions.ts';
 import { DEFAULT_LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
 import { readPageByIds } from './named-page.ts';
-import { type Freight, type PossibleDuplicate, termsFilter, findPossibleDuplicates } from './possible-duplicates.ts';
+import {
+  type Freight,
+  type PossibleDuplicate,
+  createTermsFilter,
+  findPossibleDuplicates,
+} from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { FIRST_VERSIONS_WITH_FILTER, TERM_FILTERS, type TermFilter, toTerm } from './shipment-terms.ts';
+import { FIRST_VERSIONS_WITH_FILTER, foldReference, TERM_FILTERS, type TermFilter, toTerm } from './shipment-terms.ts';
 
 /** Values of one kind of reference to search for. */
 export interface ShipmentReferences {
@@ -16,6 +27,15 @@ export interface ShipmentReferences {
   readonly values: readonly string[];
 }
 
+/** A shipment that has a container. The status is as new as the read model. */
+export type ShipmentOfContainer = Pick<ShipmentRecord, 'id' | 'status'>;
+
+/** Maximum number of shipments per container that are candidates for a milestone, newest first. */
+const MAX_SHIPMENTS_PER_CONTAINER = 50;
+/** Maximum number of shipments that are read for a value to find the one with exactly this spelling. */
+const MAX_SPELLINGS = 10;
+/** Rows per value that one query of several values reads. A container rarely has more shipments. */
+const MAX_ROWS_PER_VALUE = 10;
 /** Maximum number of reference values per query. */
 const REFERENCES_PER_READ = 50;
 const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
@@ -33,8 +53,8 @@ export class ShipmentQueries {
    * @returns the record and the position of the last event that it reflects
    * @throws Unavailable
    */
-  async get(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id);
+  async getShipment(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
+    const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
     if (!row || !isInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
@@ -45,14 +65,22 @@ export class ShipmentQueries {
    * concurrent writes, each unchanged shipment appears on exactly one page.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
+  async listShipments(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
+    const { phrase, ...filter } = query.filter;
+    const page = await this.listMatching(scope, { ...query, filter });
+    if (phrase === undefined || page.items.length > 0 || page.next !== undefined) return page;
+    return this.listMatching(scope, { ...query, filter: { ...filter, words: [phrase] } });
+  }
+
+  private async listMatching(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const { rows, version } = await this.active.openVersionedRows();
     const { order = NEWEST_FIRST } = query;
     this.requireKnownFilters(query.filter, version);
-    const conditions = toRowFilter(query.filter);
-    if (conditions.statuses?.length === 0) return { items: [], next: undefined };
-    const listed = { rows, scope: scopeFilter(scope), bounds: this.bounds };
     const { ids } = query.filter;
+    // The terms of shipments with given ids are computed from the records, so they do not depend on the version.
+    const conditions = ids === undefined ? toRowFilter(query.filter, version) : toRowFilter(query.filter);
+    if (areUnsatisfiable(conditions)) return { items: [], next: undefined };
+    const listed = { rows, scope: createScopeFilter(scope), bounds: this.bounds };
     if (ids !== undefined)
       return readPageByIds({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
     const plan = await planList(listed, conditions, order);
@@ -66,12 +94,12 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async findPossibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    return findPossibleDuplicates(await this.active.openActiveRows(), scope, record);
+    return findPossibleDuplicates(await this.active.openVersionedRows(), scope, record);
   }
 
   /**
-   * Returns the ids of shipments with the given reference values, in any status.
-   * @param values normalized values
+   * Returns the ids of shipments with the given reference values, in any status. Case, spaces and hyphens do not matter.
+   * If a shipment has exactly the value, only such shipments are returned.
    * @param atMost maximum number of ids per value
    * @returns ids by value, in no particular order; values without a shipment are omitted
    * @throws Unavailable, Busy
@@ -81,27 +109,71 @@ export class ShipmentQueries {
     { field, values }: ShipmentReferences,
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const rows = await this.active.openActiveRows();
-    const ids = new Map<string, string[]>();
-    const of = (value: string) => ids.get(value) ?? [];
-    const found = (those: readonly string[], all: readonly ShipmentRow[]) => {
-      for (const { id, record } of all) {
-        for (const value of those) {
-          if (hasReference(record, field, value) && of(value).length < atMost) ids.set(value, [...of(value), id]);
-        }
+    const found = await this.findByReference(scope, { field, values }, Math.max(atMost, MAX_SPELLINGS));
+    return new Map(
+      [...found].map(([value, rows]) => {
+        const exact = rows.filter(({ record }) => listReferences(record, field).includes(value));
+        return [value, (exact.length > 0 ? exact : rows).slice(0, atMost).map(({ id }) => id)];
+      }),
+    );
+  }
+
+  /**
+   * Returns the shipments that have the given containers, in any status; at most the newest 50 per container.
+   * @param numbers normalized container numbers
+   * @returns shipments by container number, newest first; containers without a shipment are omitted
+   * @throws Unavailable, Busy
+   */
+  async findByContainer(
+    scope: Scope,
+    numbers: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly ShipmentOfContainer[]>> {
+    const references = { field: 'container_number', values: numbers } as const;
+    const found = await this.findByReference(scope, references, MAX_SHIPMENTS_PER_CONTAINER);
+    const newestFirst = (a: ShipmentRow, b: ShipmentRow) => (a.created_at < b.created_at ? 1 : -1);
+    return new Map(
+      [...found].map(([number, rows]) => [
+        number,
+        rows.toSorted(newestFirst).map(({ id, record: { status } }) => ({ id, status })),
+      ]),
+    );
+  }
+
+  /** Returns at most the newest `atMost` rows for each reference value, in no particular order. */
+  private async findByReference(
+    scope: Scope,
+    { field, values }: ShipmentReferences,
+    atMost: number,
+  ): Promise<ReadonlyMap<string, readonly ShipmentRow[]>> {
+    const { rows, version } = await this.active.openVersionedRows();
+    const found = new Map<string, readonly ShipmentRow[]>();
+    const add = (those: readonly string[], all: readonly ShipmentRow[]) => {
+      const rowsByReference = groupByReference(all, field);
+      for (const value of those) {
+        const own = rowsByReference.get(foldReference(value));
+        if (own !== undefined) found.set(value, own.slice(0, atMost));
       }
     };
-    const find = (those: readonly string[], limit: number) => {
-      const terms = those.map((value) => toTerm(field, value));
-      return rows.findWithin({ filter: termsFilter(scope, terms), limit }, this.bounds.bytes);
-    };
+    const filterFor = (those: readonly string[]) =>
+      createTermsFilter(
+        scope,
+        those.map((value) => toTerm(field, value, version)),
+      );
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
-      const { documents, isCut } = await find(some, some.length * atMost);
-      // If the results of one value may have displaced results of another value, each value is queried alone.
-      if (!isCut && documents.length < some.length * atMost) found(some, documents);
-      else for (const value of some) found([value], (await find([value], atMost)).documents);
+      const limit = some.length * Math.min(atMost, MAX_ROWS_PER_VALUE);
+      const { documents, isCut } = await rows.findWithin({ filter: filterFor(some), limit }, this.bounds.bytes);
+      if (!isCut && documents.length < limit) {
+        add(some, documents);
+        continue;
+      }
+      // The results of one value may have displaced results of another value, so each value is queried alone.
+      for (const value of some) {
+        const sort = { fields: ['created_at', 'id'], descending: true };
+        const query = { index: 'by_term', filter: filterFor([value]), sort, limit: atMost, visit: atMost };
+        add([value], (await rows.scan({ ...query, maxBytes: this.bounds.bytes })).documents);
+      }
     }
-    return ids;
+    return found;
   }
 
   /**
@@ -118,8 +190,25 @@ export class ShipmentQueries {
   }
 }
 
-function hasReference(record: ShipmentRecord, field: ShipmentReferences['field'], value: string): boolean {
-  return field === 'container_number' ? record.container_numbers.includes(value) : record[field] === value;
+/** Groups rows by their folded references. A row is in the group of each of its references. */
+function groupByReference(
+  rows: readonly ShipmentRow[],
+  field: ShipmentReferences['field'],
+): ReadonlyMap<string, readonly ShipmentRow[]> {
+  const groups = new Map<string, ShipmentRow[]>();
+  for (const row of rows) {
+    for (const reference of new Set(listReferences(row.record, field).map(foldReference))) {
+      const group = groups.get(reference);
+      if (group === undefined) groups.set(reference, [row]);
+      else group.push(row);
+    }
+  }
+  return groups;
+}
+
+function listReferences(record: ShipmentRecord, field: ShipmentReferences['field']): readonly string[] {
+  const references = field === 'container_number' ? record.container_numbers : [record[field]];
+  return references.filter((reference) => reference !== null);
 }
 
 function* splitIntoBatches<T>(all: readonly T[], size: number): Iterable<readonly T[]> {

@@ -31,7 +31,7 @@ describe('rows of shipments', () => {
         status: 'pending',
         eta: null,
         created_at: createShipmentRecord(1).created_at,
-        terms: expect.arrayContaining(['status:pending', 'active:true', 'word:hb house_bill:HB']),
+        terms: expect.arrayContaining(['status:pending', 'active:true', 'word:hb house_bill:hb']),
       }),
     ]);
   });
@@ -41,7 +41,7 @@ describe('rows of shipments', () => {
     expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${createToken(1)}`]);
     const [after] = apply(delivered, before);
     expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE });
-    expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:HB']));
+    expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));
     expect(after?.terms).not.toEqual(expect.arrayContaining([expect.stringMatching('pending|active')]));
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
   });

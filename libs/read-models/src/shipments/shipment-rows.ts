@@ -20,7 +20,7 @@ export interface ShipmentRow extends ReadModelRow, Scope {
 /** Read model of shipments in API format, one row per shipment. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
-  version: 4,
+  version: 6,
   // Fields after the id are filter fields, so that a scan skips non-matching rows without reading them.
   indexes: [
     { name: 'by_term', fields: [...SCOPE_FIELDS, 'terms', 'created_at', 'id'], arrayField: 'terms' },
@@ -28,7 +28,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     { name: 'by_updated_at', fields: [...SCOPE_FIELDS, 'updated_at', 'id', 'created_at', 'status'] },
     { name: 'by_eta', fields: [...SCOPE_FIELDS, 'eta', 'id', 'created_at', 'status'] },
   ],
-  scoped: false,
+  scoped: true,
 
   // The first event reads no earlier row. If the first event is repeated, all later events are repeated too.
   reads: ({ stream, event }) => (event.revision === 0 ? [] : [parseStreamName(stream)]),

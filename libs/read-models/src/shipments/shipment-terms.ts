@@ -18,8 +18,8 @@ const TERM_KINDS = {
   party: true,
   port: true,
   carrier: true,
-  choice: true,
-  mode: true,
+  choices: true,
+  modes: true,
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
 /** Exact-match filters, in the order of their kinds. */
@@ -83,14 +83,23 @@ function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
   return isFieldFilter(filter) ? [record[filter]] : VALUE_READERS[filter](record);
 }
 
-/** Returns the index entry for a term. */
-export function toTerm(kind: TermKind, value: string | true): string {
-  if (value !== true && REFERENCE_KINDS.has(kind))
-    return toReferenceTerm(kind, value, longestWord(splitIntoWords(value)));
-  return `${kind}:${value}`;
+/**
+ * Version of the read model from which terms of references ignore case, spaces and hyphens, and from which words
+ * include those that hyphens join. Until the rows are rebuilt, references of earlier rows match exactly.
+ */
+export const FIRST_VERSION_WITH_FOLDED_REFERENCES = 5;
+
+/**
+ * Returns the index entry for a term.
+ * @param version version of the read model that built the rows
+ */
+export function toTerm(kind: TermKind, value: string | true, version = FIRST_VERSION_WITH_FOLDED_REFERENCES): string {
+  if (value === true || !REFERENCE_KINDS.has(kind)) return `${kind}:${value}`;
+  const reference = version >= FIRST_VERSION_WITH_FOLDED_REFERENCES ? foldReference(value) : value;
+  return toReferenceTerm(kind, reference, findLongestWord(splitIntoWords(reference)));
 }
 
-/** Returns the index entry for a word. Entries for longer words with this prefix start with the same text. */
+/** Returns the index entry for a word. The entry of a longer word starts with the entry of each of its prefixes. */
 export function toWordTerm(word: string): string {
   return `word:${word}`;
 }
@@ -99,12 +108,60 @@ export function toWordTerm(word: string): string {
  * Combines a reference and its longest word in one index entry. A search for the word also finds this entry, because
  * words contain no space. Nearly every entry writes its own index page, so fewer entries cost less.
  */
-function toReferenceTerm(kind: TermKind, value: string, word: string): string {
-  return `${toWordTerm(word)} ${kind}:${value}`;
+function toReferenceTerm(kind: TermKind, reference: string, longest: string): string {
+  return `${toWordTerm(longest)} ${kind}:${reference}`;
 }
 
+const SPACES_PATTERN = /\s+/u;
+const HYPHENS_PATTERN = /[\p{Pd}\u2212]+/gu;
+const SPACES_AND_HYPHENS_PATTERN = /[\s\p{Pd}\u2212]+/gu;
+
+/** Returns a reference in the form in which references are compared: without case, spaces and hyphens. */
+export function foldReference(value: string): string {
+  return foldCase(value).replace(SPACES_AND_HYPHENS_PATTERN, '');
+}
+
+/** Splits the text of a search into case-folded parts without spaces. */
+export function splitIntoSearchParts(text: string): readonly string[] {
+  return foldCase(text)
+    .split(SPACES_PATTERN)
+    .filter((part) => splitIntoWords(part).length > 0);
+}
+
+/** Returns the word prefixes that a part of a search requires. Hyphens join words, so `po-88` is `po88`. */
+export function listSearchedWords(part: string, version: number): readonly string[] {
+  const joined = version >= FIRST_VERSION_WITH_FOLDED_REFERENCES ? part.replace(HYPHENS_PATTERN, '') : part;
+  return splitIntoWords(joined);
+}
+
+/** Length from which a joined word takes in no further word. It bounds the entries of references with many words. */
+const MAX_JOINED_CHARS = 64;
+
+/**
+ * Lists the searchable words of a text: for each of its words, the word joined with the following ones. A search for
+ * one of the words, or for several of them with and without separators between, finds the joined word.
+ * @param runPattern matches each run of words that are joined with each other
+ */
+function listJoinedWords(text: string, runPattern: RegExp): readonly string[] {
+  const joined: string[] = [];
+  for (const [run] of text.matchAll(runPattern)) {
+    const words = splitIntoWords(run);
+    for (const [index, first] of words.entries()) {
+      let word = first;
+      for (let next = index + 1; next < words.length && word.length < MAX_JOINED_CHARS; next++) word += words[next];
+      joined.push(word);
+    }
+  }
+  return joined;
+}
+
+/** Matches words of a reference with the spaces and hyphens between them. */
+const REFERENCE_RUN_PATTERN = /[\p{L}\p{M}\p{N}\s\p{Pd}\u2212]+/gu;
+/** Matches words of a name with the hyphens between them. Spaces separate the words of names. */
+const NAME_RUN_PATTERN = /[\p{L}\p{M}\p{N}\p{Pd}\u2212]+/gu;
+
 /** Returns the longest word, or the first one if several words are the longest. */
-function longestWord(words: readonly string[]): string {
+function findLongestWord(words: readonly string[]): string {
   return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }
 
@@ -160,14 +217,17 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
   const addWords = (some: readonly string[]) => {
     for (const word of some) if (words.size < MAX_INDEXED_WORDS) words.add(word);
   };
-  for (const [kind, value] of referenceValues(record)) {
-    const own = splitIntoWords(value);
-    const word = longestWord(own);
-    terms.add(toReferenceTerm(kind, value, word));
-    found.add(word);
+  for (const [kind, value] of listReferenceValues(record)) {
+    const reference = foldReference(value);
+    const own = splitIntoWords(reference);
+    const longest = findLongestWord(own);
+    terms.add(toReferenceTerm(kind, reference, longest));
+    found.add(longest);
     addWords(own);
+    addWords(listJoinedWords(value, REFERENCE_RUN_PATTERN));
   }
-  for (const name of partyAndVesselNames(record)) if (name != null) addWords(splitIntoWords(name));
+  for (const name of listPartyAndVesselNames(record))
+    if (name != null) addWords(listJoinedWords(name, NAME_RUN_PATTERN));
   for (const word of words) if (!found.has(word)) terms.add(toWordTerm(word));
 }
 
@@ -175,13 +235,13 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
  * Yields reference values in the order in which their words are kept if there are too many. Words of names come after
  * them.
  */
-function* referenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
+function* listReferenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
   for (const filter of REFERENCE_FILTERS) {
     for (const value of filterValues(record, filter)) if (value != null) yield [filter, value];
   }
 }
 
-function* partyAndVesselNames(record: ShipmentRecord): Iterable<string | null | undefined> {
+function* listPartyAndVesselNames(record: ShipmentRecord): Iterable<string | null | undefined> {
   yield record.shipper?.name;
   yield record.consignee?.name;
   for (const { vessel } of record.legs) yield vessel;

@@ -1,0 +1,201 @@
+import { setImmediate } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { eventually, simulateDelay } from '@tracking/testing';
+import { injectFaults } from '../test/faulty-store.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
+import {
+  followProjections,
+  ProjectedPartitions,
+  type ProgressMessage,
+  type ProjectionOperations,
+} from './projected-partitions.ts';
+import { READ_MODEL_NAMES } from './registry.ts';
+
+const LONG_MS = 30_000;
+
+describe('a process that follows the projections of another', () => {
+  let world: ReadModelsTestBed;
+  const ending = new AbortController();
+  beforeEach(async () => {
+    world = await ReadModelsTestBed.open();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    ending.abort();
+    await world.close();
+  });
+
+  it('waits for its read models without reading their checkpoints, also during a rebuild', async () => {
+    const projecting = await world.startReadModels();
+    await world.writer.createShipment(1);
+    await waitUntilCaughtUp(projecting);
+    let reads = 0;
+    const documentStore = injectFaults(world.engine.documentStore, (operation, collection) => {
+      if (operation === 'read' && collection === 'subscription_checkpoints') reads += 1;
+      return 'works';
+    });
+    const querying = await world.startReadModels({ documentStore, project: false });
+    await querying.ready;
+    void querying.followProjections(projecting.operations, ending.signal);
+    await eventually(async () => {
+      const position = await querying.progress.place('shipments');
+      reads = 0;
+      expect(await querying.progress.place('shipments')).toBe(position);
+      expect(reads).toBe(0);
+    });
+    // Reads that wait also poll the checkpoints once a second, in case a report is lost. Slow machines take that long.
+    const pollDue = Promise.withResolvers<void>();
+    const waitForNextPoll = jest.spyOn(CheckpointPoller.prototype, 'waitForNextPoll');
+    waitForNextPoll.mockReturnValue(pollDue.promise);
+    for (let n = 2; n < 12; n += 1) {
+      await world.writer.createShipment(n);
+      const position = await world.engine.eventStore.head();
+      expect(await querying.waitForAllReadModels(position!, LONG_MS)).toBe(true);
+    }
+    expect(reads).toBe(0);
+    waitForNextPoll.mockRestore();
+    pollDue.resolve();
+    const { generation } = await projecting.rebuild('shipments');
+    await eventually(async () => {
+      const states = await querying.list();
+      expect(states.find(({ name }) => name === 'shipments')).toMatchObject({ generation });
+    });
+    await world.writer.createShipment(12);
+    expect(await querying.waitForAllReadModels((await world.engine.eventStore.head())!, LONG_MS)).toBe(true);
+  });
+});
+
+describe('the age of rows during a takeover', () => {
+  let world: ReadModelsTestBed;
+  beforeEach(async () => {
+    world = await ReadModelsTestBed.open();
+  });
+  afterEach(() => world.close());
+
+  it('is that of the first event that the rows lack, until another process projects them', async () => {
+    const projecting = await world.startReadModels();
+    await world.writer.createShipment(1);
+    await waitUntilCaughtUp(projecting);
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const asked: (string | null)[] = [];
+    let missing: readonly string[] = [];
+    const querying = await world.startReadModels({
+      project: false,
+      clock: () => new Date(now),
+      findTimeAfter: (position: string | null) => {
+        asked.push(position);
+        return Promise.resolve(missing[0]);
+      },
+    });
+    await querying.ready;
+    const age = () => querying.progress.findTakeoverAge('shipments');
+    const isFollowed = () =>
+      eventually(async () => {
+        expect(await querying.progress.reached('shipments', (await world.engine.eventStore.head())!, 0)).toBe(true);
+        expect(await age()).toBeUndefined();
+      });
+    expect(await age()).toBeUndefined();
+    const connection = new AbortController();
+    const following = querying.followProjections(projecting.operations, connection.signal);
+    await isFollowed();
+    connection.abort();
+    await following;
+    expect(await age()).toBe(0);
+    now += 10_000;
+    missing = ['2026-01-01T00:00:07Z'];
+    expect(await Promise.all([age(), age()])).toEqual([3_000, 3_000]);
+    now += 200;
+    expect(await age()).toBe(3_200);
+    expect(asked).toEqual(Array(2).fill(await world.engine.eventStore.head()));
+    const again = new AbortController();
+    void querying.followProjections(projecting.operations, again.signal);
+    await isFollowed();
+    again.abort();
+  });
+});
+
+describe('messages about projected partitions', () => {
+  const progress = (partition: string, position: string | null, held = true) => ({
+    ...{ read_model: READ_MODEL_NAMES[0]!, generation: 1, partition, position, held },
+  });
+
+  it('contain all held partitions first, and then the latest state of each changed partition', async () => {
+    const projected = new ProjectedPartitions();
+    projected.record(progress('a', '0001'));
+    projected.record(progress('b', '0001'));
+    projected.record(progress('b', null, false));
+    const messages: ProgressMessage[] = [];
+    const ending = new AbortController();
+    const following = projected.follow((message) => void messages.push(message), ending.signal);
+    expect(messages).toEqual([{ partitions: [progress('a', '0001')] }]);
+    for (const position of ['0002', '0003', '0004']) projected.record(progress('a', position));
+    projected.record(progress('c', null));
+    await setImmediate();
+    expect(messages.slice(1)).toEqual([{ partitions: [progress('a', '0004'), progress('c', null)] }]);
+    projected.record(progress('a', '0005'));
+    projected.record(progress('c', null, false));
+    await eventually(() =>
+      expect(messages.slice(2)).toEqual([{ partitions: [progress('a', '0005'), progress('c', null, false)] }]),
+    );
+    ending.abort();
+    await following;
+    projected.record(progress('a', '0006'));
+    await setImmediate();
+    expect(messages).toHaveLength(3);
+  });
+
+  it('become fewer while the follower cannot take more, without losing the latest state', async () => {
+    const projected = new ProjectedPartitions();
+    const messages: ProgressMessage[] = [];
+    const { promise: ready, resolve: continueReading } = Promise.withResolvers<void>();
+    const ending = new AbortController();
+    const take = (message: ProgressMessage) => {
+      messages.push(message);
+      return ready;
+    };
+    const following = projected.follow(take, ending.signal);
+    projected.record(progress('a', '0001'));
+    await eventually(() => expect(messages).toHaveLength(2));
+    for (let round = 0; round < 50; round += 1) {
+      projected.record(progress('a', String(1_000 + round)));
+      await simulateDelay(1);
+    }
+    expect(messages).toHaveLength(2);
+    continueReading();
+    await eventually(() => expect(messages.slice(2)).toEqual([{ partitions: [progress('a', '1049')] }]));
+    ending.abort();
+    await following;
+  });
+
+  it('count while the process can be reached, and again after a new connection', async () => {
+    const events: string[] = [];
+    const lost = Promise.withResolvers<void>();
+    const again = Promise.withResolvers<void>();
+    let connections = 0;
+    const operations: ProjectionOperations = {
+      progress: {
+        follow(_request, onMessage) {
+          connections += 1;
+          void onMessage({ partitions: [progress('a', '0001'), { ...progress('a', '0001'), read_model: 'unknown' }] });
+          if (connections === 1) return lost.promise;
+          void onMessage({ partitions: [progress('a', '0002')] });
+          void onMessage({ partitions: [progress('a', null, false)] });
+          again.resolve();
+          return new Promise(() => undefined);
+        },
+      },
+    };
+    const reported = {
+      addRemotePartition: (_: number, partition: string) => void events.push(`add ${partition}`),
+      removeRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
+      recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
+    };
+    const find = (name: string) => (name === READ_MODEL_NAMES[0] ? reported : undefined);
+    void followProjections(operations, find, new AbortController().signal);
+    expect(events).toEqual(['0001', 'add a']);
+    lost.reject(new Error('the connection is lost'));
+    await again.promise;
+    expect(events.slice(2)).toEqual(['remove a', '0001', 'add a', '0002', 'remove a']);
+  });
+});

@@ -1,0 +1,36 @@
+import { Unavailable } from '@tracking/ports';
+import { TakeoverAge } from './takeover-age.ts';
+
+const NOW = new Date('2026-01-01T00:00:10Z');
+
+describe('the age of a read model during a takeover', () => {
+  let progress: { isTakenOver: boolean; currentHandledPosition: () => Promise<string> };
+  beforeEach(() => {
+    progress = { isTakenOver: true, currentHandledPosition: () => Promise.resolve('0001') };
+  });
+
+  it('is refused soon if the event store does not answer, and then looked up again', async () => {
+    const answers = [new Promise<never>(() => undefined), Promise.resolve('2026-01-01T00:00:07Z')];
+    const age = new TakeoverAge(
+      progress,
+      () => NOW,
+      () => answers.shift()!,
+    );
+    const refused = await Promise.allSettled([age.measure(), age.measure()]);
+    expect(refused).toMatchObject(Array(2).fill({ status: 'rejected', reason: expect.any(Unavailable) as unknown }));
+    expect(await age.measure()).toBe(3_000);
+  });
+
+  it('is undefined if the takeover ends during the look-up', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const age = new TakeoverAge(
+      progress,
+      () => NOW,
+      () => promise,
+    );
+    const measured = age.measure();
+    progress.isTakenOver = false;
+    resolve('2026-01-01T00:00:07Z');
+    expect(await measured).toBeUndefined();
+  });
+});
