@@ -1,5 +1,5 @@
 import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
-import { type RetryOptions, monotonicMs, pause, retry } from '@tracking/resilience';
+import { type RetryOptions, monotonicMs, pauseFor, retry } from '@tracking/resilience';
 
 /**
  * Milliseconds between two log lines about the same work, because an unreachable engine fails thousands of attempts at
@@ -50,7 +50,7 @@ export class EngineRetry {
     } catch (error) {
       if (this.ended.aborted) return false;
       this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
-      await pause(FAILURE_PAUSE_MS, this.ended);
+      await pauseFor(FAILURE_PAUSE_MS, this.ended);
       return false;
     }
   }

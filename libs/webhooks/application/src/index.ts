@@ -1,4 +1,6 @@
 export { SecretBox } from './endpoints/secrets.ts';
+export type { FindShardOwner, ShardOwnerOperations } from './ownership/owner-messages.ts';
+export { createShardLeaseName } from './ownership/shards.ts';
 export { findSecretsKeyId, useSecretsKey } from './endpoints/endpoint-store.ts';
 export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/replay-source.ts';
 export type * from './operation-types.ts';
@@ -11,4 +13,5 @@ export {
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './settings.ts';
 export type * from './webhooks-api.ts';
-export { Webhooks, type WebhooksDependencies } from './webhooks.ts';
+export { ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION } from './store/delivery-document.ts';
+export { INDEXED_WEBHOOK_COLLECTIONS, Webhooks, type WebhooksDependencies } from './webhooks.ts';

@@ -3,9 +3,14 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
 import { createAnswer } from '../test/fake-receivers.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
-import { ENDPOINTS, ENDPOINT_HEALTH } from './endpoints/endpoint-document.ts';
-import { ATTEMPTS, DELIVERIES, PAYLOADS, type PayloadDocument } from './store/delivery-document.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../test/stage.ts';
+import { ENDPOINTS_COLLECTION, ENDPOINT_HEALTH_COLLECTION } from './endpoints/endpoint-document.ts';
+import {
+  ATTEMPTS_COLLECTION,
+  DELIVERIES_COLLECTION,
+  PAYLOADS_COLLECTION,
+  type PayloadDocument,
+} from './store/delivery-document.ts';
 
 jest.setTimeout(30_000);
 
@@ -19,39 +24,41 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start(SETTINGS);
+  webhooks = await stage.startWebhooks(SETTINGS);
 });
 afterEach(() => stage.close());
 
 /** Numbers of documents: deliveries, earlier attempts, bodies. */
 async function stored(): Promise<readonly number[]> {
   const collections = await Promise.all(
-    [DELIVERIES, ATTEMPTS, PAYLOADS].map((spec) => stage.engine.documentStore.collection(spec)),
+    [DELIVERIES_COLLECTION, ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION].map((spec) =>
+      stage.engine.documentStore.collection(spec),
+    ),
   );
   return Promise.all(collections.map((collection) => collection.count({})));
 }
-const count = async (status: string) => (await stage.deliveries(webhooks, { statuses: [status] })).length;
-const swept = () => webhooks.metrics.value('webhook_deliveries_deleted_total');
+const count = async (status: string) => (await stage.listDeliveries(webhooks, { statuses: [status] })).length;
+const swept = () => webhooks.metrics.getValue('webhook_deliveries_deleted_total');
 
 test('deletes deliveries past their retention with their attempts and bodies; keeps everything else', async () => {
-  const other = { ...SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
+  const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
   await stage.createEnabledEndpoint(webhooks, URL_A);
   await stage.createEnabledEndpoint(webhooks, URL_A, {}, other);
   const refusing = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
   stage.receivers.respondWith(URL_A, () => ((refusals += 1) === 1 ? createAnswer(500) : createAnswer(200)));
   stage.receivers.respondWith(URL_B, () => createAnswer(500));
-  await stage.publish(
+  await stage.publishEvents(
     stage.addEvent(),
     stage.addEvent(),
     stage.addEvent(other),
     stage.addEvent({ type: 'milestone.recorded' }),
   );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
-  await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(1));
-  await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: refusing.id });
+  await eventually(() => expect(webhooks.metrics.getValue('webhook_dead_letters_total')).toBe(1));
+  await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: refusing.id });
   stage.clockOffset += 29 * DAY_MS;
-  await stage.publish(stage.addEvent());
+  await stage.publishEvents(stage.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(4));
   expect(swept()).toBe(0);
 
@@ -68,18 +75,18 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
 
 test('keeps pending deliveries, however old, which are delivered in the end', async () => {
   const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-  const on = () => ({ ...stage.command(), endpoint_id: id });
+  const on = () => ({ ...stage.createCommand(), endpoint_id: id });
   const held = stage.addEvent();
-  await stage.publish(stage.addEvent());
+  await stage.publishEvents(stage.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await webhooks.endpoints.disable(on());
-  await stage.publish(held);
+  await stage.publishEvents(held);
   await eventually(async () => expect(await count('pending')).toBe(1));
   stage.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
   await webhooks.endpoints.enable(on());
-  await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
-  expect(JSON.parse(stage.receivers.deliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+  expect(JSON.parse(stage.receivers.listDeliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
   // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
@@ -87,17 +94,17 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
 test('does not deliver events from before the retention watermark again if they are republished', async () => {
   await stage.createEnabledEndpoint(webhooks, URL_A);
   const event = stage.addEvent();
-  await stage.publish(event);
+  await stage.publishEvents(event);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   stage.clockOffset += 31 * DAY_MS;
   await eventually(async () => expect((await stored())[0]).toBe(0));
   await webhooks.stop();
-  webhooks = await stage.start(SETTINGS);
+  webhooks = await stage.startWebhooks(SETTINGS);
   const next = stage.addEvent();
-  await stage.publish(event, next);
+  await stage.publishEvents(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await stage.waitUntilConsumed();
-  expect(stage.receivers.deliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
+  expect(stage.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
     event.id,
     next.id,
   ]);
@@ -107,15 +114,15 @@ test('records an event older than the log while nothing of its time was deleted'
   await stage.createEnabledEndpoint(webhooks, URL_A);
   const late = stage.addEvent();
   stage.clockOffset += 31 * DAY_MS;
-  await stage.publish(late);
-  await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
+  await stage.publishEvents(late);
+  await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
 });
 
 test('deletes a replay this long after its end; keeps a running one', async () => {
   const create = async (endpoint_id: string) =>
-    (await webhooks.replays.create({ ...stage.command(), endpoint_id, filter: {} })).id;
+    (await webhooks.replays.create({ ...stage.createCommand(), endpoint_id, filter: {} })).id;
   const statusOf = async (replay_id: string) =>
-    (await webhooks.replays.get({ ...SCOPE, replay_id }).catch(() => undefined))?.status;
+    (await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id }).catch(() => undefined))?.status;
   const old = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
   const waiting = await stage.createEnabledEndpoint(webhooks, URL_B);
@@ -123,8 +130,8 @@ test('deletes a replay this long after its end; keeps a running one', async () =
   stage.receivers.respondWith(URL_B, () => createAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   stage.clockOffset += 29 * DAY_MS;
-  await webhooks.replays.cancel({ ...stage.command(), replay_id: running });
-  await webhooks.replays.resume({ ...stage.command(), replay_id: running });
+  await webhooks.replays.cancel({ ...stage.createCommand(), replay_id: running });
+  await webhooks.replays.resume({ ...stage.createCommand(), replay_id: running });
   stage.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await statusOf(old)).toBeUndefined());
   expect(await statusOf(running)).toBe('running');
@@ -135,17 +142,17 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
     const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, url);
     stage.receivers.respondWith(url, () => createAnswer(statusCode, { 'retry-after': '1' }));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await eventually(async () => {
-      const [found] = await stage.deliveries(webhooks, { endpoint_id });
+      const [found] = await stage.listDeliveries(webhooks, { endpoint_id });
       expect(found?.attempts_count).toBeGreaterThan(0);
     });
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id });
     return endpoint_id;
   };
   const collections = await Promise.all([
-    stage.engine.documentStore.collection(ENDPOINTS),
-    stage.engine.documentStore.collection(ENDPOINT_HEALTH),
+    stage.engine.documentStore.collection(ENDPOINTS_COLLECTION),
+    stage.engine.documentStore.collection(ENDPOINT_HEALTH_COLLECTION),
   ]);
   const left = async () => (await Promise.all(collections.map((each) => each.find({ filter: {}, limit: 9 })))).flat();
   const ids = async () => [...new Set((await left()).map(({ id }) => id))].sort();
@@ -164,10 +171,10 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
 
 test('deletes an unreferenced body at the retention of dead letters', async () => {
   await stage.createEnabledEndpoint(webhooks, URL_A);
-  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
   stage.receivers.respondWith(URL_A, () => createAnswer(503, { 'retry-after': '3600' }));
   const waiting = stage.addEvent();
-  await stage.publish(waiting);
+  await stage.publishEvents(waiting);
   await stage.waitUntilConsumed();
   const body = (id: string) => ({ id, body: '{}', created_at: stage.now() });
   await payloads.insert(body('evt_orphan.2026-11-01'));

@@ -30,11 +30,12 @@ function stored() {
 
 /** A sweeper whose other parts find nothing, as long as its process has the lease. */
 function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknown>>, pace?: DutyCycle): LogSweeper {
-  const lease = { lost: new AbortController().signal, release: () => Promise.resolve() } as Lease;
+  const never = new AbortController().signal;
+  const lease = { lost: never, handOverRequested: never, release: () => Promise.resolve() } as Lease;
   const sweeper = new LogSweeper({
     deliveries: { find: () => Promise.resolve([]) },
     payloads: { findWithin: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
-    replays: { sweep: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
+    replays: { deleteEnded: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
     statistics: { deleteHours: () => Promise.resolve() },
     endpoints: { listDeletedBefore: () => Promise.resolve([]) },
     health: { delete: () => Promise.resolve(true) },
@@ -47,7 +48,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
     ...parts,
     pace,
   } as unknown as LogSweeperDependencies);
-  sweeper.job.start();
+  sweeper.job.startRounds();
   return sweeper;
 }
 
@@ -69,7 +70,7 @@ describe('the sweep of old webhook records', () => {
     const rest = async () => void trace.push('pause');
     const sweeper = startSweeper({ payloads: { findWithin, writeMany } }, new DutyCycle({ share: 0.2, rest }));
     await eventually(() => expect(left.size).toBe(0));
-    await sweeper.job.stop();
+    await sweeper.job.stopRounds();
     const reads = trace.slice(trace.indexOf(4), trace.lastIndexOf(4) + 2);
     expect(reads).toEqual(Array.from({ length: 5 }, () => [4, 'pause']).flat());
   });
@@ -92,20 +93,20 @@ describe('the sweep of old webhook records', () => {
     const rest = async () => void (await setImmediate());
     const sweeper = startSweeper({ deliveries: { find } }, new DutyCycle({ share: 0.2, rest }));
     await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
-    await sweeper.job.stop();
+    await sweeper.job.stopRounds();
     expect(parts).toEqual(['wsp_10']);
   });
 
   test.each<[string, number, (all: Collection<never>, pace: DutyCycle, ending: AbortController) => Promise<void>]>([
     ['hours', 200, (all, pace, { signal }) => deleteHoursBefore(all, BEFORE, pace, signal)],
-    ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).sweep(BEFORE, pace, signal)],
+    ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).deleteEnded(BEFORE, pace, signal)],
     [
       'endpoints',
       100,
       async (all, pace, { signal }) => {
         const sweeper = startSweeper({ endpoints: new EndpointStore(all) }, pace);
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        await sweeper.job.stop();
+        await sweeper.job.stopRounds();
       },
     ],
   ])('pauses after each page of %s, and stops when the process ends', async (_, page, sweep) => {

@@ -1,14 +1,14 @@
-import { ENVIRONMENTS, type Timestamp } from '@tracking/contracts';
+import { ENVIRONMENTS, type Scope, type Timestamp } from '@tracking/contracts';
 import {
   type Clock,
   type Collection,
   type Counter,
   type Document,
   type Filter,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
@@ -20,8 +20,9 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
-  attemptIds,
-  payloadEventId,
+  listAttemptIds,
+  getPayloadEventId,
+  toDeliveryShards,
 } from './store/delivery-document.ts';
 import type { RetentionWatermark } from './store/delivery-queries.ts';
 import { readFirstPerValue } from './store/delivery-queues.ts';
@@ -48,7 +49,7 @@ export interface LogSweeperDependencies {
   readonly retention: Retention;
   readonly everyMs: number;
   readonly clock: Clock;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Limits the sweep's share of time by pausing after each page; 20% by default. */
@@ -78,16 +79,16 @@ export class LogSweeper {
       leases,
       lease: 'webhooks-log-sweeper',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'deleting old deliveries',
       intervalMs: everyMs,
       // Record the events that were published while no process ran before raising the watermark.
       startsWithWait: true,
-      round: (ending) => this.sweep(ending),
+      round: (ending) => this.deleteExpiredDeliveries(ending),
     });
   }
 
-  private async sweep(ending: AbortSignal): Promise<void> {
+  private async deleteExpiredDeliveries(ending: AbortSignal): Promise<void> {
     const { deliveriesMs, deadLettersMs } = this.dependencies.retention;
     const now = this.dependencies.clock().getTime();
     const ago = (ms: number): Timestamp => new Date(now - ms).toISOString();
@@ -96,7 +97,7 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    await this.dependencies.replays.sweep(ago(deliveriesMs), this.pace, ending);
+    await this.dependencies.replays.deleteEnded(ago(deliveriesMs), this.pace, ending);
     await this.dependencies.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
     const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
     for await (const { workspace_id } of readFirstPerValue(this.dependencies.deliveries, byScope)) {
@@ -114,7 +115,7 @@ export class LogSweeper {
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
-      const found = await this.pace.run(() => this.sweepPageOfBodies(before), ending);
+      const found = await this.pace.runThenRest(() => this.sweepPageOfBodies(before), ending);
       if (found === 0) return;
       checked += found;
     }
@@ -126,7 +127,8 @@ export class LogSweeper {
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
     const { documents: found } = await this.dependencies.payloads.findWithin(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
-    await this.deleteUnreferenced(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
+    const old = found.filter(({ created_at }) => created_at < before);
+    await this.deleteUnreferenced(new Map(old.map(({ id }) => [id, undefined])));
     return found.length;
   }
 
@@ -137,7 +139,7 @@ export class LogSweeper {
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.run(() => this.sweepPageOfLog(part, before, last), ending);
+      last = await this.pace.runThenRest(() => this.sweepPageOfLog(part, before, last), ending);
       if (last === undefined) return;
     }
   }
@@ -159,29 +161,37 @@ export class LogSweeper {
     const old = page.filter(({ queue, completed_at, event_created_at }) => {
       return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
     });
-    await this.delete(old, before);
+    await this.deleteDeliveries(old, before);
     return page.at(-1);
   }
 
   /** Deletes deliveries. After an interruption of any step, a later round finds the rest. */
-  private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
+  private async deleteDeliveries(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
     const { deliveries, attempts } = this.dependencies;
-    await this.dependencies.watermark.raise(before);
-    const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
+    await this.dependencies.watermark.raiseWatermark(before);
+    const attempted = old.flatMap(({ id, attempts_count }) => listAttemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
     // Keep a delivery if a user requested another attempt after the page was read.
-    await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
+    await deliveries.writeMany(
+      old.map(({ id, revision, workspace_id, environment }) => {
+        return { kind: 'delete', id, guard: { workspace_id, environment, revision } };
+      }),
+    );
     this.deleted.add(old.length);
-    await this.deleteUnreferenced([...new Set(old.map(({ payload_id }) => payload_id))]);
+    await this.deleteUnreferenced(new Map(old.map((delivery) => [delivery.payload_id, delivery])));
   }
 
-  /** Deletes bodies that no delivery refers to. */
-  private async deleteUnreferenced(payloadIds: readonly string[]): Promise<void> {
+  /**
+   * Deletes bodies that no delivery refers to.
+   * @param scopes scope of each body, by id; undefined if it is not known
+   */
+  private async deleteUnreferenced(scopes: ReadonlyMap<string, Scope | undefined>): Promise<void> {
     const unneeded: string[] = [];
-    for (const payload_id of payloadIds) {
-      const event_id = payloadEventId(payload_id);
-      const [needed] = await this.dependencies.deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
+    for (const [payload_id, scope] of scopes) {
+      const filter = { event_id: getPayloadEventId(payload_id), payload_id };
+      const within = scope && { shards: toDeliveryShards(scope) };
+      const [needed] = await this.dependencies.deliveries.find({ filter, limit: 1, ...within });
       if (needed === undefined) unneeded.push(payload_id);
     }
     await this.dependencies.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
@@ -194,7 +204,7 @@ export class LogSweeper {
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.run(() => this.sweepPageOfEndpoints(before, last), ending);
+      last = await this.pace.runThenRest(() => this.sweepPageOfEndpoints(before, last), ending);
       if (last === undefined) return;
     }
   }
@@ -210,13 +220,15 @@ export class LogSweeper {
       if (await this.isReferenced(endpoint)) continue;
       // Delete the endpoint last, so that the next sweep finds it again after an interruption.
       await health.delete(endpoint.id);
-      await endpoints.delete(endpoint);
+      await endpoints.deleteEndpoint(endpoint);
     }
     return page.at(-1);
   }
 
-  private async isReferenced({ id }: EndpointDocument): Promise<boolean> {
-    const deliveries = await this.dependencies.deliveries.find({ filter: { endpoint_id: id }, limit: 1 });
+  private async isReferenced(endpoint: EndpointDocument): Promise<boolean> {
+    const { id } = endpoint;
+    const query = { filter: { endpoint_id: id }, limit: 1, index: 'endpoint', shards: toDeliveryShards(endpoint) };
+    const deliveries = await this.dependencies.deliveries.find(query);
     return deliveries.length > 0 || (await this.dependencies.replays.hasReplays(id));
   }
 }

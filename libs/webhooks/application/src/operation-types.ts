@@ -1,5 +1,6 @@
 import type {
   ApiVersion,
+  PayloadForm,
   DeliveryStatus,
   Environment,
   ExpectedVersions,
@@ -60,11 +61,11 @@ export interface ListEndpoints extends Scope, PageRequest {}
 export interface DeliveryFilter {
   readonly endpoint_id?: string;
   readonly event_id?: string;
-  readonly event_type?: string;
+  readonly event_types?: readonly string[];
   /** Statuses to include; all by default. */
   readonly statuses?: readonly DeliveryStatus[];
-  /** Error code of dead letters to include (`last_error.code`). */
-  readonly reason?: string;
+  /** Error codes of dead letters to include (`last_error.code`). Excludes other deliveries. */
+  readonly reasons?: readonly string[];
   /** Earliest and latest `created_at` of the events, both inclusive. */
   readonly since?: Timestamp;
   readonly until?: Timestamp;
@@ -147,6 +148,7 @@ export interface WebhookEndpoint {
   readonly event_types: readonly string[];
   readonly description: string | null;
   readonly api_version: ApiVersion;
+  readonly payload: PayloadForm;
   readonly environment: Environment;
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;

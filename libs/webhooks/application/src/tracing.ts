@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type Trace, parseTraceparent } from '@tracking/contracts';
+import { type TraceContext, parseTraceparent } from '@tracking/contracts';
 import type { RequestOrigin } from '@tracking/webhooks-domain';
 
 const NOT_SAMPLED = '00';
@@ -11,7 +11,7 @@ interface TracedEvent {
 }
 
 /** Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a new span id. */
-export function attemptTraceparent(traced: TracedEvent): string {
+export function createAttemptTraceparent(traced: TracedEvent): string {
   const { id, flags } = deriveTrace(traced);
   return `00-${id}-${createSpanId()}-${flags}`;
 }
@@ -29,7 +29,7 @@ function createSpanId(): string {
  * Returns the fields of every log line about an event or delivery, so that a client request can be traced to its
  * deliveries.
  */
-export function traceFields(traced: TracedEvent): { readonly request_id?: string; readonly trace_id: string } {
+export function toTraceLogFields(traced: TracedEvent): { readonly request_id?: string; readonly trace_id: string } {
   const request_id = traced.origin?.request_id;
   const { id: trace_id } = deriveTrace(traced);
   return { ...(request_id !== undefined && { request_id }), trace_id };
@@ -39,6 +39,6 @@ export function traceFields(traced: TracedEvent): { readonly request_id?: string
  * Returns the trace of the request, or a trace derived from the event's id: the same for every attempt, in every
  * process.
  */
-function deriveTrace({ event_id, origin }: TracedEvent): Trace {
+function deriveTrace({ event_id, origin }: TracedEvent): TraceContext {
   return parseTraceparent(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, passThroughJson } from '@tracking/testing';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -10,7 +10,7 @@ let client: WebhookOperations;
 
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start();
+  webhooks = await stage.startWebhooks();
   client = passThroughJson<WebhookOperations>(webhooks);
 });
 afterEach(() => stage.close());
@@ -18,39 +18,42 @@ afterEach(() => stage.close());
 describe('webhooks, called from another process,', () => {
   test('answer as in their own process', async () => {
     const endpoint = await stage.createEnabledEndpoint(client, URL_A);
-    expect(await client.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id })).toEqual(
-      await webhooks.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id }),
+    expect(await client.endpoints.get({ ...stage.createCommand(), endpoint_id: endpoint.id })).toEqual(
+      await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: endpoint.id }),
     );
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await eventually(async () =>
-      expect(await stage.delivery(client, endpoint.id, event.id)).toMatchObject({ status: 'succeeded' }),
+      expect(await stage.getDelivery(client, endpoint.id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(await stage.delivery(client, endpoint.id, event.id)).toEqual(
-      await stage.delivery(webhooks, endpoint.id, event.id),
+    expect(await stage.getDelivery(client, endpoint.id, event.id)).toEqual(
+      await stage.getDelivery(webhooks, endpoint.id, event.id),
     );
-    expect(await client.endpoints.list({ ...SCOPE, limit: 5 })).toEqual(
-      await webhooks.endpoints.list({ ...SCOPE, limit: 5 }),
+    expect(await client.endpoints.list({ ...SAMPLE_SCOPE, limit: 5 })).toEqual(
+      await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 5 }),
     );
     expect(await client.parked.list({ limit: 5 })).toEqual({ items: [], next: null });
-    const about = { ...stage.command(), filter: {} };
+    const about = { ...stage.createCommand(), filter: {} };
     expect(await client.deadLetters.replay(about)).toEqual({ replays: [], refused: [] });
     expect(await client.deadLetters.summary(about)).toEqual(await webhooks.deadLetters.summary(about));
   });
 
   test('refuse as in their own process', async () => {
     const fields = { url: 'http://a.example.com', event_types: [] };
-    await expect(client.endpoints.create({ ...stage.command(), fields })).rejects.toMatchObject({
+    await expect(client.endpoints.create({ ...stage.createCommand(), fields })).rejects.toMatchObject({
       name: 'DomainError',
       code: 'validation_failed',
       details: [{ param: 'url' }, { param: 'event_types' }],
     });
-    const created = await client.endpoints.create({ ...stage.command(), fields: { url: URL_A, event_types: ['*'] } });
-    await expect(client.endpoints.enable({ ...stage.command(), endpoint_id: created.id })).rejects.toMatchObject({
+    const created = await client.endpoints.create({
+      ...stage.createCommand(),
+      fields: { url: URL_A, event_types: ['*'] },
+    });
+    await expect(client.endpoints.enable({ ...stage.createCommand(), endpoint_id: created.id })).rejects.toMatchObject({
       code: 'endpoint_not_verified',
     });
     await expect(
-      client.deliveries.retry({ ...stage.command(), delivery_id: `dlv_${randomUUID()}` }),
+      client.deliveries.retry({ ...stage.createCommand(), delivery_id: `dlv_${randomUUID()}` }),
     ).rejects.toMatchObject({ code: 'not_found' });
   });
 });

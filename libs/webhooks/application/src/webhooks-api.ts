@@ -1,4 +1,5 @@
 import { DomainError, type FieldError, type ItemPage, requireExpectedVersion } from '@tracking/contracts';
+import type { ShardOwnerOperations } from './ownership/owner-messages.ts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -36,7 +37,7 @@ import type {
 export interface WebhookEndpoints {
   /** Creates an endpoint, without sending anything to it. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
-  /** Lists endpoints, oldest first. */
+  /** Lists endpoints, newest first. */
   list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /**
@@ -133,6 +134,7 @@ export interface WebhookOperations {
   readonly replays: WebhookReplays;
   readonly stats: WebhookStatistics;
   readonly parked: ParkedMessages;
+  readonly owners: ShardOwnerOperations;
 }
 
 export const endpointNotFoundError = () => new DomainError('not_found', 'This webhook endpoint does not exist.');

@@ -1,15 +1,17 @@
 import { PAYLOAD_VERSIONS, type PayloadVersions, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
   type Clock,
+  type CollectionSpec,
   type DocumentStore,
   type EventStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type MessageBroker,
   type Metrics,
   type OutboundHttp,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
+import { waitForAbort } from '@tracking/resilience';
 import type { Random } from '@tracking/webhooks-domain';
 import { DeadLetters, Deliveries } from './api/deliveries.ts';
 import { Endpoints, SandboxEventSender } from './api/endpoints.ts';
@@ -18,11 +20,11 @@ import { AttemptSender, FailureLog } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer, DeadLetterMessages } from './attempts/dead-letter-announcer.ts';
 import { DeliveryWorker } from './attempts/delivery-worker.ts';
 import { Dispatcher } from './attempts/dispatcher.ts';
-import { EndpointEvents, FailingAlarm } from './attempts/endpoint-events.ts';
+import { EndpointEvents, FailureReporter } from './attempts/endpoint-events.ts';
 import { EndpointClients, GoneEndpointDisabler } from './endpoints/endpoint-clients.ts';
 import {
-  ENDPOINTS,
-  ENDPOINT_HEALTH,
+  ENDPOINTS_COLLECTION,
+  ENDPOINT_HEALTH_COLLECTION,
   type EndpointDocument,
   type EndpointHealthDocument,
 } from './endpoints/endpoint-document.ts';
@@ -31,35 +33,42 @@ import { SecretBox } from './endpoints/secrets.ts';
 import { EngineRetry } from './engine-retry.ts';
 import { LogSweeper } from './log-sweeper.ts';
 import { OwnedEndpoints } from './ownership/owned-endpoints.ts';
+import { type FindShardOwner, OwnerMessages } from './ownership/owner-messages.ts';
 import { ShardOwner } from './ownership/shard-owner.ts';
-import { OwnerWakeUps, ShardLeases, WAKE_UPS, type WakeUpDocument } from './ownership/shards.ts';
+import { OwnerWakeUps, ShardLeases, WAKE_UPS_COLLECTION, type WakeUpDocument } from './ownership/shards.ts';
 import {
-  DEFERRED_DELIVERIES,
+  DEFERRED_DELIVERIES_COLLECTION,
   DeferredDeliveries,
   type DeferredDocument,
   DeliveryInserter,
 } from './recording/deferred-deliveries.ts';
-import { PARKED_MESSAGES, type ParkedDocument, ParkedMessageUseCases, ParkingLot } from './recording/parking-lot.ts';
+import {
+  PARKED_MESSAGES_COLLECTION,
+  type ParkedDocument,
+  ParkedMessageUseCases,
+  ParkingLot,
+} from './recording/parking-lot.ts';
 import { ConsumerLag, Recorder } from './recording/recorder.ts';
 import { BacklogDiscarder, DeadLetterDiscarder } from './replays/discard-jobs.ts';
 import type { EventLog } from './replays/replay-source.ts';
-import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
+import { REPLAYS_COLLECTION, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { ReplaySender } from './replays/replay-sender.ts';
 import { SteadyTime } from './scheduling/steady-time.ts';
-import type { LoopTime, SetTimer } from './scheduling/timing.ts';
+import type { EventLoopTime, SetTimer } from './scheduling/timing.ts';
 import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
+import { HOURS_COLLECTION, RECOUNTS_COLLECTION } from './stats/hour-log.ts';
 import { Statistics, openStatistics } from './stats/statistics.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
 import {
-  ATTEMPTS,
+  ATTEMPTS_COLLECTION,
   type AttemptDocument,
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  PAYLOADS,
+  PAYLOADS_COLLECTION,
   type PayloadDocument,
   Payloads,
-  REPEATABLE_DELIVERIES,
+  REPEATABLE_DELIVERIES_COLLECTION,
 } from './store/delivery-document.ts';
 import {
   DeliveryQueries,
@@ -78,7 +87,12 @@ export interface WebhooksDependencies {
   readonly documentStore: DocumentStore;
   /** Message broker with the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
   readonly broker: MessageBroker;
-  readonly leases: Leases;
+  /** Leases of the jobs. */
+  readonly leases: LeaseSource;
+  /** Leases of the shards; those of the jobs by default. */
+  readonly shardLeases?: LeaseSource;
+  /** Finds the owner of a shard among the other processes. By default, owners are reached by stored wake-ups only. */
+  readonly findShardOwner?: FindShardOwner;
   readonly outbound: OutboundHttp;
   /** Key of 32 bytes that encrypts secrets at rest. */
   readonly secretsKey: Uint8Array;
@@ -89,7 +103,7 @@ export interface WebhooksDependencies {
   readonly metrics: Metrics;
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
   /** Reads the event loop's time. Failing endpoints are attempted only in its spare time. */
-  readonly loopTime?: () => LoopTime;
+  readonly loopTime?: () => EventLoopTime;
   /** Returns the milliseconds of a monotonic clock. The process's own clock by default. */
   readonly elapsed?: () => number;
   /** Sets timers of the retry schedule. System timers by default. */
@@ -112,22 +126,33 @@ export interface Webhooks extends WebhookOperations {
   stop(): Promise<void>;
 }
 
+/** Collections of webhooks that have indexes. */
+export const INDEXED_WEBHOOK_COLLECTIONS: readonly CollectionSpec[] = [
+  ENDPOINTS_COLLECTION,
+  DELIVERIES_COLLECTION,
+  REPLAYS_COLLECTION,
+  WAKE_UPS_COLLECTION,
+  PARKED_MESSAGES_COLLECTION,
+  HOURS_COLLECTION,
+  RECOUNTS_COLLECTION,
+];
+
 async function openCollections(store: DocumentStore) {
   const [endpoints, health, deliveries, repeatable, attempts, payloads] = await Promise.all([
-    store.collection<EndpointDocument>(ENDPOINTS),
-    store.collection<EndpointHealthDocument>(ENDPOINT_HEALTH),
-    store.collection<DeliveryDocument>(DELIVERIES),
-    store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES),
-    store.collection<AttemptDocument>(ATTEMPTS),
-    store.collection<PayloadDocument>(PAYLOADS),
+    store.collection<EndpointDocument>(ENDPOINTS_COLLECTION),
+    store.collection<EndpointHealthDocument>(ENDPOINT_HEALTH_COLLECTION),
+    store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
+    store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES_COLLECTION),
+    store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
+    store.collection<PayloadDocument>(PAYLOADS_COLLECTION),
   ]);
   const [replays, progress, watermark, wakeUps, parked, deferred] = await Promise.all([
-    store.collection<ReplayDocument>(REPLAYS),
+    store.collection<ReplayDocument>(REPLAYS_COLLECTION),
     store.collection<ReplayDocument>(REPLAY_PROGRESS),
     store.collection<WatermarkDocument>(RETENTION_WATERMARK),
-    store.collection<WakeUpDocument>(WAKE_UPS),
-    store.collection<ParkedDocument>(PARKED_MESSAGES),
-    store.collection<DeferredDocument>(DEFERRED_DELIVERIES),
+    store.collection<WakeUpDocument>(WAKE_UPS_COLLECTION),
+    store.collection<ParkedDocument>(PARKED_MESSAGES_COLLECTION),
+    store.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION),
   ]);
   return {
     ...{ endpoints, health, deliveries, repeatable, attempts, payloads },
@@ -136,13 +161,13 @@ async function openCollections(store: DocumentStore) {
 }
 
 /** Creates all objects of the feature. Each object gets earlier objects as constructor arguments. */
-async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
+async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
   const { clock, leases, logger, metrics } = dependencies;
   const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
   const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
-  const countRetry = retryCounter(metrics);
+  const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
   const time = new SteadyTime(clock, dependencies.elapsed);
   const ended = new AbortController();
@@ -160,9 +185,19 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const clients = new EndpointClients(store, box, freshnessMs);
   const gone = new GoneEndpointDisabler({ store, clients, eventStore, clock, logger });
 
-  const shards = new ShardLeases(platform);
+  const shards = new ShardLeases({ ...platform, leases: dependencies.shardLeases ?? leases });
   const { statsWriteMs: writeMs, statsIdleMs: idleMs, statsSettleMs: settleMs } = settings;
-  const counting = { ...platform, deliveries, attempts, watermark, shards, writeMs, idleMs, settleMs };
+  const counting = {
+    ...platform,
+    deliveries,
+    attempts,
+    watermark,
+    endpoints: store,
+    shards,
+    writeMs,
+    idleMs,
+    settleMs,
+  };
   const stats = await openStatistics({ ...counting, store: documentStore });
   const { recounts } = stats;
 
@@ -178,9 +213,11 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { health } = stored;
   const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random, time });
   const wakeUps = new OwnerWakeUps(stored.wakeUps);
-  const { pollMs } = settings;
+  const { findShardOwner = () => undefined } = dependencies;
+  const messagesToOwners = new OwnerMessages(findShardOwner, wakeUps, payloads, metrics);
   const owner = new ShardOwner({
-    ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, pollMs },
+    ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, payloads },
+    ...{ messages: messagesToOwners, stats: stats.keeper, pollMs: settings.pollMs },
   });
 
   const parking = new ParkingLot({ ...platform, documents: stored.parked, broker });
@@ -195,7 +232,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const events = new EndpointEvents(store, recorder);
   const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
   const announcer = new DeadLetterAnnouncer({ ...platform, deliveries, broker, messages, events });
-  const alarm = new FailingAlarm({ endpoints, events, time, afterMs: settings.failingAfterMs });
+  const reporter = new FailureReporter({ endpoints, events, time, afterMs: settings.failingAfterMs });
   const sender = new AttemptSender({ ...platform, time, outbound, timeoutMs });
   const failures = new FailureLog(logger);
   const worker = new DeliveryWorker({
@@ -204,7 +241,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   });
   const { loopTime, setTimer } = dependencies;
   const dispatcher = new Dispatcher({
-    ...{ endpoints, worker, alarm, replaying, gone, backlogs, engines, time, logger },
+    ...{ endpoints, worker, reporter, replaying, gone, backlogs, engines, time, logger },
     ...{ maxInFlight, loopTime, setTimer },
   });
 
@@ -231,10 +268,10 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const jobs = [announcer.job, sweeper.job, discarding.job, backlogs.job];
   if (!passive) {
     owner.start();
-    stats.keeper.start();
-    for (const job of jobs) job.start();
-    deferred.job.start();
-    lag.start();
+    stats.keeper.startRounds();
+    for (const job of jobs) job.startRounds();
+    deferred.job.startRounds();
+    lag.startMeasuring();
     consumed = broker.consume(consumption, recorder.consume);
   }
 
@@ -247,25 +284,22 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts }),
     stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),
     parked: new ParkedMessageUseCases(parking, versions, recorder),
+    owners: owner,
     async stop() {
       consuming.abort();
-      stats.keeper.stop();
-      lag.stop();
-      const recorded = deferred.job.stop();
+      stats.keeper.stopRounds();
+      lag.stopMeasuring();
+      const recorded = deferred.job.stopRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.writeRemaining());
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([recorded, ...jobs.map((job) => job.stop())]);
-      await owner.release();
+      await Promise.all([recorded, ...jobs.map((job) => job.stopRounds())]);
+      await owner.releaseShards();
     },
   };
 }
 
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-export const Webhooks = { start };
+export const Webhooks = { start: startWebhooks };

@@ -1,9 +1,9 @@
 import type { DocumentStore } from '@tracking/ports';
 import type { WebhookHour } from '../src/index.ts';
 import {
-  ATTEMPTS,
+  ATTEMPTS_COLLECTION,
   type AttemptDocument,
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
   type StoredAttempt,
 } from '../src/store/delivery-document.ts';
@@ -14,8 +14,8 @@ type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonl
 
 /** Counts the hours of an endpoint by reading all deliveries and attempts, oldest first. */
 export async function countFromLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
-  const deliveries = await store.collection<DeliveryDocument>(DELIVERIES);
-  const attempts = await store.collection<AttemptDocument>(ATTEMPTS);
+  const deliveries = await store.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const attempts = await store.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
   const all = await deliveries.find({ filter: {}, limit: MAX_DOCUMENTS });
   const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
   const earlier = Map.groupBy(await attempts.find({ filter: {}, limit: MAX_DOCUMENTS }), ({ id }) => id.split('.')[0]);
@@ -24,9 +24,9 @@ export async function countFromLog(store: DocumentStore, endpointId: string): Pr
     return latest_attempt === undefined ? before : [...before, latest_attempt];
   });
   const discards = own.flatMap(({ status, completed_at }) => (status === 'discarded' ? (completed_at ?? []) : []));
-  const hours = new Set([...made.map(({ at }) => at), ...discards].map(begin));
+  const hours = new Set([...made.map(({ at }) => at), ...discards].map(beginAttempt));
   return [...hours].toSorted().map((hour) => {
-    const ofHour = made.filter(({ at }) => begin(at) === hour);
+    const ofHour = made.filter(({ at }) => beginAttempt(at) === hour);
     const succeeded = ofHour.filter(({ error }) => error === null).length;
     return {
       hour,
@@ -34,7 +34,7 @@ export async function countFromLog(store: DocumentStore, endpointId: string): Pr
       deliveries: {
         succeeded,
         dead_lettered: ofHour.filter(({ dead_lettered }) => dead_lettered).length,
-        discarded: discards.filter((at) => begin(at) === hour).length,
+        discarded: discards.filter((at) => beginAttempt(at) === hour).length,
       },
       longest: ofHour.length === 0 ? null : Math.max(...ofHour.map(({ duration_ms }) => duration_ms)),
     };
@@ -51,7 +51,7 @@ export function toCounts(hours: readonly WebhookHour[]): readonly Counted[] {
   }));
 }
 
-function begin(at: string): string {
+function beginAttempt(at: string): string {
   const hour = new Date(at);
   hour.setUTCMinutes(0, 0, 0);
   return hour.toISOString();

@@ -1,14 +1,14 @@
 import type { Timestamp } from '@tracking/contracts';
 import { createDelivery } from '@tracking/webhooks-domain';
 import {
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  PAYLOADS,
+  PAYLOADS_COLLECTION,
   type PayloadDocument,
-  deliveryId,
+  createDeliveryId,
   toDocument,
 } from '../src/store/delivery-document.ts';
-import { SCOPE, type WebhooksTestStage } from './stage.ts';
+import { SAMPLE_SCOPE, type WebhooksTestStage } from './stage.ts';
 
 export interface DeadLetterFields {
   readonly endpoint_id: string;
@@ -35,19 +35,19 @@ export async function storeDeadLetters(
     const event = stage.addEvent({ type: event_type as 'shipment.created', created_at: at });
     const payload_id = `${event.id}.2026-11-01`;
     const about = { event_id: event.id, event_type, event_created_at: at, payload_id, sandbox: false };
-    const fields = { id: deliveryId(endpoint_id, event), ...SCOPE, ...more, endpoint_id, ...about };
+    const fields = { id: createDeliveryId(endpoint_id, event), ...SAMPLE_SCOPE, ...more, endpoint_id, ...about };
     const last_error = { code, message: 'It failed.' };
     const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
     return toDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
   });
-  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
   const bodies = made.map(({ event_id, payload_id }) => ({
     id: payload_id,
     body: `{"id":"${event_id}"}`,
     created_at: at,
   }));
   await payloads.writeMany(bodies.map((document) => ({ kind: 'insert', document })));
-  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));
   return made;
 }

@@ -11,20 +11,20 @@ import { FakeEventLog } from './fake-event-log.ts';
  * writes a line `published <event id>` for each event that the broker has accepted, and `idle` when nothing is pending.
  */
 const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
-const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
-const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
+const sampleScope = { workspace_id: 'wsp_one', environment: 'live' } as const;
+const createCommand = () => ({ ...sampleScope, id: randomUUID(), at: new Date().toISOString() });
 /** Log position after the head of the empty event store, at which the endpoint is enabled. */
 const ENABLED_AT_POSITION = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
-const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
-await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-const webhooks = await Webhooks.start({
-  eventStore: engine.eventStore,
+const embeddedEngine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+await embeddedEngine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+const runningWebhooks = await Webhooks.start({
+  eventStore: embeddedEngine.eventStore,
   eventLog: new FakeEventLog(),
-  documentStore: engine.documentStore,
-  broker: engine.messageBroker,
-  leases: engine.leases,
+  documentStore: embeddedEngine.documentStore,
+  broker: embeddedEngine.messageBroker,
+  leases: embeddedEngine.leases,
   outbound: createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true }),
   secretsKey: new Uint8Array(32),
   clock: () => new Date(),
@@ -37,11 +37,11 @@ const webhooks = await Webhooks.start({
   },
 });
 
-if ((await webhooks.endpoints.list({ ...scope, limit: 1 })).items.length === 0) {
+if ((await runningWebhooks.endpoints.list({ ...sampleScope, limit: 1 })).items.length === 0) {
   const fields = { url, event_types: ['*'] };
-  const { id: endpoint_id } = await webhooks.endpoints.create({ ...command(), fields });
-  await webhooks.endpoints.verify({ ...command(), endpoint_id });
-  await webhooks.endpoints.enable({ ...command(), endpoint_id });
+  const { id: endpoint_id } = await runningWebhooks.endpoints.create({ ...createCommand(), fields });
+  await runningWebhooks.endpoints.verify({ ...createCommand(), endpoint_id });
+  await runningWebhooks.endpoints.enable({ ...createCommand(), endpoint_id });
 }
 printLine('ready');
 
@@ -49,21 +49,21 @@ while (task === 'publish') {
   const ids = Array.from({ length: 5 }, () => `evt_${randomUUID()}`);
   const messages = ids.map((id) => {
     const made = { created_at: new Date().toISOString(), api_version: NEWEST_API_VERSION };
-    const event = { id, type: 'shipment.created', ...made, ...scope, data: {} };
+    const event = { id, type: 'shipment.created', ...made, ...sampleScope, data: {} };
     const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: ENABLED_AT_POSITION };
     return { key: id, value: JSON.stringify(event), headers };
   });
-  await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  await embeddedEngine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) printLine(`published ${id}`);
   await simulateDelay(1);
 }
 for (;;) {
-  const lag = await engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
+  const lag = await embeddedEngine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
   const statuses = ['pending', 'retrying'] as const;
-  const { items } = await webhooks.deliveries.list({ scopes: [scope], filter: { statuses }, limit: 1 });
+  const { items } = await runningWebhooks.deliveries.list({ scopes: [sampleScope], filter: { statuses }, limit: 1 });
   if (lag === 0 && items.length === 0) break;
   await simulateDelay(10);
 }
 printLine('idle');
-await webhooks.stop();
-await engine.close();
+await runningWebhooks.stop();
+await embeddedEngine.close();

@@ -13,7 +13,7 @@ export class FakeEventLog implements EventLog {
   /** Number of events that the log returns. Later events are not visible yet. */
   shown = Infinity;
 
-  add(...events: readonly PublishedEvent[]): void {
+  addEvents(...events: readonly PublishedEvent[]): void {
     this.published.push(...events);
   }
 

@@ -38,8 +38,8 @@ export class FakeReceivers implements OutboundHttp {
     this.behaviours.set(url, behaviour);
   }
 
-  /** Returns the deliveries that arrived at the URL, without challenges. */
-  deliveriesAt(url: string): readonly ReceivedRequest[] {
+  /** Returns the deliveries that arrived at the URL, without verification requests. */
+  listDeliveriesAt(url: string): readonly ReceivedRequest[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
     );
@@ -73,7 +73,7 @@ export class FakeReceivers implements OutboundHttp {
     return createAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }
 
-  refusalReason(url: string): string | undefined {
+  describeRefusal(url: string): string | undefined {
     if (!URL.canParse(url)) return 'This is not a URL.';
     const { protocol, username, password, hash } = new URL(url);
     if (protocol !== 'https:') return 'The URL must begin with https://.';

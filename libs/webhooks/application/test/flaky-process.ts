@@ -53,7 +53,7 @@ export class FlakyProcess extends KillableProcess {
       upsert: (document, guard) => this.callFlaky(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.callFlaky(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
-        if (writes.some((write) => this.isHeld(write))) await this.hold();
+        if (writes.some((write) => this.isHeld(write))) await this.holdCall();
         await this.callFlaky(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
@@ -72,7 +72,7 @@ export class FlakyProcess extends KillableProcess {
     return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;
   }
 
-  private async hold(): Promise<void> {
+  private async holdCall(): Promise<void> {
     this.atGate += 1;
     await this.gate.promise;
     this.atGate -= 1;

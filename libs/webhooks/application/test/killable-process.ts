@@ -4,7 +4,7 @@ import type {
   Document,
   DocumentStore,
   Lease,
-  Leases,
+  LeaseSource,
   MessageBroker,
   OutboundHttp,
 } from '@tracking/ports';
@@ -45,7 +45,7 @@ export class KillableProcess {
   }
 
   /** Dies as by kill -9. Other processes take over its leases. */
-  kill(): void {
+  killProcess(): void {
     this.death.abort();
     this.loseLeases();
   }
@@ -61,7 +61,7 @@ export class KillableProcess {
    * Loses all leases as if the process was suspended. Other processes acquire the leases, and this process notices the
    * loss at its next check.
    */
-  suspend(): void {
+  suspendProcess(): void {
     this.isStill = true;
     this.loseLeases();
   }
@@ -82,22 +82,22 @@ export class KillableProcess {
   documentStore(store: DocumentStore): DocumentStore {
     return {
       collection: async <T extends Document>(spec: CollectionSpec) =>
-        this.collection<T>(await store.collection<T>(spec)),
-      collectionNames: (prefix) => this.read(() => store.collectionNames(prefix)),
-      dropCollection: (name) => this.change(() => store.dropCollection(name)),
+        this.wrapCollection<T>(await store.collection<T>(spec)),
+      collectionNames: (prefix) => this.runRead(() => store.collectionNames(prefix)),
+      dropCollection: (name) => this.runChange(() => store.dropCollection(name)),
       close: () => Promise.resolve(),
     };
   }
 
-  broker(broker: MessageBroker): MessageBroker {
+  wrapBroker(broker: MessageBroker): MessageBroker {
     return {
       ensureTopics: (topics) => broker.ensureTopics(topics),
-      publish: (topic, messages) => this.change(() => broker.publish(topic, messages)),
+      publish: (topic, messages) => this.runChange(() => broker.publish(topic, messages)),
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
         return broker.consume({ ...options, signal }, async (messages, fenced) => {
           // Ignore the error of a dead process, which may not have committed its offset.
-          const work = handler(messages, fenced).then(() => this.change(() => Promise.resolve()));
+          const work = handler(messages, fenced).then(() => this.runChange(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });
       },
@@ -107,18 +107,18 @@ export class KillableProcess {
     };
   }
 
-  outbound(outbound: OutboundHttp): OutboundHttp {
+  wrapOutbound(outbound: OutboundHttp): OutboundHttp {
     return {
       post: (request) => {
         if (!this.dead) this.countUnanswered(request.headers['service-event-id'] ?? '', 1);
-        return this.change(() => outbound.post(request));
+        return this.runChange(() => outbound.post(request));
       },
-      refusalReason: (url) => outbound.refusalReason(url),
+      describeRefusal: (url) => outbound.describeRefusal(url),
       close: () => outbound.close(),
     };
   }
 
-  leases(leases: Leases): Leases {
+  wrapLeases(leases: LeaseSource): LeaseSource {
     return {
       acquire: async (name, signal) => {
         const lease = await leases.acquire(name, signal);
@@ -128,13 +128,12 @@ export class KillableProcess {
           return new Promise(() => undefined);
         }
         this.held.add(release);
-        return this.lease(lease);
+        return this.wrapLease(lease);
       },
-      close: () => leases.close(),
     };
   }
 
-  private lease(lease: Lease): Lease {
+  private wrapLease(lease: Lease): Lease {
     const told = new AbortController();
     lease.lost.addEventListener('abort', () => {
       if (!this.isStill) told.abort();
@@ -143,6 +142,7 @@ export class KillableProcess {
       name: lease.name,
       epoch: lease.epoch,
       lost: told.signal,
+      handOverRequested: lease.handOverRequested,
       isHeld: () => {
         if (!lease.isHeld()) told.abort();
         return !told.signal.aborted;
@@ -151,25 +151,25 @@ export class KillableProcess {
     };
   }
 
-  private collection<T extends Document>(collection: Collection<T>): Collection<T> {
+  private wrapCollection<T extends Document>(collection: Collection<T>): Collection<T> {
     return {
-      get: (id) => this.read(() => collection.get(id)),
-      getMany: (ids) => this.read(() => collection.getMany(ids)),
-      find: (query) => this.read(() => collection.find(query)),
-      findWithin: (query, maxBytes) => this.read(() => collection.findWithin(query, maxBytes)),
-      count: (filter, options) => this.read(() => collection.count(filter, options)),
-      sum: (field, filter, index) => this.read(() => collection.sum(field, filter, index)),
-      scan: (query) => this.read(() => collection.scan(query)),
-      insert: (document) => this.change(() => collection.insert(document)),
+      get: (id) => this.runRead(() => collection.get(id)),
+      getMany: (ids) => this.runRead(() => collection.getMany(ids)),
+      find: (query) => this.runRead(() => collection.find(query)),
+      findWithin: (query, maxBytes) => this.runRead(() => collection.findWithin(query, maxBytes)),
+      count: (filter, options) => this.runRead(() => collection.count(filter, options)),
+      sum: (field, filter, index) => this.runRead(() => collection.sum(field, filter, index)),
+      scan: (query) => this.runRead(() => collection.scan(query)),
+      insert: (document) => this.runChange(() => collection.insert(document)),
       replace: async (document, guard) => {
-        const done = await this.change(() => collection.replace(document, guard));
+        const done = await this.runChange(() => collection.replace(document, guard));
         if (done && 'event_id' in document) this.countUnanswered(String(document.event_id), -1);
         return done;
       },
-      upsert: (document, guard) => this.change(() => collection.upsert(document, guard)),
-      delete: (id, guard) => this.change(() => collection.delete(id, guard)),
-      writeMany: (writes) => this.change(() => collection.writeMany(writes)),
-      claim: (query, set) => this.change(() => collection.claim(query, set)),
+      upsert: (document, guard) => this.runChange(() => collection.upsert(document, guard)),
+      delete: (id, guard) => this.runChange(() => collection.delete(id, guard)),
+      writeMany: (writes) => this.runChange(() => collection.writeMany(writes)),
+      claim: (query, set) => this.runChange(() => collection.claim(query, set)),
     };
   }
 
@@ -177,20 +177,20 @@ export class KillableProcess {
     this.doubtful.set(eventId, (this.doubtful.get(eventId) ?? 0) + change);
   }
 
-  private async read<T>(work: () => Promise<T>): Promise<T> {
+  private async runRead<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return neverResolve();
     const answer = await work();
     return this.dead ? neverResolve() : answer;
   }
 
-  private async change<T>(work: () => Promise<T>): Promise<T> {
+  private async runChange<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return neverResolve();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;
-    if (fatal && this.before) this.kill();
+    if (fatal && this.before) this.killProcess();
     if (this.dead) return neverResolve();
     const answer = await work();
-    if (fatal) this.kill();
+    if (fatal) this.killProcess();
     return this.dead ? neverResolve() : answer;
   }
 }

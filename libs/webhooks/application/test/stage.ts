@@ -10,17 +10,20 @@ import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
   type Logger,
+  type Membership,
   type Message,
   type OutboundHttp,
   type Position,
   type ReceivedMessage,
   Unavailable,
 } from '@tracking/ports';
-import { monotonicMs } from '@tracking/resilience';
+import { LeaseShares, monotonicMs } from '@tracking/resilience';
 import { RecordedMetrics, type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import { setSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
   CONSUMER_GROUP,
+  type DeliveryFilter,
+  type FindShardOwner,
   type Scope,
   WEBHOOK_TOPICS,
   type WebhookDelivery,
@@ -29,13 +32,15 @@ import {
   type WebhookOperations,
   type WebhookSettings,
   Webhooks,
+  type WebhooksDependencies,
+  createShardLeaseName,
 } from '../src/index.ts';
-import type { LoopTime, SetTimer } from '../src/scheduling/timing.ts';
+import type { EventLoopTime, SetTimer } from '../src/scheduling/timing.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { KillableProcess } from './killable-process.ts';
 
-export const SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
+export const SAMPLE_SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
 
 export interface RunningWebhooks extends WebhookOperations {
   readonly process: KillableProcess;
@@ -43,8 +48,13 @@ export interface RunningWebhooks extends WebhookOperations {
   stop(): Promise<void>;
 }
 
+export interface SharingWebhooks extends RunningWebhooks {
+  /** Kills the process; the others then take over its shards. */
+  kill(): Promise<void>;
+}
+
 /** An event loop that was idle for a second whenever it is read. */
-function idleLoop(): () => LoopTime {
+function createIdleLoop(): () => EventLoopTime {
   let idle = 0;
   return () => ({ elapsed: 0, idle: (idle += 1_000) });
 }
@@ -57,8 +67,10 @@ export class WebhooksTestStage {
   /** Payload versions of processes started from now on. */
   versions = PAYLOAD_VERSIONS;
   /** Loop time of processes started from now on. By default, processes always have spare time. */
-  loopTime: () => LoopTime = idleLoop();
+  loopTime: () => EventLoopTime = createIdleLoop();
   private readonly leases = new InProcessLeases(1);
+  /** Processes that share the shards, by address. */
+  private readonly sharing = new Map<string, RunningWebhooks>();
   private readonly running = new Set<RunningWebhooks>();
   get errors(): readonly LogLine[] {
     return this.lines.filter(({ level }) => level === 'error');
@@ -113,20 +125,22 @@ export class WebhooksTestStage {
   }
 
   /** Starts a process of webhooks. */
-  async start(
+  async startWebhooks(
     settings: Partial<WebhookSettings> = {},
     process = new KillableProcess(),
     outbound: OutboundHttp = this.receivers,
     passive = false,
+    sharing: Pick<WebhooksDependencies, 'shardLeases' | 'findShardOwner'> = {},
   ): Promise<RunningWebhooks> {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
-      eventStore: { head: () => this.head() },
+      eventStore: { head: () => this.readHead() },
       eventLog: this.eventLog,
       documentStore: process.documentStore(this.engine.documentStore),
-      broker: process.broker(this.engine.messageBroker),
-      leases: process.leases(this.leases),
-      outbound: process.outbound(outbound),
+      broker: process.wrapBroker(this.engine.messageBroker),
+      leases: process.wrapLeases(this.leases),
+      ...sharing,
+      outbound: process.wrapOutbound(outbound),
       secretsKey: this.secretsKey,
       clock: () => new Date(Date.now() + this.clockOffset + process.clockOffset),
       elapsed: () => monotonicMs() + this.clockOffset,
@@ -150,6 +164,44 @@ export class WebhooksTestStage {
     return running;
   }
 
+  /**
+   * Starts a process that shares the shards with the others, and gets messages from them.
+   * @returns the process, and a function that kills it and makes the others notice
+   */
+  async startSharing(settings: Partial<WebhookSettings> = {}): Promise<SharingWebhooks> {
+    const address = `process-${this.sharing.size}`;
+    const process = new KillableProcess();
+    let membership: Membership | undefined;
+    const shares = new LeaseShares({
+      leases: {
+        acquire: (name, signal) => this.leases.acquire(name, signal),
+        join: (about) => (membership = this.leases.join(about)),
+        list: () => this.leases.list(),
+        close: () => Promise.resolve(),
+      },
+      ...{ member: { name: address, address }, logger: this.logger, metrics: new RecordedMetrics() },
+    });
+    const shards = shares.getGroup('webhook_shards');
+    const findShardOwner: FindShardOwner = (shard) => {
+      const owner = shards.findOtherOwner(createShardLeaseName(shard))?.address;
+      return owner === undefined ? undefined : this.sharing.get(owner)?.owners;
+    };
+    const running = await this.startWebhooks(settings, process, this.receivers, false, {
+      ...{ shardLeases: process.wrapLeases(shards), findShardOwner },
+    });
+    this.sharing.set(address, running);
+    const leave = () => membership?.leave();
+    const kill = async () => {
+      process.killProcess();
+      await leave();
+    };
+    const stop = async () => {
+      await running.stop();
+      await leave();
+    };
+    return { ...running, stop, kill };
+  }
+
   private readonly setTimer: SetTimer = (callback, ms) => {
     const ring = () => {
       if (!this.timers.has(ring)) return;
@@ -169,7 +221,7 @@ export class WebhooksTestStage {
     return new Date(Date.now() + this.clockOffset).toISOString();
   }
 
-  command(scope: Scope = SCOPE) {
+  createCommand(scope: Scope = SAMPLE_SCOPE) {
     return { ...scope, id: randomUUID(), at: this.now() };
   }
 
@@ -178,14 +230,14 @@ export class WebhooksTestStage {
     api: WebhookOperations,
     url: string,
     fields: object = {},
-    scope: Scope = SCOPE,
+    scope: Scope = SAMPLE_SCOPE,
   ): Promise<EndpointOnStage> {
     const created = await api.endpoints.create({
-      ...this.command(scope),
+      ...this.createCommand(scope),
       fields: { url, event_types: ['*'], ...fields },
     });
-    await api.endpoints.verify({ ...this.command(scope), endpoint_id: created.id });
-    const enabled = await api.endpoints.enable({ ...this.command(scope), endpoint_id: created.id });
+    await api.endpoints.verify({ ...this.createCommand(scope), endpoint_id: created.id });
+    const enabled = await api.endpoints.enable({ ...this.createCommand(scope), endpoint_id: created.id });
     return { ...enabled, secret: created.secret };
   }
 
@@ -199,25 +251,25 @@ export class WebhooksTestStage {
       type: 'shipment.created',
       created_at: this.now(),
       api_version: NEWEST_API_VERSION,
-      ...SCOPE,
+      ...SAMPLE_SCOPE,
       data: { shipment_id, external_id: 'PO-1', shipment_version: 1, shipment: { id: shipment_id } },
       ...fields,
     } as const;
-    this.eventLog.add(event);
+    this.eventLog.addEvents(event);
     return event;
   }
 
   /** Publishes an event as the publisher does. */
-  async publish(...events: readonly PublishedEvent[]): Promise<void> {
-    await this.send(...events.map((event) => this.message(event)));
+  async publishEvents(...events: readonly PublishedEvent[]): Promise<void> {
+    await this.sendMessages(...events.map((event) => this.createMessage(event)));
   }
 
-  async send(...messages: readonly Message[]): Promise<void> {
+  async sendMessages(...messages: readonly Message[]): Promise<void> {
     await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   }
 
   /** @param more additional headers; without `position`, no header names the event's log position */
-  message(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): Message {
+  createMessage(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): Message {
     const position = this.positions.get(event.id);
     const headers = { [EVENT_HEADERS.id]: event.id, [EVENT_HEADERS.position]: position, ...more };
     const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -225,7 +277,7 @@ export class WebhooksTestStage {
     return { key, value: JSON.stringify(event), headers: Object.fromEntries(given) };
   }
 
-  private head(): Promise<Position | undefined> {
+  private readHead(): Promise<Position | undefined> {
     if (this.logIsAway) return Promise.reject(new Unavailable('event store', 'test'));
     const { size } = this.positions;
     return Promise.resolve(size === 0 ? undefined : toPosition(size));
@@ -256,21 +308,24 @@ export class WebhooksTestStage {
     return seen;
   }
 
-  async deliveries(
+  async listDeliveries(
     api: WebhookOperations,
-    filter: object = {},
-    scope: Scope = SCOPE,
+    filter: StageFilter = {},
+    scope: Scope = SAMPLE_SCOPE,
   ): Promise<readonly WebhookDelivery[]> {
-    return (await api.deliveries.list({ scopes: [scope], filter, limit: 200 })).items;
+    return (await api.deliveries.list({ scopes: [scope], filter: filter as DeliveryFilter, limit: 200 })).items;
   }
 
   /** Returns the delivery of this event to this endpoint. */
-  async delivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
-    const [found] = await this.deliveries(api, { endpoint_id, event_id });
+  async getDelivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
+    const [found] = await this.listDeliveries(api, { endpoint_id, event_id });
     if (found === undefined) throw new Error(`no delivery of ${event_id}`);
-    return api.deliveries.get({ scopes: [SCOPE], delivery_id: found.id });
+    return api.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: found.id });
   }
 }
+
+/** A filter of deliveries, with statuses of any type. */
+type StageFilter = Omit<DeliveryFilter, 'statuses'> & { readonly statuses?: readonly string[] };
 
 /** Positions have a fixed width, like those of event stores. */
 function toPosition(count: number): Position {

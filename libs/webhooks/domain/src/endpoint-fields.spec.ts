@@ -19,6 +19,7 @@ describe('the fields of an endpoint', () => {
       description: 'Ours',
       api_version: '2026-11-01',
       headers: { Authorization: 'Bearer x', 'X-Team': 'ocean freight' },
+      payload: 'thin',
       max_concurrency: 4,
       unknown: 1,
     };
@@ -29,6 +30,7 @@ describe('the fields of an endpoint', () => {
         description: 'Ours',
         api_version: '2026-11-01',
         headers: { authorization: 'Bearer x', 'x-team': 'ocean freight' },
+        payload: 'thin',
         max_concurrency: 4,
       },
       errors: [],
@@ -41,6 +43,7 @@ describe('the fields of an endpoint', () => {
       event_types: ['shipment.created', 'shipment.exploded', 7],
       description: 5,
       api_version: '2020-01-01',
+      payload: 'slim',
       headers: [],
       max_concurrency: 0,
     };
@@ -50,6 +53,7 @@ describe('the fields of an endpoint', () => {
       'event_types[2] invalid_value',
       'description invalid_type',
       'api_version invalid_value',
+      'payload invalid_value',
       'headers invalid_type',
       'max_concurrency invalid_value',
     ]);

@@ -4,7 +4,9 @@ import {
   type FieldError,
   type JsonObject,
   type JsonValue,
+  PAYLOAD_FORMS,
   PAYLOAD_VERSIONS,
+  type PayloadForm,
   type PayloadVersions,
 } from '@tracking/contracts';
 import { ALL_STANDARD_EVENT_TYPES, isKnownEventType } from './endpoint.ts';
@@ -15,6 +17,8 @@ export interface EndpointFields {
   readonly event_types: readonly string[];
   readonly description: string | null;
   readonly api_version: ApiVersion;
+  /** Form of the data of events that are sent to the endpoint. */
+  readonly payload: PayloadForm;
   /** Custom headers sent with every delivery. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Maximum number of concurrent attempts. */
@@ -29,9 +33,10 @@ const MAX_DESCRIPTION_LENGTH = 1_000;
 /** Default fields of a new endpoint. Its payloads are pinned to the newest version. */
 export const DEFAULT_ENDPOINT_FIELDS = {
   description: null,
+  payload: 'full',
   headers: {},
   max_concurrency: DEFAULT_MAX_CONCURRENCY,
-} satisfies Partial<EndpointFields>;
+} as const satisfies Partial<EndpointFields>;
 
 export interface CheckedFields {
   /** Normalized fields of the request. Use them only if `errors` is empty. */
@@ -68,6 +73,7 @@ export function checkEndpointFields(
   checkField('event_types', (value) => checkEventTypes(value, fail));
   checkField('description', (value) => checkDescription(value, fail));
   checkField('api_version', (value) => checkApiVersion(value, versions, fail));
+  checkField('payload', (value) => checkPayloadForm(value, fail));
   checkField('headers', (value) => checkHeaders(value, fail));
   checkField('max_concurrency', (value) => checkConcurrency(value, fail));
   for (const name of ['url', 'event_types'] as const) {
@@ -125,11 +131,19 @@ function isStorableText(text: string): boolean {
 }
 
 function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: ReportFieldError): ApiVersion | undefined {
+  if (value === null) return versions.newest;
   const message = `api_version must be one of ${versions.names.join(', ')}.`;
-  return versions.findVersion(value) ?? void fail('api_version', 'invalid_value', message);
+  return versions.findApiVersion(value) ?? void fail('api_version', 'invalid_value', message);
+}
+
+function checkPayloadForm(value: JsonValue, fail: ReportFieldError): PayloadForm | undefined {
+  if (value === null) return DEFAULT_ENDPOINT_FIELDS.payload;
+  const message = `payload must be one of ${PAYLOAD_FORMS.join(', ')}.`;
+  return PAYLOAD_FORMS.find((form) => form === value) ?? void fail('payload', 'invalid_value', message);
 }
 
 function checkConcurrency(value: JsonValue, fail: ReportFieldError): number | undefined {
+  if (value === null) return DEFAULT_MAX_CONCURRENCY;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_CONCURRENCY) return value;
   const message = `max_concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}.`;
   return void fail('max_concurrency', 'invalid_value', message);

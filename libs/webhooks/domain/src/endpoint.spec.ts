@@ -4,10 +4,10 @@ import {
   type EndpointState,
   type LogPosition,
   NEW_ENDPOINT,
-  type Period,
+  type EventPeriod,
   SHARD_COUNT,
   openEnabledPeriod,
-  closePeriod,
+  closeEventPeriod,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
@@ -15,8 +15,8 @@ import {
   closeEnabledPeriod,
   isInEnabledPeriod,
   isEnabled,
-  openPeriod,
-  shardOf,
+  openEventPeriod,
+  computeShard,
   resetForNewUrl,
   recordVerification,
   receivesEvent,
@@ -197,7 +197,7 @@ describe('enabled periods', () => {
   });
 
   describe('a period without places, as in a faulty document', () => {
-    const faulty = (period: Period) => [period as EnabledPeriod];
+    const faulty = (period: EventPeriod) => [period as EnabledPeriod];
 
     test('includes every event while open, and the earlier ones after it was closed', () => {
       const open = faulty({ from: at(5), to: null });
@@ -215,25 +215,26 @@ describe('enabled periods', () => {
 
 describe('periods', () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
-  const from = (hour: number): Period => ({ from: at(hour), to: null });
+  const from = (hour: number): EventPeriod => ({ from: at(hour), to: null });
 
   describe('periods', () => {
     test('open once and close once', () => {
-      const open = openPeriod([], from(1));
-      expect(openPeriod(open, from(2))).toBe(open);
-      const shut = closePeriod(open, at(3));
+      const open = openEventPeriod([], from(1));
+      expect(openEventPeriod(open, from(2))).toBe(open);
+      const shut = closeEventPeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
-      expect(closePeriod(shut, at(4))).toBe(shut);
-      expect(closePeriod([], at(4))).toEqual([]);
+      expect(closeEventPeriod(shut, at(4))).toBe(shut);
+      expect(closeEventPeriod([], at(4))).toEqual([]);
     });
 
     test('never end before they begin, even if the clock was set back', () => {
-      expect(closePeriod(openPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closeEventPeriod(openEventPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
     test('are dropped, oldest first, if there are more than a hundred', () => {
-      let periods = openPeriod([], from(0));
-      for (let hour = 1; hour < 300; hour += 2) periods = openPeriod(closePeriod(periods, at(hour)), from(hour + 1));
+      let periods = openEventPeriod([], from(0));
+      for (let hour = 1; hour < 300; hour += 2)
+        periods = openEventPeriod(closeEventPeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });
@@ -252,12 +253,12 @@ describe('periods', () => {
 
 describe('shards', () => {
   test('never change: leases are named after them', () => {
-    expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(shardOf)).toEqual([21, 28, 46]);
+    expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(computeShard)).toEqual([21, 28, 46]);
   });
 
   test('distribute endpoints evenly', () => {
     const counts = Array<number>(SHARD_COUNT).fill(0);
-    for (let n = 0; n < 6_400; n += 1) counts[shardOf(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
+    for (let n = 0; n < 6_400; n += 1) counts[computeShard(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
     expect(Math.min(...counts)).toBeGreaterThan(50);
     expect(Math.max(...counts)).toBeLessThan(150);
   });

@@ -27,10 +27,11 @@ export interface EndpointState {
   readonly enabled_periods: readonly EnabledPeriod[];
   /**
    * Periods during which nothing was sent although deliveries may have been pending. The retry windows of deliveries
-   * are extended by these periods. Times are from the clock of the process that received the request, so a clock
-   * difference lengthens or shortens a window by the same amount.
+   * are extended by these periods. A pause begins and ends at the time of the
+   * process that received the API request to disable or enable the endpoint. If the clocks of two processes differ, a
+   * window is too long or too short by the difference.
    */
-  readonly pauses: readonly Period[];
+  readonly pauses: readonly EventPeriod[];
   /** Revision of the endpoint at which the current URL was set; absent for the endpoint's first URL. */
   readonly url_revision?: number;
 }
@@ -87,7 +88,7 @@ export function recordVerification<E extends EndpointState>(endpoint: E, verific
  * Enables the endpoint: pending deliveries are sent, and events after the log's head are recorded. Returns undefined if
  * the URL is not verified.
  */
-export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: LogMoment): E | undefined {
+export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: RequestMoment): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
   return {
@@ -95,12 +96,16 @@ export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: Log
     status: 'enabled',
     disabled_reason: null,
     enabled_periods: openEnabledPeriod(endpoint.enabled_periods, moment),
-    pauses: closePeriod(endpoint.pauses, moment.at),
+    pauses: closeEventPeriod(endpoint.pauses, moment.at),
   };
 }
 
 /** Disables the endpoint: events after the log's head are not recorded, and pending deliveries are held. */
-export function disableEndpoint<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: LogMoment): E {
+export function disableEndpoint<E extends EndpointState>(
+  endpoint: E,
+  reason: DisabledReason,
+  moment: RequestMoment,
+): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
     ...endpoint,
@@ -123,8 +128,8 @@ export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timesta
   };
 }
 
-function startPause(endpoint: EndpointState, at: Timestamp): readonly Period[] {
-  return endpoint.status === 'enabled' ? openPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
+function startPause(endpoint: EndpointState, at: Timestamp): readonly EventPeriod[] {
+  return endpoint.status === 'enabled' ? openEventPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }
 
 /** Wildcard that subscribes to the standard types: docs/reference/events.md#types. */
@@ -159,13 +164,13 @@ export function receivesEvent(endpoint: EndpointSubscription, event: LoggedEvent
 export type LogPosition = string;
 
 /** Position before every event. */
-export const LOG_START: LogPosition = '';
+export const LOG_START_POSITION: LogPosition = '';
 
 /**
  * Time of a request and the log's head at that time. Every event acknowledged before the request is at or before
  * `head`.
  */
-export interface LogMoment {
+export interface RequestMoment {
   readonly at: Timestamp;
   readonly head: LogPosition;
 }
@@ -174,7 +179,7 @@ export interface LogMoment {
  * Period from enabling an endpoint to disabling it. Log positions decide which events are live, because clocks step and
  * differ. The times are informative, and apply to events that are in no log.
  */
-export interface EnabledPeriod extends Period {
+export interface EnabledPeriod extends EventPeriod {
   readonly places: {
     /** Head of the log when the endpoint was enabled: later events are live. */
     readonly after: LogPosition;
@@ -186,7 +191,7 @@ export interface EnabledPeriod extends Period {
 }
 
 /** A period as stored. A faulty document may lack `places`, which must not stop recording for other endpoints. */
-type StoredPeriod = Period & Partial<Pick<EnabledPeriod, 'places'>>;
+type StoredPeriod = EventPeriod & Partial<Pick<EnabledPeriod, 'places'>>;
 
 /** Fields of an event that decide whether the event is live. */
 export interface LoggedEvent {
@@ -198,20 +203,20 @@ export interface LoggedEvent {
 /** Adds an open period. Returns the periods unchanged if the last one is still open. */
 export function openEnabledPeriod(
   periods: readonly EnabledPeriod[],
-  { at, head }: LogMoment,
+  { at, head }: RequestMoment,
 ): readonly EnabledPeriod[] {
-  return openPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
+  return openEventPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
 export function closeEnabledPeriod(
   periods: readonly EnabledPeriod[],
-  { at, head }: LogMoment,
+  { at, head }: RequestMoment,
 ): readonly EnabledPeriod[] {
   const last: StoredPeriod | undefined = periods.at(-1);
   if (last?.to !== null) return periods;
-  const { after } = last.places ?? { after: LOG_START };
-  return closePeriod(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
+  const { after } = last.places ?? { after: LOG_START_POSITION };
+  return closeEventPeriod(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
 }
 
 /**
@@ -226,7 +231,7 @@ export function isInEnabledPeriod(periods: readonly StoredPeriod[], { created_at
 }
 
 /** A time span from `from` (inclusive) to `to` (exclusive). Open while `to` is null. */
-export interface Period {
+export interface EventPeriod {
   readonly from: Timestamp;
   readonly to: Timestamp | null;
 }
@@ -237,12 +242,12 @@ export interface Period {
 const MAX_STORED_PERIODS = 100;
 
 /** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
-export function openPeriod<P extends Period>(periods: readonly P[], period: P): readonly P[] {
+export function openEventPeriod<P extends EventPeriod>(periods: readonly P[], period: P): readonly P[] {
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_PERIODS);
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
-export function closePeriod<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
+export function closeEventPeriod<P extends EventPeriod>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
   // Use the later time: if a clock was set back, the period would end before it begins.
@@ -253,7 +258,7 @@ export function closePeriod<P extends Period>(periods: readonly P[], at: Timesta
  * Returns the end of a duration that starts at `start` and does not run during pauses. In epoch milliseconds; Infinity
  * if it reaches a pause that is still open.
  */
-export function computeEndWithPauses(start: number, durationMs: number, pauses: readonly Period[]): number {
+export function computeEndWithPauses(start: number, durationMs: number, pauses: readonly EventPeriod[]): number {
   let end = start + durationMs;
   for (const { from, to } of pauses) {
     const begins = Math.max(Date.parse(from), start);
@@ -271,7 +276,7 @@ export function computeEndWithPauses(start: number, durationMs: number, pauses: 
 export const SHARD_COUNT = 64;
 
 /** Returns the shard of an endpoint, from 0: FNV-1a (32 bit) of the endpoint's id. */
-export function shardOf(endpointId: string): number {
+export function computeShard(endpointId: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < endpointId.length; index += 1) {
     hash = Math.imul(hash ^ endpointId.charCodeAt(index), 0x01000193);

@@ -3,8 +3,8 @@ import {
   HourCounter,
   startOfNextHour,
   startOfHour,
-  latencyBucket,
-  maxLatencyInBucket,
+  computeLatencyBucket,
+  getMaxLatencyOfBucket,
   computePercentile,
 } from './hour-counts.ts';
 
@@ -23,7 +23,7 @@ const bad = (minute: number, message: string, more: Partial<CountedAttempt> = {}
 });
 const counts = (attempts: readonly CountedAttempt[]) => {
   const counter = new HourCounter();
-  for (const attempt of attempts) counter.count(attempt);
+  for (const attempt of attempts) counter.countAttempt(attempt);
   return counter.counts;
 };
 
@@ -53,7 +53,7 @@ test('attempts are counted alike in any order', () => {
 
 test('later attempts are added to the stored counts', () => {
   const counter = new HourCounter(counts(ATTEMPTS.slice(0, 2)));
-  for (const attempt of ATTEMPTS.slice(2)) counter.count(attempt);
+  for (const attempt of ATTEMPTS.slice(2)) counter.countAttempt(attempt);
   expect(counter.counts).toEqual(counts(ATTEMPTS));
 });
 
@@ -61,8 +61,8 @@ test('each duration lies in a bucket whose longest is at most 12.5% longer', () 
   let before = -1;
   const wrong: number[] = [];
   for (let ms = 0; ms <= 100_000; ms += 1) {
-    const bucket = latencyBucket(ms);
-    const longest = maxLatencyInBucket(bucket);
+    const bucket = computeLatencyBucket(ms);
+    const longest = getMaxLatencyOfBucket(bucket);
     const isNext = bucket === before || bucket === before + 1;
     if (!isNext || longest < ms || longest > Math.max(ms, ms * 1.125)) wrong.push(ms);
     before = bucket;
@@ -72,7 +72,8 @@ test('each duration lies in a bucket whose longest is at most 12.5% longer', () 
 
 test('percentiles are those of the durations, within a bucket', () => {
   const buckets: Record<string, number> = {};
-  for (let ms = 1; ms <= 1_000; ms += 1) buckets[latencyBucket(ms)] = (buckets[latencyBucket(ms)] ?? 0) + 1;
+  for (let ms = 1; ms <= 1_000; ms += 1)
+    buckets[computeLatencyBucket(ms)] = (buckets[computeLatencyBucket(ms)] ?? 0) + 1;
   expect(computePercentile(buckets, 0.5, 1_000)).toBe(511);
   expect(computePercentile(buckets, 0.95, 1_000)).toBe(959);
   expect(computePercentile(buckets, 0.99, 1_000)).toBe(1_000);

@@ -79,8 +79,8 @@ export class HourCounter {
     this.lastError = counts.last_error;
   }
 
-  count({ at, duration_ms, status_code, error, dead_lettered }: CountedAttempt): void {
-    const bucket = latencyBucket(duration_ms);
+  countAttempt({ at, duration_ms, status_code, error, dead_lettered }: CountedAttempt): void {
+    const bucket = computeLatencyBucket(duration_ms);
     this.latency[bucket] = (this.latency[bucket] ?? 0) + 1;
     this.longestMs = Math.max(this.longestMs, duration_ms);
     if (error === null) {
@@ -126,7 +126,7 @@ const EXACT_LATENCY_BUCKETS = 16;
 const BUCKETS_PER_DOUBLING = 8;
 
 /** Returns the bucket of a duration. @param ms whole milliseconds */
-export function latencyBucket(ms: number): number {
+export function computeLatencyBucket(ms: number): number {
   if (ms < EXACT_LATENCY_BUCKETS) return Math.max(0, ms);
   const doublings = Math.floor(Math.log2(ms)) - 3;
   return (
@@ -137,7 +137,7 @@ export function latencyBucket(ms: number): number {
 }
 
 /** Returns the longest duration of a bucket, in whole milliseconds. */
-export function maxLatencyInBucket(bucket: number): number {
+export function getMaxLatencyOfBucket(bucket: number): number {
   if (bucket < EXACT_LATENCY_BUCKETS) return bucket;
   const doublings = Math.floor((bucket - EXACT_LATENCY_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
   const step = (bucket - EXACT_LATENCY_BUCKETS) % BUCKETS_PER_DOUBLING;
@@ -156,7 +156,7 @@ export function computePercentile(buckets: LatencyBuckets, part: number, max: nu
   let left = Math.ceil(total * part);
   for (const [bucket, count] of sorted) {
     left -= count;
-    if (left <= 0) return Math.min(maxLatencyInBucket(bucket), max);
+    if (left <= 0) return Math.min(getMaxLatencyOfBucket(bucket), max);
   }
   return null;
 }

@@ -22,6 +22,20 @@ describe('an attempt', () => {
     });
   });
 
+  test('explains a 413, and how to receive smaller requests', () => {
+    const explain = (sentForm?: 'full' | 'thin') => {
+      const outcome = classifyAnswer({ kind: 'response', statusCode: 413, ...(sentForm && { sentForm }) }, now);
+      return outcome.kind === 'failure' && outcome.error;
+    };
+    const message = 'The endpoint answered 413: the request is too large for it. Raise the limit of the receiver';
+    expect(explain('full')).toEqual({
+      code: 'unexpected_status',
+      message: `${message}, or set \`payload\` of the endpoint to \`thin\`.`,
+    });
+    expect(explain('thin')).toEqual({ code: 'unexpected_status', message: `${message}.` });
+    expect(explain()).toEqual({ code: 'unexpected_status', message: `${message}.` });
+  });
+
   test('detects with a 410 that the endpoint is gone', () => {
     expect(answered(410)).toMatchObject({ kind: 'gone', error: { code: 'unexpected_status' } });
   });

@@ -1,6 +1,6 @@
-import type { Timestamp } from '@tracking/contracts';
+import type { PayloadForm, Timestamp } from '@tracking/contracts';
 import type { DeliveryError } from './delivery.ts';
-import type { Period } from './endpoint.ts';
+import type { EventPeriod } from './endpoint.ts';
 
 /** Part of a receiver's answer that determines the outcome of an attempt. */
 export type ReceiverAnswer =
@@ -10,6 +10,8 @@ export type ReceiverAnswer =
       /** Response headers `Retry-After` and `Date`, as received. */
       readonly retryAfter?: string | undefined;
       readonly date?: string | undefined;
+      /** Form of the event in the request; absent for a challenge. */
+      readonly sentForm?: PayloadForm;
     }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 
@@ -30,17 +32,27 @@ export function classifyAnswer(answer: ReceiverAnswer, now: number): AttemptOutc
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }
-  const { statusCode, retryAfter, date } = answer;
+  const { statusCode, retryAfter, date, sentForm } = answer;
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'success' };
   if (statusCode >= 300 && statusCode <= 399) {
     const message = `The endpoint answered ${statusCode}; redirects are not followed.`;
     return { kind: 'failure', error: { code: 'redirect_not_followed', message } };
   }
-  const error = { code: 'unexpected_status', message: `The endpoint answered ${statusCode}.` };
+  const error = { code: 'unexpected_status', message: describeUnexpectedStatus(statusCode, sentForm) };
   if (statusCode === 410) return { kind: 'gone', error };
   const wait = statusCode === 429 || statusCode === 503 ? parseRetryAfterMs(retryAfter, date, now) : undefined;
   return wait === undefined ? { kind: 'failure', error } : { kind: 'hold', error, holdMs: wait };
 }
+
+function describeUnexpectedStatus(statusCode: number, sentForm: PayloadForm | undefined): string {
+  const answered = `The endpoint answered ${statusCode}`;
+  if (statusCode !== CONTENT_TOO_LARGE_STATUS) return `${answered}.`;
+  const hint = sentForm === 'full' ? ', or set `payload` of the endpoint to `thin`' : '';
+  return `${answered}: the request is too large for it. Raise the limit of the receiver${hint}.`;
+}
+
+/** Status of a receiver that refuses a request because of its size. */
+export const CONTENT_TOO_LARGE_STATUS = 413;
 
 /** Shortest hold, for `Retry-After: 0` and past dates. Without it, the next attempt would start immediately. */
 const MIN_RETRY_AFTER_MS = 1_000;
@@ -106,7 +118,7 @@ export interface ConsecutiveFailures {
  */
 export function getFailureReportTime(
   { since, latest }: ConsecutiveFailures,
-  pauses: readonly Period[],
+  pauses: readonly EventPeriod[],
   afterMs: number,
 ): number {
   const last = pauses.at(-1);

@@ -2,11 +2,15 @@ import { createHmac } from 'node:crypto';
 import {
   API_VERSIONS,
   type ApiVersion,
+  EVENT_TYPES,
+  type EventType,
   type JsonObject,
   NEWEST_API_VERSION,
   PAYLOAD_VERSIONS,
   PayloadVersions,
   SHIPMENT_EVENT_TYPES,
+  createEventSamples,
+  createSandboxData,
 } from '@tracking/contracts';
 import {
   MAX_VALID_SECRETS,
@@ -18,6 +22,7 @@ import {
   createSandboxEvent,
   createSignatureHeaders,
   selectValidSecrets,
+  toThinBody,
 } from './request.ts';
 
 const [FIRST, SECOND, THIRD] = ['2026-11-01', '2027-03-01', '2027-09-01'] as readonly string[] as ApiVersion[];
@@ -44,14 +49,77 @@ const event = {
   data: { shipment_id: 'shp_1', reference: 'PO-1' } as JsonObject,
 } as const;
 
+const NEWEST = { version: NEWEST_API_VERSION, form: 'full' } as const;
+
+describe('the thin form of a body', () => {
+  const samples = createEventSamples('2027-10-01T00:00:00.000Z', {
+    appUrl: 'https://app.example.com',
+    baseUrl: 'https://api.example.com',
+  });
+  const renderThin = (type: EventType) => {
+    const thin = { ...event, type, api_version: NEWEST_API_VERSION, data: createSandboxData(type, samples) };
+    const body = renderBody(thin, { ...NEWEST, form: 'thin' });
+    // Both ways to the thin form give the same bytes, so that every attempt is signed over the same body.
+    expect(toThinBody(renderBody(thin, NEWEST))).toBe(body);
+    expect(toThinBody(body)).toBe(body);
+    expect(body.length).toBeLessThan(1_000);
+    return JSON.parse(body) as { readonly data: JsonObject };
+  };
+  const about = {
+    shipment_id: samples.shipment.id,
+    external_id: samples.shipment.external_id,
+    shipment_version: samples.shipment.version,
+  };
+
+  test('keeps the envelope, and of the shipment only its ids and version', () => {
+    const { data: _data, ...envelope } = event;
+    expect(renderThin('shipment.created')).toEqual({ ...envelope, api_version: NEWEST_API_VERSION, data: about });
+  });
+
+  test('keeps changes', () => {
+    const { changes } = createSandboxData('shipment.updated', samples);
+    expect(changes).toBeDefined();
+    expect(renderThin('shipment.updated').data).toEqual({ ...about, changes });
+  });
+
+  test('keeps what happened, when and where of a milestone', () => {
+    const { id, code, occurred_at, location, source } = samples.milestone('recorded');
+    const milestone = { id, code, occurred_at, location, source };
+    expect(renderThin('milestone.recorded').data).toEqual({ ...about, milestone });
+    expect(renderThin('milestone.retracted').data).toEqual({ ...about, milestone });
+  });
+
+  test('keeps the ids of other resources', () => {
+    const { id, shipment_id, milestone_id } = samples.exception('open');
+    expect(renderThin('exception.opened').data).toEqual({ ...about, exception: { id, shipment_id, milestone_id } });
+    expect(renderThin('document.approved').data).toMatchObject({ document: { id: samples.document('approved').id } });
+    const { endpoint, failed, failing_since } = samples;
+    expect(renderThin('webhook_endpoint.failing').data).toEqual({
+      endpoint: { id: endpoint.id, version: endpoint.version },
+      failing_since,
+      reason: failed.last_error,
+    });
+    expect(renderThin('webhook_delivery.dead_lettered').data).toMatchObject({
+      delivery: { id: failed.id, event_id: failed.event_id },
+    });
+  });
+
+  test.each(EVENT_TYPES)('of %s has no snapshot', (type) => {
+    const { data } = renderThin(type);
+    for (const value of Object.values(data)) {
+      if (typeof value === 'object' && value !== null) expect(value).not.toHaveProperty('status');
+    }
+  });
+});
+
 describe('payload versions', () => {
   test('are the published ones', () => {
     expect([PAYLOAD_VERSIONS.names, PAYLOAD_VERSIONS.newest]).toEqual([API_VERSIONS, NEWEST_API_VERSION]);
     expect([
       versions.newest,
-      versions.findVersion(SECOND),
-      versions.findVersion('2020-01-01'),
-      versions.findVersion(5),
+      versions.findApiVersion(SECOND),
+      versions.findApiVersion('2020-01-01'),
+      versions.findApiVersion(5),
     ]).toEqual([THIRD, SECOND, undefined, undefined]);
   });
 
@@ -61,7 +129,9 @@ describe('payload versions', () => {
     [FIRST, { shipment_id: 'shp_1', ref: 'PO-1', kind: 'SHIPMENT.CREATED' }],
   ])('are each derived from the next newer one: %s', (version, data) => {
     const before = structuredClone(event);
-    const body = JSON.parse(renderBody(event, version as ApiVersion, false, versions)) as JsonObject;
+    const body = JSON.parse(
+      renderBody(event, { version: version as ApiVersion, form: 'full' }, false, versions),
+    ) as JsonObject;
     expect(body).toEqual({ ...event, api_version: version, data });
     expect(Object.keys(body).slice(0, 4)).toEqual(['id', 'type', 'created_at', 'api_version']);
     expect(event).toEqual(before);
@@ -101,7 +171,7 @@ const context = {
 
 describe('a sandbox event', () => {
   test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and its own type', (type) => {
-    const body = JSON.parse(renderBody(createSandboxEvent({ ...context, type }), '2026-11-01', true)) as Record<
+    const body = JSON.parse(renderBody(createSandboxEvent({ ...context, type }), NEWEST, true)) as Record<
       string,
       unknown
     >;
@@ -125,8 +195,8 @@ describe('a sandbox event', () => {
 
   test('is rendered like a live one, except for the `sandbox` field', () => {
     const event = createSandboxEvent({ ...context, type: 'shipment.created' });
-    const live = JSON.parse(renderBody(event, '2026-11-01')) as object;
-    const { sandbox, ...rest } = JSON.parse(renderBody(event, '2026-11-01', true)) as { sandbox: unknown };
+    const live = JSON.parse(renderBody(event, NEWEST)) as object;
+    const { sandbox, ...rest } = JSON.parse(renderBody(event, NEWEST, true)) as { sandbox: unknown };
     expect(sandbox).toBe(true);
     expect(rest).toEqual(live);
   });

@@ -2,30 +2,46 @@ import {
   type ApiVersion,
   type Environment,
   type EventType,
+  type JsonObject,
   PAYLOAD_VERSIONS,
+  type PayloadForm,
   type PayloadVersions,
   type PublicAddresses,
   type PublishedEvent,
   type Timestamp,
-  eventSamples,
-  sandboxData,
+  createEventSamples,
+  createSandboxData,
+  toThinData,
 } from '@tracking/contracts';
 
+/** Version and form in which an event is rendered. */
+export interface PayloadFormat {
+  /** A version that {@link PayloadVersions.selectVersion} returns for the event. */
+  readonly version: ApiVersion;
+  readonly form: PayloadForm;
+}
+
 /**
- * Renders the body for all deliveries of an event to endpoints with this payload version. The body is stored, and every
- * attempt sends the same bytes.
- * @param apiVersion a version that {@link PayloadVersions.selectVersion} returns for the event
+ * Renders the body for all deliveries of an event to endpoints with this payload version and form. The body is stored,
+ * and every attempt sends the same bytes.
  */
 export function renderBody(
   event: PublishedEvent,
-  apiVersion: ApiVersion,
+  { version, form }: PayloadFormat,
   sandbox = false,
   versions: PayloadVersions = PAYLOAD_VERSIONS,
 ): string {
   const { id, type, created_at, environment, workspace_id } = event;
-  const envelope = { id, type, created_at, api_version: apiVersion, environment, workspace_id };
-  const data = versions.downgradeData(event, apiVersion);
+  const envelope = { id, type, created_at, api_version: version, environment, workspace_id };
+  const full = versions.downgradeData(event, version);
+  const data = form === 'thin' ? toThinData(full) : full;
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
+}
+
+/** Returns a body without snapshots (`payload: "thin"`), with the bytes that {@link renderBody} returns for it. */
+export function toThinBody(body: string): string {
+  const { data, ...envelope } = JSON.parse(body) as { readonly data: JsonObject };
+  return JSON.stringify({ ...envelope, data: toThinData(data) });
 }
 
 export interface SandboxContext {
@@ -49,7 +65,7 @@ export function createSandboxEvent({
   environment,
   addresses,
 }: SandboxContext): PublishedEvent {
-  const data = sandboxData(type, eventSamples(at, addresses, environment));
+  const data = createSandboxData(type, createEventSamples(at, addresses, environment));
   return { id, type, created_at: at, api_version, environment, workspace_id, data };
 }
 

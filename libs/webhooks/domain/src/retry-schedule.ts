@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import { type Delivery, isScheduled } from './delivery.ts';
-import { type Period, computeEndWithPauses } from './endpoint.ts';
+import { type EventPeriod, computeEndWithPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** Schedule for retrying failed deliveries. Durations in milliseconds. */
@@ -38,7 +38,7 @@ export interface FinishedAttempt {
 export interface AttemptContext {
   readonly policy: RetryPolicy;
   /** Periods in which the endpoint could not be attempted. Retry windows are extended by these periods. */
-  readonly pauses: readonly Period[];
+  readonly pauses: readonly EventPeriod[];
   readonly random: Random;
   /** Revision of the endpoint's current URL. */
   readonly urlRevision: number;
@@ -131,7 +131,11 @@ function computeWaitBeforeJitterMs({ firstMs, factor, capMs }: RetryPolicy, fail
  * Returns the time of the last attempt, in epoch milliseconds: one window after the start of the first attempt, not
  * counting pauses of the endpoint. Infinity while the endpoint is paused.
  */
-export function computeRetryWindowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
+export function computeRetryWindowEnd(
+  policy: RetryPolicy,
+  firstAttemptAt: number,
+  pauses: readonly EventPeriod[],
+): number {
   return computeEndWithPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 

@@ -13,7 +13,7 @@ import { ReplayResource } from './replay.resource.ts';
 /** Maximum number of delivery ids in one request. */
 const MAX_DELIVERY_IDS = 200;
 
-class CountResource implements DeadLetterCount {
+class DeadLetterCountResource implements DeadLetterCount {
   @ApiProperty({ type: 'integer', description: 'Number of dead letters.', example: 120 })
   readonly count!: number;
   @ApiProperty({
@@ -24,7 +24,7 @@ class CountResource implements DeadLetterCount {
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByReason' })
-class ReasonResource extends CountResource {
+class ReasonCountResource extends DeadLetterCountResource {
   @ApiProperty({
     description: 'Error code of the dead letters (`last_error.code`).',
     example: 'timeout',
@@ -34,7 +34,7 @@ class ReasonResource extends CountResource {
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByEndpoint' })
-class EndpointCountResource extends CountResource {
+class EndpointCountResource extends DeadLetterCountResource {
   @ApiProperty({ description: 'Endpoint of the dead letters.' })
   readonly endpoint_id!: string;
   @ApiProperty({
@@ -53,22 +53,22 @@ class EndpointCountResource extends CountResource {
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByEventType' })
-class EventTypeResource extends CountResource {
+class EventTypeCountResource extends DeadLetterCountResource {
   @ApiProperty({ description: 'Event type of the dead letters.', enum: EVENT_TYPES })
   readonly event_type!: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetterSummary' })
-export class DeadLetterSummaryResource extends CountResource implements DeadLetterSummary {
-  @ApiProperty({ type: [ReasonResource], description: 'Counts by error code, largest first.' })
-  readonly by_reason!: ReasonResource[];
+export class DeadLetterSummaryResource extends DeadLetterCountResource implements DeadLetterSummary {
+  @ApiProperty({ type: [ReasonCountResource], description: 'Counts by error code, largest first.' })
+  readonly by_reason!: ReasonCountResource[];
   @ApiProperty({
     type: [EndpointCountResource],
     description: 'Counts by endpoint, including deleted endpoints, largest first.',
   })
   readonly by_endpoint!: EndpointCountResource[];
-  @ApiProperty({ type: [EventTypeResource], description: 'Counts by event type, largest first.' })
-  readonly by_event_type!: EventTypeResource[];
+  @ApiProperty({ type: [EventTypeCountResource], description: 'Counts by event type, largest first.' })
+  readonly by_event_type!: EventTypeCountResource[];
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersRefused' })
@@ -104,7 +104,7 @@ export class StartedReplaysResource extends WithWarnings implements StartedRepla
   readonly refused!: RefusedEndpointResource[];
 }
 
-export class DeadLetterSummaryDto {
+export class GetDeadLetterSummaryDto {
   @QueryId('whe', { description: 'Only dead letters of this endpoint.' })
   endpoint_id?: string;
 
@@ -125,7 +125,7 @@ export class DeadLetterSummaryDto {
 }
 
 @ApiSchema({ name: 'WebhookDeadLetters' })
-export class DeadLettersDto {
+export class SelectDeadLettersDto {
   @Id('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
   endpoint_id?: string | null;
 
@@ -166,7 +166,7 @@ export function toSummaryFilter({
   reason,
   since,
   until,
-}: DeadLetterSummaryDto): DeadLetterFilter {
+}: GetDeadLetterSummaryDto): DeadLetterFilter {
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_type && { event_types: event_type.split(',') }),
@@ -176,7 +176,7 @@ export function toSummaryFilter({
   };
 }
 
-export function toDeadLettersFilter(dto: DeadLettersDto): DeadLettersCommand['filter'] {
+export function toDeadLettersFilter(dto: SelectDeadLettersDto): DeadLettersCommand['filter'] {
   const { endpoint_id, event_types, reasons, delivery_ids, since, until } = dto;
   return {
     ...(endpoint_id && { endpoint_id }),

@@ -4,11 +4,11 @@ import {
   PageDto,
   PageType,
   QueryId,
-  QueryOneOf,
   QueryTime,
+  createSchemaReference,
   selectListed,
   QueryEnumList,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
@@ -31,11 +31,22 @@ class DeliveryResource implements WebhookDelivery {
   readonly status!: WebhookDelivery['status'];
   @ApiProperty({ description: 'True if the event is a sandbox event, which the test operation sends.' })
   readonly sandbox!: boolean;
-  @ApiProperty({ ...TIME, description: 'Time at which the delivery was recorded. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the delivery was recorded. UTC with milliseconds.',
+  })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the next scheduled attempt. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the next scheduled attempt. UTC with milliseconds.',
+  })
   readonly next_attempt_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time at which the delivery ended. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time at which the delivery ended. UTC with milliseconds.',
+  })
   readonly completed_at!: string | null;
   @ApiProperty({ type: 'integer', description: 'Number of attempts made.' })
   readonly attempts_count!: number;
@@ -71,7 +82,7 @@ class AttemptResource implements WebhookAttempt {
     description: 'Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept.',
   })
   readonly number!: number;
-  @ApiProperty({ ...TIME, description: 'Start of the attempt. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Start of the attempt. UTC with milliseconds.' })
   readonly at!: string;
   @ApiProperty({ type: 'integer', description: 'Duration in milliseconds, from name resolution to the last byte.' })
   readonly duration_ms!: number;
@@ -100,7 +111,6 @@ class AttemptResource implements WebhookAttempt {
     description:
       'Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection.',
     required: false,
-    enum: [true],
   })
   readonly resent?: true;
 }
@@ -108,11 +118,10 @@ class AttemptResource implements WebhookAttempt {
 @ApiSchema({ name: 'WebhookDeliveryDetail' })
 export class DeliveryDetailResource extends DeliveryResource implements WebhookDeliveryDetail {
   @ApiProperty({
-    type: 'object',
-    nullable: true,
-    description: 'Body of the request, the same for every attempt.',
-    additionalProperties: true,
-  })
+    anyOf: [createSchemaReference('WebhookPayload'), { type: 'null' }],
+    description:
+      'Body of the request, the same for every attempt. After a 413 to an endpoint with `payload: "thin"`, it changes to the thin form.',
+  } as object)
   readonly payload!: JsonValue;
   @ApiProperty({ type: [AttemptResource], description: 'Attempts made, oldest first.' })
   readonly attempts!: AttemptResource[];
@@ -128,7 +137,10 @@ export class ListDeliveriesDto extends PageDto {
   @QueryId('evt', { description: 'Only deliveries of this event.' })
   event_id?: string;
 
-  @QueryOneOf(EVENT_TYPES, { description: 'Only deliveries of events of this type.', example: 'milestone.recorded' })
+  @QueryEnumList(EVENT_TYPES, {
+    description: 'Only deliveries of events of these types, separated by commas.',
+    example: 'milestone.recorded',
+  })
   event_type?: string;
 
   @QueryEnumList(DELIVERY_STATUSES, {
@@ -137,8 +149,8 @@ export class ListDeliveriesDto extends PageDto {
   })
   status?: string;
 
-  @QueryOneOf(DELIVERY_ERROR_CODES, {
-    description: 'Only dead letters with this error code (`last_error.code`).',
+  @QueryEnumList(DELIVERY_ERROR_CODES, {
+    description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
@@ -155,9 +167,9 @@ export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
-    ...(event_type && { event_type }),
+    ...(event_type && { event_types: selectListed(EVENT_TYPES, event_type) }),
     ...(status && { statuses: selectListed(DELIVERY_STATUSES, status) }),
-    ...(reason && { reason }),
+    ...(reason && { reasons: selectListed(DELIVERY_ERROR_CODES, reason) }),
     ...(since && { since }),
     ...(until && { until }),
   };

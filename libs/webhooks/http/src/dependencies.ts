@@ -3,8 +3,8 @@ import type { Position } from '@tracking/ports';
 import type { WebhookOperations } from '@tracking/webhooks';
 
 /** Injection tokens of single fields of {@link WebhooksHttpDependencies}. */
-export const WEBHOOKS = Symbol('webhooks');
-export const LOG_HEAD = Symbol('head of the event store');
+export const WEBHOOKS_TOKEN = Symbol('webhooks');
+export const LOG_HEAD_TOKEN = Symbol('head of the event store');
 
 /** Dependencies of the webhook routes. */
 export interface WebhooksHttpDependencies extends HttpDependencies {

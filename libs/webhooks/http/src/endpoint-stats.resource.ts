@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { QueryTime, TIME } from '@tracking/http';
+import { QueryTime, RESPONSE_TIME_SCHEMA } from '@tracking/http';
 import type { GetStats, WebhookHour, WebhookStats } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
@@ -35,7 +35,7 @@ class LatencyResource {
 
 @ApiSchema({ name: 'WebhookHour' })
 class HourResource implements WebhookHour {
-  @ApiProperty({ ...TIME, description: 'Start of the hour. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Start of the hour. UTC with milliseconds.' })
   readonly hour!: string;
   @ApiProperty({ type: AttemptCountsResource, description: 'Attempts that started within the hour.' })
   readonly attempts!: AttemptCountsResource;
@@ -47,7 +47,8 @@ class HourResource implements WebhookHour {
   })
   readonly latency_ms!: LatencyResource;
   @ApiProperty({
-    description: 'False if some attempts or discards may not be counted until the hour is recounted from the log.',
+    description:
+      'False if some attempts or discards may be missing from the counts until the hour is recounted from the log.',
   })
   readonly is_exact!: boolean;
 }
@@ -62,7 +63,7 @@ class WaitingResource {
   @ApiProperty({ description: 'True if counting stopped at 1,000, so there may be more deliveries.' })
   readonly is_at_least!: boolean;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time at which the oldest pending delivery was recorded. UTC with milliseconds.',
   })
@@ -71,7 +72,7 @@ class WaitingResource {
 
 @ApiSchema({ name: 'WebhookLastError' })
 class LastErrorResource extends WebhookErrorResource {
-  @ApiProperty({ ...TIME, description: 'Start of the attempt. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Start of the attempt. UTC with milliseconds.' })
   readonly at!: string;
   @ApiProperty({
     type: 'integer',
@@ -85,16 +86,16 @@ class LastErrorResource extends WebhookErrorResource {
 export class EndpointStatsResource implements WebhookStats {
   @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ ...TIME, description: 'Start of the requested period. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Start of the requested period. UTC with milliseconds.' })
   readonly since!: string;
-  @ApiProperty({ ...TIME, description: 'End of the requested period. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'End of the requested period. UTC with milliseconds.' })
   readonly until!: string;
   @ApiProperty({ type: [HourResource], description: 'Hours with attempts or discards, oldest first.' })
   readonly hours!: HourResource[];
   @ApiProperty({ type: WaitingResource, description: 'Pending deliveries.' })
   readonly waiting!: WaitingResource;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Start of the last successful attempt, even if it was before `since`. UTC with milliseconds.',
   })
@@ -107,7 +108,7 @@ export class EndpointStatsResource implements WebhookStats {
   readonly last_error!: LastErrorResource | null;
 }
 
-export class EndpointStatsDto {
+export class GetEndpointStatsDto {
   @QueryTime({
     description:
       'Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`.',
@@ -122,6 +123,6 @@ export class EndpointStatsDto {
   until?: string;
 }
 
-export function toStatsPeriod({ since, until }: EndpointStatsDto): Pick<GetStats, 'since' | 'until'> {
+export function toStatsPeriod({ since, until }: GetEndpointStatsDto): Pick<GetStats, 'since' | 'until'> {
   return { ...(since && { since }), ...(until && { until }) };
 }

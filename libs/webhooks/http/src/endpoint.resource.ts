@@ -1,23 +1,31 @@
 import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType, PartialType } from '@nestjs/swagger';
-import { API_VERSIONS, type ApiVersion, type Environment, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import {
-  field,
+  API_VERSIONS,
+  type ApiVersion,
+  type Environment,
+  ENVIRONMENTS,
+  EVENT_TYPES,
+  PAYLOAD_FORMS,
+  type PayloadForm,
+} from '@tracking/contracts';
+import {
+  CheckedField,
   Forwarded,
-  createLowerCaseConversion,
+  createCanonicalConversion,
   InputType,
   DEFAULT_MAX_CHARS,
-  OptionalBodyPipe,
+  BodyPipe,
   PageType,
   PlainBodyPipe,
   Resource,
   text,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WholeNumber,
   WithWarnings,
 } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
-const convertEventType = createLowerCaseConversion(EVENT_TYPES);
+const convertEventType = createCanonicalConversion(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -29,7 +37,7 @@ export class WebhookErrorResource {
 
 @ApiSchema({ name: 'WebhookVerification' })
 class VerificationResource {
-  @ApiProperty({ ...TIME, description: 'Time at which the challenge was sent. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time at which the challenge was sent. UTC with milliseconds.' })
   readonly at!: string;
   @ApiProperty({ description: 'True if the endpoint answered with the token.' })
   readonly ok!: boolean;
@@ -71,6 +79,14 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { description: 'Version of the payloads. Defaults to the newest version when the endpoint is created.' },
   )
   readonly api_version!: ApiVersion;
+  @Forwarded(
+    { type: String, enum: [...PAYLOAD_FORMS] },
+    {
+      description:
+        'Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain.',
+    },
+  )
+  readonly payload!: PayloadForm;
   @ApiProperty({ description: 'Environment whose events the endpoint receives.', enum: ENVIRONMENTS })
   readonly environment!: Environment;
   @ApiProperty({
@@ -105,9 +121,12 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { description: 'Maximum number of concurrent attempts. Defaults to 16.' },
   )
   readonly max_concurrency!: number;
-  @ApiProperty({ ...TIME, description: 'Time at which the endpoint was created. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the endpoint was created. UTC with milliseconds.',
+  })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'Time of the last change. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the last change. UTC with milliseconds.' })
   readonly updated_at!: string;
   @ApiProperty({ type: 'integer', description: 'Increases with every change.' })
   readonly version!: number;
@@ -117,8 +136,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
 @ApiSchema({ name: 'WebhookEndpointFields' })
 export class EndpointDto extends InputType(EndpointResource, {
   required: ['url', 'event_types'],
-  optional: ['description'],
-  kept: ['api_version', 'headers', 'max_concurrency'],
+  optional: ['description', 'api_version', 'payload', 'headers', 'max_concurrency'],
 }) {}
 
 /** Changes to an endpoint. Omitted fields stay unchanged. */
@@ -127,7 +145,7 @@ export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {
-  @field(
+  @CheckedField(
     text,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded' },
     { type: String, enum: [...EVENT_TYPES] },
@@ -155,7 +173,7 @@ export class EndpointCreatedResource extends EndpointWrittenResource implements 
 export class EndpointDeletedResource extends WithWarnings {
   @ApiProperty({ description: 'Id of the deleted endpoint.' })
   readonly id!: string;
-  @ApiProperty({ type: Boolean, description: 'Always true.', enum: [true] })
+  @ApiProperty({ type: Boolean, description: 'Always true.' })
   readonly deleted!: true;
 }
 
@@ -166,7 +184,7 @@ export class EndpointPageResource extends PageType(
   'Cursor of the next page. Send it as `cursor`.',
 ) {}
 
-export const ENDPOINT_BODY = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
+export const ENDPOINT_BODY_PIPE = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
 
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
@@ -174,7 +192,10 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400;
 class PreviousSecretResource {
   @ApiProperty({ description: 'Secret that signs requests in addition to the newest one.', example: EXAMPLE_SECRET })
   readonly secret!: string;
-  @ApiProperty({ ...TIME, description: 'Time at which the secret stops signing. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the secret stops signing. UTC with milliseconds.',
+  })
   readonly expires_at!: string;
 }
 
@@ -201,4 +222,4 @@ export class RotateSecretDto {
   expires_in_seconds?: number | null;
 }
 
-export const ROTATION_BODY = new OptionalBodyPipe(RotateSecretDto, EndpointCreatedResource);
+export const SECRET_ROTATION_BODY_PIPE = new BodyPipe(RotateSecretDto, EndpointCreatedResource);

@@ -1,4 +1,9 @@
-export { DeadLettersDto, DeadLetterSummaryDto, toDeadLettersFilter, toSummaryFilter } from './dead-letters.resource.ts';
+export {
+  SelectDeadLettersDto,
+  GetDeadLetterSummaryDto,
+  toDeadLettersFilter,
+  toSummaryFilter,
+} from './dead-letters.resource.ts';
 export { toDeliveryFilter, ListDeliveriesDto } from './delivery.resource.ts';
 export { ListReplaysDto, toReplayFilter, ReplayFilterDto } from './replay.resource.ts';
 export { changeReplay, createReplay, replayOrDiscardDeadLetters } from './audited-commands.ts';

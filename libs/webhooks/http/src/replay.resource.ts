@@ -7,7 +7,7 @@ import {
   QueryId,
   Resource,
   EnumList,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   TextList,
   Timestamp,
   WithWarnings,
@@ -77,10 +77,13 @@ export class ReplayResource extends Resource implements WebhookReplay {
       'Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule.',
   })
   readonly failed!: number;
-  @ApiProperty({ ...TIME, description: 'Time at which the replay was requested. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the replay was requested. UTC with milliseconds.',
+  })
   readonly created_at!: string;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time at which the replay was completed or canceled. UTC with milliseconds.',
   })

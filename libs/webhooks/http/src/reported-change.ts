@@ -1,5 +1,5 @@
 import type { JsonObject, Warning } from '@tracking/contracts';
-import { reportChange, scopeOf } from '@tracking/http';
+import { reportChange, getScope } from '@tracking/http';
 import type { WebhookEndpoint, WebhookEndpoints } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 
@@ -13,7 +13,7 @@ export async function changeAndReport<T extends object>(
   endpoint_id: string,
   change: () => Promise<T>,
 ): Promise<{ readonly before: WebhookEndpoint; readonly after: T }> {
-  const before = await endpoints.get({ ...scopeOf(request), endpoint_id });
+  const before = await endpoints.get({ ...getScope(request), endpoint_id });
   const after = await change();
   reportChange(request, { before, after: 'deleted' in after ? null : after });
   return { before, after };

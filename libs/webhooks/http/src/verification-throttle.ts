@@ -17,13 +17,13 @@ export class VerificationThrottle {
   constructor(private readonly quota: Quota) {}
 
   /** Counts one challenge against the limits. @throws RequestError `rate_limited` */
-  async challenge(workspace_id: string, { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>): Promise<void> {
-    await this.take(`verification:endpoint:${id}`, MAX_PER_ENDPOINT, 'one webhook endpoint');
-    await this.take(`verification:workspace:${workspace_id}`, MAX_PER_WORKSPACE, 'the workspace');
-    await this.take(`verification:host:${new URL(url).hostname}`, MAX_PER_HOST, 'one host');
+  async countChallenge(workspace_id: string, { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>): Promise<void> {
+    await this.takeVerification(`verification:endpoint:${id}`, MAX_PER_ENDPOINT, 'one webhook endpoint');
+    await this.takeVerification(`verification:workspace:${workspace_id}`, MAX_PER_WORKSPACE, 'the workspace');
+    await this.takeVerification(`verification:host:${new URL(url).hostname}`, MAX_PER_HOST, 'one host');
   }
 
-  private async take(key: string, limit: number, of: string): Promise<void> {
+  private async takeVerification(key: string, limit: number, of: string): Promise<void> {
     const refusal = `The limit of ${limit} verifications per minute of ${of} is exceeded.`;
     await requireQuota(this.quota, key, limit, refusal);
   }

@@ -1,15 +1,15 @@
 import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
-import { Audited, BodyPipe, CurrentScope, Operation, SentBody, refusal, WriteResponder } from '@tracking/http';
+import { Audited, BodyPipe, CurrentScope, Operation, SentBody, ErrorResponse, WriteResponder } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
   StartedReplaysResource,
-  DeadLetterSummaryDto,
+  GetDeadLetterSummaryDto,
   DeadLetterSummaryResource,
-  DeadLettersDto,
+  SelectDeadLettersDto,
   toDeadLettersFilter,
   toSummaryFilter,
 } from './dead-letters.resource.ts';
@@ -17,26 +17,30 @@ import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { replayOrDiscardDeadLetters } from './audited-commands.ts';
 import { WebhookCommandOf } from './webhook-command.ts';
-import { WEBHOOKS } from './dependencies.ts';
+import { WEBHOOKS_TOKEN } from './dependencies.ts';
 
-const DEAD_LETTERS_BODY = new BodyPipe(DeadLettersDto, StartedReplaysResource);
-const MayBeMissing = () => refusal(404, 'This endpoint or delivery does not exist in this workspace and environment.');
+const DEAD_LETTERS_BODY_PIPE = new BodyPipe(SelectDeadLettersDto, StartedReplaysResource);
+const MayBeNotFound = () =>
+  ErrorResponse(404, 'This endpoint or delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
 @Controller('v1/webhook_dead_letters')
 export class WebhookDeadLettersController {
   constructor(
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get('summary')
   @Operation('summarizeWebhookDeadLetters', {
     summary: 'Count dead letters by error code, endpoint and event type',
-    query: DeadLetterSummaryDto,
+    query: GetDeadLetterSummaryDto,
   })
   @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
-  summary(@Query() query: DeadLetterSummaryDto, @CurrentScope() scope: Scope): Promise<DeadLetterSummary> {
+  summarizeDeadLetters(
+    @Query() query: GetDeadLetterSummaryDto,
+    @CurrentScope() scope: Scope,
+  ): Promise<DeadLetterSummary> {
     return this.webhooks.deadLetters.summary({ ...scope, filter: toSummaryFilter(query) });
   }
 
@@ -46,18 +50,20 @@ export class WebhookDeadLettersController {
     summary: 'Counts of the matching dead letters.',
     description:
       'Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.',
-    body: DeadLettersDto,
+    body: SelectDeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
-  @MayBeMissing()
-  @refusal(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @Audited('webhook_dead_letters.replayed')
-  async replay(
-    @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
+  async replayDeadLetters(
+    @SentBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
-    return this.responder.respond(reply, warnings, { body: await this.startReplays('replay', value, command, reply) });
+    return this.responder.respond(reply, warnings, {
+      body: await this.startReplays('replay', value, command, reply),
+    });
   }
 
   @Post('discard')
@@ -66,22 +72,24 @@ export class WebhookDeadLettersController {
     summary: 'Discard dead letters',
     description:
       'Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.',
-    body: DeadLettersDto,
+    body: SelectDeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The jobs that were started.', type: StartedReplaysResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_dead_letters.discarded')
-  async discard(
-    @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
+  async discardDeadLetters(
+    @SentBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
-    return this.responder.respond(reply, warnings, { body: await this.startReplays('discard', value, command, reply) });
+    return this.responder.respond(reply, warnings, {
+      body: await this.startReplays('discard', value, command, reply),
+    });
   }
 
   private async startReplays(
     action: 'replay' | 'discard',
-    fields: DeadLettersDto,
+    fields: SelectDeadLettersDto,
     command: WebhookCommand,
     { request }: FastifyReply,
   ): Promise<StartedReplays> {

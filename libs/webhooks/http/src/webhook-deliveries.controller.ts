@@ -8,8 +8,8 @@ import {
   formatEtag,
   NO_BODY,
   Operation,
-  readPage,
-  refusal,
+  readTextKeyedPage,
+  ErrorResponse,
   SentBody,
   WriteResponder,
   type WriteResponse,
@@ -23,17 +23,17 @@ import {
   DeliveryWrittenResource,
   ListDeliveriesDto,
 } from './delivery.resource.ts';
-import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
+import { WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const MayBeMissing = () => refusal(404, 'This delivery does not exist in this workspace and environment.');
+const MayBeNotFound = () => ErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
 export class WebhookDeliveriesController {
   constructor(
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -41,10 +41,13 @@ export class WebhookDeliveriesController {
   @Get()
   @Operation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
-  async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
+  async listDeliveries(
+    @Query() query: ListDeliveriesDto,
+    @CurrentScope() scope: Scope,
+  ): Promise<Page<WebhookDelivery>> {
     const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, (asked) =>
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
     );
   }
@@ -52,8 +55,8 @@ export class WebhookDeliveriesController {
   @Get(':id')
   @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
-  @MayBeMissing()
-  async get(
+  @MayBeNotFound()
+  async getDelivery(
     @Param('id') delivery_id: string,
     @CurrentScope() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -71,9 +74,9 @@ export class WebhookDeliveriesController {
     description: 'The delivery, as it was before the attempt. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @MayBeMissing()
-  @refusal(409, 'The endpoint is not enabled.')
-  async retry(
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The endpoint is not enabled.')
+  async retryDelivery(
     @Param('id') delivery_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
@@ -87,10 +90,10 @@ export class WebhookDeliveriesController {
   @HttpCode(200)
   @Operation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
-  @MayBeMissing()
-  @refusal(409, 'The delivery already succeeded.')
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The delivery already succeeded.')
   @Audited('webhook_delivery.discarded')
-  async discard(
+  async discardDelivery(
     @Param('id') delivery_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,

@@ -11,9 +11,9 @@ import {
   Operation,
   PageDto,
   type ReadBody,
-  readPage,
-  refusal,
-  scopeOf,
+  readTextKeyedPage,
+  ErrorResponse,
+  getScope,
   SentBody,
   reportChange,
   WriteResponder,
@@ -30,10 +30,10 @@ import type {
 } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
-import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
-import { EndpointStatsDto, EndpointStatsResource, toStatsPeriod } from './endpoint-stats.resource.ts';
+import { LOG_HEAD_TOKEN, WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
+import { GetEndpointStatsDto, EndpointStatsResource, toStatsPeriod } from './endpoint-stats.resource.ts';
 import {
-  ENDPOINT_BODY,
+  ENDPOINT_BODY_PIPE,
   EndpointChangesDto,
   EndpointCreatedResource,
   EndpointDeletedResource,
@@ -43,15 +43,15 @@ import {
   EndpointSecretsResource,
   EndpointWrittenResource,
   RotateSecretDto,
-  ROTATION_BODY,
+  SECRET_ROTATION_BODY_PIPE,
   TestEndpointDto,
 } from './endpoint.resource.ts';
 import { warnAboutDroppedHeaders, changeAndReport } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const MayBeMissing = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
-const MayBeUnverified = () => refusal(409, 'The endpoint is not verified.');
+const MayBeNotFound = () => ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
+const MayBeUnverified = () => ErrorResponse(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
@@ -59,10 +59,10 @@ export class WebhookEndpointsController {
   @Inject(VerificationThrottle) private readonly throttle!: VerificationThrottle;
 
   constructor(
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(LOG_HEAD) private readonly head: WebhooksHttpDependencies['head'],
+    @Inject(LOG_HEAD_TOKEN) private readonly head: WebhooksHttpDependencies['head'],
   ) {}
 
   @Post()
@@ -76,8 +76,8 @@ export class WebhookEndpointsController {
     type: EndpointCreatedResource,
   })
   @Audited('webhook_endpoint.created')
-  async create(
-    @SentBody(ENDPOINT_BODY) { value: fields, warnings }: ReadBody<JsonObject>,
+  async createEndpoint(
+    @SentBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -88,18 +88,20 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Operation('listWebhookEndpoints', { summary: 'List endpoints, oldest first', query: PageDto })
+  @Operation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
-  async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
-    const listing = { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' };
-    return readPage(query, listing, this.cursors, (asked) => this.webhooks.endpoints.list({ ...scope, ...asked }));
+  async listEndpoints(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
+    const listing = { list: 'webhook endpoints', scope, filter: {}, sort: '-created_at' };
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+      this.webhooks.endpoints.list({ ...scope, ...asked }),
+    );
   }
 
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
-  @MayBeMissing()
-  async get(
+  @MayBeNotFound()
+  async getEndpoint(
     @Param('id') endpoint_id: string,
     @CurrentScope() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -110,12 +112,12 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: EndpointStatsDto })
+  @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: GetEndpointStatsDto })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
-  @MayBeMissing()
-  stats(
+  @MayBeNotFound()
+  getStatistics(
     @Param('id') endpoint_id: string,
-    @Query() query: EndpointStatsDto,
+    @Query() query: GetEndpointStatsDto,
     @CurrentScope() scope: Scope,
   ): Promise<WebhookStats> {
     return this.webhooks.stats.get({ ...scope, endpoint_id, ...toStatsPeriod(query) });
@@ -128,11 +130,11 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_endpoint.changed')
-  async change(
+  async changeEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(ENDPOINT_BODY) { value: fields, warnings }: ReadBody<JsonObject>,
+    @SentBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -149,9 +151,9 @@ export class WebhookEndpointsController {
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_endpoint.deleted')
-  async remove(
+  async deleteEndpoint(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
@@ -170,18 +172,18 @@ export class WebhookEndpointsController {
     description: 'The endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
-  @MayBeMissing()
-  @refusal(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
+  @MayBeNotFound()
+  @ErrorResponse(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
   @Audited('webhook_endpoint.verified')
-  async verify(
+  async verifyEndpoint(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
-    const scope = scopeOf(reply.request);
+    const scope = getScope(reply.request);
     const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
-    await this.throttle.challenge(scope.workspace_id, before);
+    await this.throttle.countChallenge(scope.workspace_id, before);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
     // A challenge that changes no status is visible only in `last_verification`.
     reportChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
@@ -195,10 +197,10 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @MayBeUnverified()
   @Audited('webhook_endpoint.enabled')
-  async enable(
+  async enableEndpoint(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
@@ -216,9 +218,9 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_endpoint.disabled')
-  async disable(
+  async disableEndpoint(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
@@ -240,9 +242,9 @@ export class WebhookEndpointsController {
     description: 'The delivery. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @MayBeMissing()
+  @MayBeNotFound()
   @MayBeUnverified()
-  async test(
+  async sendTestEvent(
     @Param('id') endpoint_id: string,
     @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
     @WebhookCommandOf() command: WebhookCommand,
@@ -266,11 +268,11 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_endpoint.secret_rotated')
-  async rotate(
+  async rotateSecret(
     @Param('id') endpoint_id: string,
-    @SentBody(ROTATION_BODY) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
+    @SentBody(SECRET_ROTATION_BODY_PIPE) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -286,10 +288,10 @@ export class WebhookEndpointsController {
     description: 'Every call is recorded in the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
-  @MayBeMissing()
-  @refusal(409, 'The secrets were stored under a key that is lost.')
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The secrets were stored under a key that is lost.')
   @Audited('webhook_endpoint.secret_revealed')
-  async reveal(
+  async revealSecret(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,

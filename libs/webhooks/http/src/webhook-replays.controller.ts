@@ -5,13 +5,14 @@ import {
   Audited,
   CurrentScope,
   Cursors,
+  createFieldError,
   NO_BODY,
   Operation,
-  OptionalBodyPipe,
+  BodyPipe,
   SentBody,
   formatEtag,
-  readPage,
-  refusal,
+  readTextKeyedPage,
+  ErrorResponse,
   WriteResponder,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
@@ -28,16 +29,19 @@ import {
 } from './replay.resource.ts';
 import { changeReplay, createReplay } from './audited-commands.ts';
 import { WebhookCommandOf } from './webhook-command.ts';
-import { WEBHOOKS } from './dependencies.ts';
+import { WEBHOOKS_TOKEN } from './dependencies.ts';
 
-const FILTER_BODY = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
-const MayBeMissing = () => refusal(404, 'This replay does not exist in this workspace and environment.');
+const REPLAY_FILTER_BODY_PIPE = new BodyPipe(ReplayFilterDto, ReplayWrittenResource, ({ since, until }, at) => {
+  const isLater = since != null && since > (until != null && until < at ? until : at);
+  return isLater ? createFieldError('since', 'invalid_value', 'Must not be later than `until` or now.') : [];
+});
+const MayBeNotFound = () => ErrorResponse(404, 'This replay does not exist in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
 export class WebhookReplaysController {
   constructor(
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -56,12 +60,12 @@ export class WebhookReplaysController {
     description: 'The replay. Get the replay again to see its progress.',
     type: ReplayWrittenResource,
   })
-  @refusal(404, 'This endpoint does not exist in this workspace and environment.')
-  @refusal(409, 'The endpoint is not enabled, or a replay of it is already running.')
+  @ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.')
+  @ErrorResponse(409, 'The endpoint is not enabled, or a replay of it is already running.')
   @Audited('webhook_endpoint.replayed')
-  async create(
+  async createReplay(
     @Param('id') endpoint_id: string,
-    @SentBody(FILTER_BODY) { value, warnings }: ReadBody<ReplayFilterDto>,
+    @SentBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: ReadBody<ReplayFilterDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
@@ -73,10 +77,10 @@ export class WebhookReplaysController {
   @Get('webhook_replays')
   @Operation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
-  async list(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
+  async listReplays(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, (asked) =>
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
       this.webhooks.replays.list({ ...scope, ...filter, ...asked }),
     );
   }
@@ -84,8 +88,8 @@ export class WebhookReplaysController {
   @Get('webhook_replays/:id')
   @Operation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
-  @MayBeMissing()
-  async get(
+  @MayBeNotFound()
+  async getReplay(
     @Param('id') replay_id: string,
     @CurrentScope() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -102,9 +106,9 @@ export class WebhookReplaysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @MayBeMissing()
+  @MayBeNotFound()
   @Audited('webhook_replay.canceled')
-  async cancel(
+  async cancelReplay(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
@@ -118,10 +122,10 @@ export class WebhookReplaysController {
   @HttpCode(200)
   @Operation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @MayBeMissing()
-  @refusal(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @Audited('webhook_replay.resumed')
-  async resume(
+  async resumeReplay(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,

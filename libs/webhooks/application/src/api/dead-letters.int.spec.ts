@@ -2,28 +2,28 @@ import type { Collection } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { DeadLettersResult, WebhookReplay } from '../operation-types.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import type { DeadLettersResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
-import { DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
+import { DELIVERIES_COLLECTION, type DeliveryDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
-const STRANGER = { ...SCOPE, workspace_id: 'wsp_two' };
+const STRANGER = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
 
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start();
+  webhooks = await stage.startWebhooks();
 });
 afterEach(() => stage.close());
 
-const summary = (filter = {}, scope = SCOPE) => webhooks.deadLetters.summary({ ...scope, filter });
-const dead = (endpoint_id: string) => stage.deliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
+const summary = (filter = {}, scope = SAMPLE_SCOPE) => webhooks.deadLetters.summary({ ...scope, filter });
+const dead = (endpoint_id: string) => stage.listDeliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
 const ended = (replay: WebhookReplay | undefined, api = webhooks): Promise<WebhookReplay> =>
   eventually(async () => {
-    const now = await api.replays.get({ ...SCOPE, replay_id: replay?.id ?? '' });
+    const now = await api.replays.get({ ...SAMPLE_SCOPE, replay_id: replay?.id ?? '' });
     expect(now.status).toBe('completed');
     return now;
   });
@@ -38,7 +38,7 @@ describe('summary of dead letters', () => {
     await storeDeadLetters(stage, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
     await storeDeadLetters(stage, 3, { endpoint_id: b.id, event_type: 'shipment.updated' });
     await storeDeadLetters(stage, 2, { endpoint_id: b.id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: b.id });
     expect(await summary()).toEqual({
       count: 15,
       is_exact: true,
@@ -66,11 +66,11 @@ describe('summary of dead letters', () => {
   test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(410));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
     const [delivery] = await dead(id);
-    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: delivery?.id ?? '' });
+    await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: delivery?.id ?? '' });
     expect(await summary()).toMatchObject({ count: 0, by_endpoint: [] });
   });
 
@@ -80,7 +80,7 @@ describe('summary of dead letters', () => {
       await storeDeadLetters(stage, 50, { endpoint_id });
       await storeDeadLetters(stage, 2, { endpoint_id, reason: 'dns_failed' });
     }
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     let rows = 0;
     // Every suite checks that the queries themselves read only the rows that they return.
     const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
@@ -97,7 +97,7 @@ describe('summary of dead letters', () => {
     };
     const limits = { kinds: 5, ofEach: 20, inAll: 30 };
     const counts = new DeadLetterCounts(counted as Collection<DeliveryDocument>, limits);
-    const { groups, isWhole } = await counts.countGroups(SCOPE, {});
+    const { groups, isWhole } = await counts.countGroups(SAMPLE_SCOPE, {});
     expect(isWhole).toBe(false);
     expect(groups.map(({ count, is_exact }) => [count, is_exact])).toEqual([
       [2, true],
@@ -108,7 +108,7 @@ describe('summary of dead letters', () => {
     ]);
     expect(rows).toBeLessThanOrEqual(3 * limits.kinds + limits.inAll);
     rows = 0;
-    expect((await counts.countGroups(SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
+    expect((await counts.countGroups(SAMPLE_SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
       { count: 20, is_exact: false },
     ]);
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
@@ -123,10 +123,10 @@ describe('summary of dead letters', () => {
         for (const endpoint_id of endpoints) await storeDeadLetters(stage, 1, { endpoint_id, reason, event_type });
       }
     }
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
     const counted = async (filter: object) => {
-      const { groups, isWhole } = await counts.countGroups(SCOPE, filter);
+      const { groups, isWhole } = await counts.countGroups(SAMPLE_SCOPE, filter);
       return [groups.length, isWhole];
     };
     expect(await counted({})).toEqual([12, false]);
@@ -144,7 +144,7 @@ describe('summary of dead letters', () => {
     }
     expect(await counted({ reasons: ['dns_failed', 'unexpected_status'], endpoint_id: 'whe_2' })).toEqual([6, true]);
     expect(await counted({ reasons: ['body_too_large'] })).toEqual([0, true]);
-    expect((await counts.findNewestEvents(SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
+    expect((await counts.findNewestEvents(SAMPLE_SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
   });
 });
 
@@ -154,20 +154,22 @@ describe('deliveries', () => {
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id });
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(stage.addEvent());
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
-    const found = async (filter: object) => (await stage.deliveries(webhooks, filter)).map(({ id }) => id);
-    expect(await found({ reason: 'tls_failed' })).toEqual([letter?.id]);
-    expect(await found({ reason: 'tls_failed', endpoint_id, since: ago(60_000) })).toEqual([letter?.id]);
-    expect(await found({ reason: 'tls_failed', event_id: letter?.event_id })).toEqual([letter?.id]);
+    await stage.publishEvents(stage.addEvent());
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
+    );
+    const found = async (filter: DeliveryFilter) => (await stage.listDeliveries(webhooks, filter)).map(({ id }) => id);
+    expect(await found({ reasons: ['tls_failed'] })).toEqual([letter?.id]);
+    expect(await found({ reasons: ['tls_failed'], endpoint_id, since: ago(60_000) })).toEqual([letter?.id]);
+    expect(await found({ reasons: ['tls_failed'], event_id: letter?.event_id ?? '' })).toEqual([letter?.id]);
     expect(await found({ endpoint_id, since: ago(0), until: ago(60_000) })).toEqual([]);
-    expect(await found({ reason: 'unexpected_status' })).toEqual([]);
-    expect(await found({ reason: 'timeout', statuses: ['retrying'] })).toEqual([]);
+    expect(await found({ reasons: ['unexpected_status'] })).toEqual([]);
+    expect(await found({ reasons: ['timeout'], statuses: ['retrying'] })).toEqual([]);
   });
 });
 
 describe('dead letters', () => {
-  const settle = (how: 'replay' | 'discard', filter: object = {}, command = stage.command()) =>
+  const settle = (how: 'replay' | 'discard', filter: object = {}, command = stage.createCommand()) =>
     webhooks.deadLetters[how]({ ...command, filter });
   const one = ({ replays }: DeadLettersResult) => replays[0];
 
@@ -179,8 +181,8 @@ describe('dead letters', () => {
     await storeDeadLetters(stage, 3, { endpoint_id: a.id, reason: 'dns_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id: b.id });
     await storeDeadLetters(stage, 2, { endpoint_id: gone.id });
-    await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: b.id });
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: gone.id });
+    await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: gone.id });
 
     const { replays, refused } = await settle('replay', { reasons: ['timeout'] });
     expect(replays).toMatchObject([
@@ -194,7 +196,7 @@ describe('dead letters', () => {
       ]),
     );
     expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
-    const sent = stage.receivers.deliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
+    const sent = stage.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
     expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
     expect(await dead(a.id)).toHaveLength(3);
     await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
@@ -211,7 +213,7 @@ describe('dead letters', () => {
       done: 2,
     });
     expect((await dead(endpoint_id)).map(({ id }) => id)).toEqual(ids.slice(4));
-    await expect(settle('discard', { delivery_ids: ids }, stage.command(STRANGER))).rejects.toMatchObject({
+    await expect(settle('discard', { delivery_ids: ids }, stage.createCommand(STRANGER))).rejects.toMatchObject({
       code: 'not_found',
     });
   });
@@ -222,7 +224,7 @@ describe('dead letters', () => {
     await storeDeadLetters(stage, 3, { endpoint_id, reason: 'dns_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id, event_type: 'shipment.updated' });
     await storeDeadLetters(stage, 2, { endpoint_id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id });
     const filter = { reasons: ['timeout'], event_types: ['shipment.created'] };
     const { replays } = await settle('discard', filter);
     expect(replays).toMatchObject([{ action: 'discard', endpoint_id }]);
@@ -238,7 +240,7 @@ describe('dead letters', () => {
   test('are settled once, however often the command is repeated', async () => {
     const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 3, { endpoint_id });
-    const command = stage.command();
+    const command = stage.createCommand();
     const first = one(await settle('discard', {}, command));
     await ended(first);
     await storeDeadLetters(stage, 3, { endpoint_id });
@@ -269,10 +271,10 @@ describe('dead letters', () => {
     const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 900, { endpoint_id });
     const replay_id = one(await settle('discard'))?.id ?? '';
-    const canceled = await webhooks.replays.cancel({ ...stage.command(), replay_id });
+    const canceled = await webhooks.replays.cancel({ ...stage.createCommand(), replay_id });
     expect(canceled.status).toBe('canceled');
     const { count } = await summary();
-    await webhooks.replays.resume({ ...stage.command(), replay_id });
+    await webhooks.replays.resume({ ...stage.createCommand(), replay_id });
     expect(await ended(canceled)).toMatchObject({ matched: 900, done: 900 });
     expect([count > 0, (await summary()).count]).toEqual([true, 0]);
   });
@@ -282,9 +284,9 @@ describe('dead letters', () => {
     await storeDeadLetters(stage, 1_000, { endpoint_id });
     const replay = one(await settle('discard'));
     await eventually(async () => expect((await summary()).count).toBeLessThan(1_000));
-    webhooks.process.kill();
-    const other = await stage.start();
+    webhooks.process.killProcess();
+    const other = await stage.startWebhooks();
     expect(await ended(replay, other)).toMatchObject({ matched: 1_000, done: 1_000, failed: 0 });
-    expect((await other.deadLetters.summary({ ...SCOPE, filter: {} })).count).toBe(0);
+    expect((await other.deadLetters.summary({ ...SAMPLE_SCOPE, filter: {} })).count).toBe(0);
   });
 });

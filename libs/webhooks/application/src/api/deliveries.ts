@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { DomainError, type ItemPage, type Timestamp, isInScope, latestTime } from '@tracking/contracts';
+import { DomainError, type ItemPage, type Timestamp, isInScope, chooseLatestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, type ReplayAction, markDiscarded, isEnabled, requestRetry } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
-import { type ReplayDocument, type ReplayStore, newReplayDocument, toReplay } from '../replays/replay-store.ts';
+import { type ReplayDocument, type ReplayStore, createReplayDocument, toReplay } from '../replays/replay-store.ts';
 import type {
   DeadLetterCount,
   DeadLetterSummary,
@@ -51,16 +51,16 @@ export class Deliveries implements WebhookDeliveries {
   constructor(private readonly dependencies: DeliveriesDependencies) {}
 
   list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
-    return this.dependencies.queries.list(request);
+    return this.dependencies.queries.listDeliveries(request);
   }
 
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail> {
-    return this.dependencies.queries.detail(request.scopes, request.delivery_id);
+    return this.dependencies.queries.getDetail(request.scopes, request.delivery_id);
   }
 
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
     return this.changeDelivery(command, async (now) => {
-      const endpoint = await this.dependencies.endpoints.get(now.endpoint_id);
+      const endpoint = await this.dependencies.endpoints.getEndpoint(now.endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw deliveryEndpointDeletedError();
       if (now.sandbox && !endpoint.verified) throw endpointNotVerifiedError();
       if (!now.sandbox && !isEnabled(endpoint)) throw endpointNotEnabledError();
@@ -81,7 +81,7 @@ export class Deliveries implements WebhookDeliveries {
     const { documents, queries, owner } = this.dependencies;
     const { delivery_id: id } = command;
     const delivery = await retryConflicts(documents, `delivery ${id}`, async () => {
-      const before = await queries.require([command], id);
+      const before = await queries.requireDelivery([command], id);
       if (isRepeatedCommand(before, command)) return before;
       const after = await change(before);
       if (after === before) return before;
@@ -89,7 +89,7 @@ export class Deliveries implements WebhookDeliveries {
       return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
     });
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
-    await owner.notify([delivery.endpoint_id]);
+    await owner.notifyOwningProcesses([delivery.endpoint_id]);
     return toDelivery(delivery);
   }
 }
@@ -117,7 +117,7 @@ export class DeadLetters implements WebhookDeadLetters {
   async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
     const { groups, isWhole } = await this.dependencies.counts.countGroups(scope, filter);
     const by_endpoint = countBy(groups, 'endpoint_id').map(async (counted) => {
-      const endpoint = await this.dependencies.endpoints.get(counted.endpoint_id);
+      const endpoint = await this.dependencies.endpoints.getEndpoint(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
       return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
     });
@@ -134,7 +134,7 @@ export class DeadLetters implements WebhookDeadLetters {
   async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'replay');
     // Notify the endpoints' owners even if nothing changed: the first notification may have been lost.
-    await this.dependencies.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
+    await this.dependencies.owner.notifyOwningProcesses(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
 
@@ -161,7 +161,7 @@ export class DeadLetters implements WebhookDeadLetters {
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         // Notify the owner again: the process that started this replay may have ended before it did.
-        if (action === 'replay') await this.dependencies.owner.notify([endpoint_id]);
+        if (action === 'replay') await this.dependencies.owner.notifyOwningProcesses([endpoint_id]);
         refused.push({ endpoint_id, error });
       }
     }
@@ -181,14 +181,14 @@ export class DeadLetters implements WebhookDeadLetters {
     const { endpoints, counts } = this.dependencies;
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
-      const known = await endpoints.get(filter.endpoint_id);
+      const known = await endpoints.getEndpoint(filter.endpoint_id);
       if (known === undefined || !isInScope(known, command)) throw endpointNotFoundError();
     }
     const newest =
       delivery_ids === undefined
         ? await counts.findNewestEvents(command, filter)
         : await this.findNewestEventsOfDeliveries(command, delivery_ids);
-    checkFilter(filter, latestTime(command.at, ...newest.values()));
+    checkFilter(filter, chooseLatestTime(command.at, ...newest.values()));
     return newest;
   }
 
@@ -197,12 +197,12 @@ export class DeadLetters implements WebhookDeadLetters {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoint_id } = command.filter;
-    const named = await Promise.all(ids.map((id) => this.dependencies.queries.require([command], id)));
+    const named = await Promise.all(ids.map((id) => this.dependencies.queries.requireDelivery([command], id)));
     const dead = named.filter(
       (one) => one.status === 'dead_lettered' && (endpoint_id === undefined || one.endpoint_id === endpoint_id),
     );
     const byEndpoint = [...Map.groupBy(dead, (one) => one.endpoint_id)];
-    return new Map(byEndpoint.map(([id, some]) => [id, latestTime(...some.map((one) => one.event_created_at))]));
+    return new Map(byEndpoint.map(([id, some]) => [id, chooseLatestTime(...some.map((one) => one.event_created_at))]));
   }
 
   private async startReplay(
@@ -213,7 +213,7 @@ export class DeadLetters implements WebhookDeadLetters {
     const { replays, endpoints } = this.dependencies;
     const { endpoint_id, newest } = of;
     if (action === 'replay') {
-      const endpoint = await endpoints.get(endpoint_id);
+      const endpoint = await endpoints.getEndpoint(endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw endpointDeletedError();
       if (!isEnabled(endpoint)) throw endpointNotEnabledError();
     }
@@ -222,10 +222,10 @@ export class DeadLetters implements WebhookDeadLetters {
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkFilter({ ...filter, statuses: ['dead_lettered'] }, latestTime(at, newest)),
+      ...checkFilter({ ...filter, statuses: ['dead_lettered'] }, chooseLatestTime(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
-    return replays.add({ ...newReplayDocument({ ...about, ...which }, at), requested_by: command.id });
+    return replays.addReplay({ ...createReplayDocument({ ...about, ...which }, at), requested_by: command.id });
   }
 }
 

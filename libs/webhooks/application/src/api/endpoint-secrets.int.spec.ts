@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { ReceivedRequest } from '../../test/fake-receivers.ts';
-import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const DAY_MS = 86_400_000;
@@ -15,12 +15,12 @@ let endpoint: EndpointOnStage;
 
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start();
+  webhooks = await stage.startWebhooks();
   endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
 });
 afterEach(() => stage.close());
 
-const command = (scope = SCOPE) => ({ ...stage.command(scope), endpoint_id: endpoint.id });
+const command = (scope = SAMPLE_SCOPE) => ({ ...stage.createCommand(scope), endpoint_id: endpoint.id });
 const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...command(), ...fields });
 const reveal = (fields: object = {}) => webhooks.endpoints.revealSecret({ ...command(), ...fields });
 
@@ -47,7 +47,7 @@ function signersOf({ headers, body }: ReceivedRequest, secrets: readonly string[
 /** The deliveries of an event that is published now. */
 async function delivered(): Promise<ReceivedRequest> {
   const before = stage.receivers.arrived.length;
-  await stage.publish(stage.addEvent());
+  await stage.publishEvents(stage.addEvent());
   return eventually(() => {
     const request = stage.receivers.arrived[before];
     if (request === undefined) throw new Error('nothing came');
@@ -102,12 +102,12 @@ describe('rotating a secret', () => {
     stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
     const { secret } = await rotate({ expires_in_seconds: 0 });
     const [delivery] = await eventually(async () => {
-      const found = await stage.deliveries(webhooks);
+      const found = await stage.listDeliveries(webhooks);
       expect(found[0]?.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: delivery?.id ?? '' });
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
+    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery?.id ?? '' });
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
     const request = stage.receivers.arrived.at(-1);
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
   });
@@ -131,7 +131,7 @@ describe('rotating a secret', () => {
   });
 
   test('loses no secret if requested concurrently in two processes; the newest five are valid', async () => {
-    const other = await stage.start();
+    const other = await stage.startWebhooks();
     const answers = await Promise.all(
       [1, 2, 3, 4].map((n) => (n % 2 === 0 ? webhooks : other).endpoints.rotateSecret(command())),
     );
@@ -148,7 +148,7 @@ describe('rotating a secret', () => {
   });
 
   test('finds no endpoint of another workspace and no deleted endpoint', async () => {
-    const elsewhere = command({ ...SCOPE, environment: 'test' });
+    const elsewhere = command({ ...SAMPLE_SCOPE, environment: 'test' });
     for (const { rotateSecret, revealSecret } of [webhooks.endpoints]) {
       await expect(rotateSecret.call(webhooks.endpoints, elsewhere)).rejects.toMatchObject({ code: 'not_found' });
       await expect(revealSecret.call(webhooks.endpoints, elsewhere)).rejects.toMatchObject({ code: 'not_found' });
@@ -162,7 +162,7 @@ describe('rotating a secret', () => {
     await webhooks.endpoints.change({ ...command(), fields: { headers: { 'x-key': 'one' } } });
     await webhooks.stop();
     stage.secretsKey = randomBytes(32);
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     await expect(reveal()).rejects.toMatchObject({ code: 'secret_unreadable' });
     const { secret } = await rotate();
     await expect(webhooks.endpoints.verify(command())).rejects.toMatchObject({ code: 'secret_unreadable' });
@@ -190,7 +190,10 @@ describe('revealing the secrets', () => {
 
   test('is the only way to read secrets, which are stored encrypted', async () => {
     const { secret } = await rotate();
-    const shown = [await webhooks.endpoints.get(command()), await webhooks.endpoints.list({ ...SCOPE, limit: 50 })];
+    const shown = [
+      await webhooks.endpoints.get(command()),
+      await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 }),
+    ];
     expect(JSON.stringify(shown)).not.toContain('whsec_');
     const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
     const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 })) + JSON.stringify(stage.lines);

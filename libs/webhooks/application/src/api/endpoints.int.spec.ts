@@ -4,7 +4,7 @@ import { eventually, delayStoreReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
 
 describe('endpoints', () => {
@@ -17,16 +17,16 @@ describe('endpoints', () => {
 
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
   });
   afterEach(() => stage.close());
 
-  const create = (fields: object = {}, scope: Scope = SCOPE) =>
+  const create = (fields: object = {}, scope: Scope = SAMPLE_SCOPE) =>
     webhooks.endpoints.create({
-      ...stage.command(scope),
+      ...stage.createCommand(scope),
       fields: { url: URL_A, event_types: ['*'], ...fields },
     });
-  const on = (endpoint_id: string, scope: Scope = SCOPE) => ({ ...stage.command(scope), endpoint_id });
+  const on = (endpoint_id: string, scope: Scope = SAMPLE_SCOPE) => ({ ...stage.createCommand(scope), endpoint_id });
 
   describe('creating an endpoint', () => {
     test('sends nothing, and returns the secret once', async () => {
@@ -46,7 +46,7 @@ describe('endpoints', () => {
         secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
       });
       expect(await webhooks.endpoints.get(on(created.id))).not.toHaveProperty('secret');
-      expect(JSON.stringify(await webhooks.endpoints.list({ ...SCOPE, limit: 50 }))).not.toContain('whsec_');
+      expect(JSON.stringify(await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 }))).not.toContain('whsec_');
       expect(stage.receivers.arrived).toEqual([]);
     });
 
@@ -66,18 +66,18 @@ describe('endpoints', () => {
     );
 
     test('creates one endpoint if repeated, and returns the same response', async () => {
-      const command = { ...stage.command(), fields: { url: URL_A, event_types: ['*'] } };
+      const command = { ...stage.createCommand(), fields: { url: URL_A, event_types: ['*'] } };
       const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
       expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
-      expect((await webhooks.endpoints.list({ ...SCOPE, limit: 50 })).items).toHaveLength(1);
+      expect((await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 })).items).toHaveLength(1);
     });
 
     test('is limited to fifty endpoints in each environment, also concurrently', async () => {
       const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => create()));
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
       await expect(create()).rejects.toMatchObject({ code: 'limit_exceeded' });
-      await create({}, { ...SCOPE, environment: 'test' });
-      const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 1 });
+      await create({}, { ...SAMPLE_SCOPE, environment: 'test' });
+      const { items } = await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 1 });
       await webhooks.endpoints.remove(on(items[0]?.id ?? ''));
       await create();
     });
@@ -95,8 +95,8 @@ describe('endpoints', () => {
     test('is not accessible from other scopes', async () => {
       const { id } = await create();
       for (const scope of [
-        { ...SCOPE, workspace_id: 'wsp_two' },
-        { ...SCOPE, environment: 'test' as const },
+        { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' },
+        { ...SAMPLE_SCOPE, environment: 'test' as const },
       ]) {
         const request = on(id, scope);
         const { endpoints } = webhooks;
@@ -116,7 +116,7 @@ describe('endpoints', () => {
       }
     });
 
-    test('is listed oldest first, page by page', async () => {
+    test('is listed newest first, page by page', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
         stage.clockOffset += 1_000;
@@ -125,11 +125,15 @@ describe('endpoints', () => {
       const seen: string[] = [];
       let after: readonly string[] | null = [];
       while (after !== null) {
-        const page = await webhooks.endpoints.list({ ...SCOPE, limit: 2, ...(after.length > 0 ? { after } : {}) });
+        const page = await webhooks.endpoints.list({
+          ...SAMPLE_SCOPE,
+          limit: 2,
+          ...(after.length > 0 ? { after } : {}),
+        });
         seen.push(...page.items.map(({ id }) => id));
         after = page.next;
       }
-      expect(seen).toEqual(ids);
+      expect(seen).toEqual(ids.reverse());
     });
 
     test('returns masked headers, and keeps a value whose mask is sent back', async () => {
@@ -228,9 +232,9 @@ describe('endpoints', () => {
       ],
       [
         'a long answer',
-        () => createAnswer(200, {}, 'x'.repeat(101)),
+        () => createAnswer(200, {}, 'x'.repeat(201)),
         'challenge_mismatch',
-        `with "${'x'.repeat(100)}…" instead of`,
+        `with "${'x'.repeat(200)}…" instead of`,
       ],
       [
         'no token',
@@ -238,7 +242,13 @@ describe('endpoints', () => {
         'challenge_mismatch',
         'The endpoint answered 204 with an empty body instead of the token',
       ],
-      ['an error', () => createAnswer(500), 'unexpected_status', '500'],
+      [
+        'an error',
+        () => createAnswer(500, {}, ' \u0000\u001b[31mNo\r\n\u202esuch\u0085 "table" '),
+        'unexpected_status',
+        'The endpoint answered 500. The answer has the body "[31mNo such \\"table\\"".',
+      ],
+      ['an empty error', () => createAnswer(503), 'unexpected_status', '503. The answer has an empty body.'],
       ['a redirect', () => createAnswer(302), 'redirect_not_followed', '302'],
       [
         'nothing',
@@ -254,6 +264,34 @@ describe('endpoints', () => {
         last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
       });
       await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
+    });
+
+    test('reports an answer without the secrets of the request', async () => {
+      const { id, secret } = await create({ headers: { authorization: 'Bearer s3cret' } });
+      let token = '';
+      stage.receivers.respondWith(URL_A, ({ body }) => {
+        token = (JSON.parse(body) as { data: { challenge: string } }).data.challenge;
+        return createAnswer(401, {}, `Bearer s3cret is wrong for ${token}, ${secret}`);
+      });
+      const { last_verification } = await webhooks.endpoints.verify(on(id));
+      const message = last_verification?.error?.message ?? '';
+      expect(message).toContain('"******** is wrong for ********, ********"');
+      for (const hidden of ['s3cret', token, secret]) expect(message).not.toContain(hidden);
+    });
+
+    test.each([
+      ['without its scheme', { authorization: 'Bearer s3cret' }, '{"error":"unknown token s3cret"}'],
+      ['in JSON', { 'x-key': 's3"cret\\' }, '{"x-key":"s3\\"cret\\\\"}'],
+      ['that begins with another one', { 'x-one': 'open', 'x-two': 'open-s3cret' }, 'wrong: open-s3cret'],
+      ['of a decoded user', { authorization: `Basic ${btoa('jo:s3cret')}` }, 'wrong password s3cret of jo:s3cret'],
+      ['in a URL', { 'x-key': 's3cret/+&=' }, '?key=s3cret%2F%2B%26%3D'],
+    ])('masks a secret %s', async (_, headers, answered) => {
+      const { id } = await create({ headers });
+      stage.receivers.respondWith(URL_A, () => createAnswer(401, {}, answered));
+      const { last_verification } = await webhooks.endpoints.verify(on(id));
+      const message = last_verification?.error?.message ?? '';
+      expect(message).toContain('********');
+      expect(message).not.toMatch(/s3|cret/);
     });
 
     test('does not apply to a URL that was set in the meantime', async () => {
@@ -285,16 +323,16 @@ describe('endpoints', () => {
         sandbox: true,
       });
       const done = await eventually(async () => {
-        const delivery = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+        const delivery = await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id });
         expect(delivery.status).toBe('succeeded');
         return delivery;
       });
       expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-      expect(JSON.parse(stage.receivers.deliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      expect(JSON.parse(stage.receivers.listDeliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
       await webhooks.endpoints.enable(on(id));
       await webhooks.endpoints.disable(on(id));
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
+      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
     });
 
     test('and verification are part of the requesting trace', async () => {
@@ -312,7 +350,7 @@ describe('endpoints', () => {
       stage.receivers.respondWith(URL_A, () => createAnswer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
-        expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
+        expect(await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id })).toMatchObject({
           status: 'discarded',
           next_attempt_at: null,
           attempts_count: 1,
@@ -327,8 +365,8 @@ describe('endpoints', () => {
       const command = { ...on(id), type: 'shipment.created' };
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
-      await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.status).toBe('succeeded'));
-      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+      await eventually(async () => expect((await stage.listDeliveries(webhooks))[0]?.status).toBe('succeeded'));
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('refuses unknown types', async () => {
@@ -377,7 +415,7 @@ describe('endpoints', () => {
     });
 
     test('is carried out once out of fifty concurrent ones in two processes', async () => {
-      const others = await stage.start();
+      const others = await stage.startWebhooks();
       const { id, version } = await create();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 50 }, (_, n) =>
@@ -421,7 +459,7 @@ describe('endpoints', () => {
       const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       const { deliveries } = webhooks;
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      const read = () => deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+      const read = () => deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id });
       const attempted = async (count: number) =>
         eventually(async () => {
           const delivery = await read();
@@ -432,14 +470,14 @@ describe('endpoints', () => {
       expect(first.version).toBeGreaterThan(sent.version);
       const about = { delivery_id: sent.id, expected_versions: [sent.version] };
       for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
-        await expect(call({ ...stage.command(), ...about })).rejects.toMatchObject(failed(first.version));
+        await expect(call({ ...stage.createCommand(), ...about })).rejects.toMatchObject(failed(first.version));
       }
-      const retry = { ...stage.command(), delivery_id: sent.id, expected_versions: [first.version] };
+      const retry = { ...stage.createCommand(), delivery_id: sent.id, expected_versions: [first.version] };
       await deliveries.retry(retry);
       const second = await attempted(2);
       expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
       expect(await read()).toEqual(second);
-      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2);
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2);
     });
   });
 });
@@ -459,7 +497,7 @@ describe('conflicts', () => {
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
     // Only answers, so that nothing but the requests changes stored data.
-    webhooks = await stage.start({}, new LaggingProcess(), stage.receivers, true);
+    webhooks = await stage.startWebhooks({}, new LaggingProcess(), stage.receivers, true);
   });
   afterEach(() => stage.close());
 
@@ -469,10 +507,10 @@ describe('conflicts', () => {
       await Promise.all(
         REQUESTS.map((index) => {
           const fields = { description: `the ${index}th` };
-          return webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields });
+          return webhooks.endpoints.change({ ...stage.createCommand(), endpoint_id: id, fields });
         }),
       );
-      const endpoint = await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id });
+      const endpoint = await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id });
       expect(endpoint.version).toBe(version + REQUESTS.length);
     });
 
@@ -480,12 +518,12 @@ describe('conflicts', () => {
       const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
       const [dead] = await storeDeadLetters(stage, 1, { endpoint_id });
       const replay = await webhooks.replays.create({
-        ...stage.command(),
+        ...stage.createCommand(),
         endpoint_id,
         filter: { statuses: ['missed'] },
       });
-      const discard = () => webhooks.deliveries.discard({ ...stage.command(), delivery_id: dead?.id ?? '' });
-      const cancel = () => webhooks.replays.cancel({ ...stage.command(), replay_id: replay.id });
+      const discard = () => webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: dead?.id ?? '' });
+      const cancel = () => webhooks.replays.cancel({ ...stage.createCommand(), replay_id: replay.id });
       // With fewer requests, a refused one repeats more often before reads show the other one's write.
       expect(await Promise.all([discard(), discard()])).toMatchObject([
         { status: 'discarded' },

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import {
   EVENT_TYPES,
   type ItemPage,
   type PayloadVersions,
   type PublicAddresses,
   isInScope,
-  latestTime,
+  chooseLatestTime,
 } from '@tracking/contracts';
 import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/ports';
 import {
@@ -26,7 +27,7 @@ import {
   recordVerification,
 } from '@tracking/webhooks-domain';
 import { type EndpointClients, sendChallenge } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameUrl, toEndpoint } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameUrl, selectPayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
 import { type EndpointChange, type EndpointStore, readLogMoment } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, createSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
@@ -47,9 +48,10 @@ import type {
 import {
   type DeliveryDocument,
   type Payloads,
-  deliveryId,
-  payloadId,
+  createDeliveryId,
+  createPayloadId,
   toDelivery,
+  toDeliveryShards,
   toDocument,
 } from '../store/delivery-document.ts';
 import {
@@ -85,7 +87,7 @@ export class Endpoints implements WebhookEndpoints {
       throw new Error('The fields of a new endpoint are incomplete although they were checked.');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
     const fields = { ...DEFAULT_ENDPOINT_FIELDS, api_version: versions.newest, ...optional, url, event_types };
-    const stored = await store.add({
+    const stored = await store.addEndpoint({
       ...NEW_ENDPOINT,
       ...fields,
       id,
@@ -103,24 +105,24 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>> {
-    const { items, next } = await this.dependencies.store.list(request, request);
+    const { items, next } = await this.dependencies.store.listEndpoints(request, request);
     return { items: items.map(toEndpoint), next };
   }
 
   async get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint> {
-    return toEndpoint(await this.dependencies.store.require(request, request.endpoint_id));
+    return toEndpoint(await this.dependencies.store.requireEndpoint(request, request.endpoint_id));
   }
 
   async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
     const fields = this.checkFields(command.fields, false);
-    return this.update(command, (endpoint) => this.applyFields(endpoint, fields, command.at));
+    return this.updateEndpoint(command, (endpoint) => this.applyFields(endpoint, fields, command.at));
   }
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
-    const known = await this.dependencies.store.get(command.endpoint_id);
+    const known = await this.dependencies.store.getEndpoint(command.endpoint_id);
     // Repeat the notification: the process that deleted the endpoint may have ended before sending it.
-    if (known?.deleted && isInScope(known, command)) await this.dependencies.owner.notify([known.id]);
-    await this.update(command, (endpoint) => {
+    if (known?.deleted && isInScope(known, command)) await this.dependencies.owner.notifyOwningProcesses([known.id]);
+    await this.updateEndpoint(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
       return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
     });
@@ -134,11 +136,13 @@ export class Endpoints implements WebhookEndpoints {
     if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
     const verification = await sendChallenge(clients.cacheEndpoint(endpoint), { outbound, timeoutMs, clock, origin });
     // Discard the challenge's result if the endpoint's URL was changed during the challenge.
-    return this.update(command, (now) => (hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now));
+    return this.updateEndpoint(command, (now) =>
+      hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now,
+    );
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
-    return this.update(command, async (endpoint) => {
+    return this.updateEndpoint(command, async (endpoint) => {
       const after = enableEndpoint(endpoint, await readLogMoment(this.dependencies.eventStore, command.at));
       if (after === undefined) throw endpointNotVerifiedError();
       return after;
@@ -146,20 +150,20 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
-    return this.update(command, async (endpoint) => {
+    return this.updateEndpoint(command, async (endpoint) => {
       return disableEndpoint(endpoint, 'manual', await readLogMoment(this.dependencies.eventStore, command.at));
     });
   }
 
   async test(command: TestEndpoint): Promise<WebhookDelivery> {
     const endpoint = await this.requireSignableEndpoint(command);
-    return this.dependencies.sandbox.send(command, endpoint);
+    return this.dependencies.sandbox.sendSandboxEvent(command, endpoint);
   }
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
     const { box, clock } = this.dependencies;
     // The overlap starts when the secret is rotated, which may be hours after the command was first sent.
-    const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
+    const command = { ...asked, at: chooseLatestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = createSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
@@ -174,7 +178,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
     const { store, box } = this.dependencies;
-    const { id, secrets } = await store.require(command, command.endpoint_id);
+    const { id, secrets } = await store.requireEndpoint(command, command.endpoint_id);
     const valid = selectValidSecrets(secrets, command.at);
     requireReadable(box, valid);
     const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openSecret(box, id, stored) }));
@@ -195,7 +199,7 @@ export class Endpoints implements WebhookEndpoints {
   /** Returns the endpoint if requests to it can be signed. @throws DomainError */
   private async requireSignableEndpoint(command: EndpointCommand): Promise<EndpointDocument> {
     const { store, box } = this.dependencies;
-    const endpoint = await store.require(command, command.endpoint_id);
+    const endpoint = await store.requireEndpoint(command, command.endpoint_id);
     const headers = Object.values(endpoint.headers).map((sealed) => ({ sealed }));
     requireReadable(box, [...endpoint.secrets, ...headers]);
     return endpoint;
@@ -203,14 +207,14 @@ export class Endpoints implements WebhookEndpoints {
 
   private checkFields(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
     const { outbound, versions } = this.dependencies;
-    const refuses = (url: string) => outbound.refusalReason(url);
+    const refuses = (url: string) => outbound.describeRefusal(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
     if (errors.length > 0) throw validationError(errors);
     return checked;
   }
 
   /** Changes the endpoint that the command names. The endpoint's owner knows of the change when this resolves. */
-  private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
+  private async updateEndpoint(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
     return toEndpoint(await this.runCommand(command, change));
   }
 
@@ -220,11 +224,11 @@ export class Endpoints implements WebhookEndpoints {
     isDone?: (before: EndpointDocument) => boolean,
   ): Promise<EndpointDocument> {
     const { store, clients, owner } = this.dependencies;
-    await store.require(command, command.endpoint_id);
+    await store.requireEndpoint(command, command.endpoint_id);
     const after = await store.applyCommand(command, change, isDone);
     clients.cacheEndpoint(after);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
-    await owner.notify([command.endpoint_id]);
+    await owner.notifyOwningProcesses([command.endpoint_id]);
     return after;
   }
 
@@ -234,6 +238,7 @@ export class Endpoints implements WebhookEndpoints {
     const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
     const sealed = headers === undefined ? kept : sealHeaders(this.dependencies.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };
+    if (isDeepStrictEqual(after, endpoint)) return endpoint;
     return after.url === endpoint.url ? after : resetForNewUrl(after, at, endpoint.revision + 1);
   }
 }
@@ -260,7 +265,7 @@ interface SandboxEventSenderDependencies {
 export class SandboxEventSender {
   constructor(private readonly dependencies: SandboxEventSenderDependencies) {}
 
-  async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
+  async sendSandboxEvent(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
     const { payloads, versions, deliveries, owner, addresses } = this.dependencies;
     const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
@@ -268,26 +273,27 @@ export class SandboxEventSender {
       throw validationError([{ param: 'type', code: 'invalid_value', message }]);
     }
     if (!endpoint.verified) throw endpointNotVerifiedError();
-    const { workspace_id, environment, api_version } = endpoint;
+    const { workspace_id, environment } = endpoint;
     const scope = { workspace_id, environment };
     // The event's id is derived from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
     const event = createSandboxEvent({ ...scope, ...made, addresses });
-    const payload_id = payloadId(event.id, api_version);
-    const id = deliveryId(endpoint.id, event);
+    const format = selectPayloadFormat(event, endpoint, versions);
+    const payload_id = createPayloadId(event.id, format);
+    const id = createDeliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
     const origin = command.origin && { origin: command.origin };
     const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
     const delivery = toDocument(createDelivery(fields, command.at));
-    const body = renderBody(event, api_version, true, versions);
-    await payloads.store([{ id: payload_id, body, created_at: command.at }]);
+    const body = renderBody(event, format, true, versions);
+    await payloads.storePayloads([{ id: payload_id, body, created_at: command.at }]);
     const inserted = await deliveries.insert(delivery);
     payloads.addToCache(payload_id, body);
     if (inserted) {
-      await owner.handOver({ matches: [{ endpoint, delivery }], areNew: true });
+      await owner.handOverDeliveries({ matches: [{ endpoint, delivery }], areNew: true });
       return toDelivery(delivery);
     }
-    await owner.notify([endpoint.id]);
-    return toDelivery((await deliveries.get(id)) ?? delivery);
+    await owner.notifyOwningProcesses([endpoint.id]);
+    return toDelivery((await deliveries.get(id, toDeliveryShards(scope))) ?? delivery);
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type ItemPage, type Timestamp, latestTime } from '@tracking/contracts';
+import { DomainError, type ItemPage, type Timestamp, chooseLatestTime } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -11,12 +11,12 @@ import {
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
-import { recordedStatuses } from '../replays/replay-source.ts';
+import { listRecordedStatuses } from '../replays/replay-source.ts';
 import {
   type ReplayChange,
   type ReplayDocument,
   type ReplayStore,
-  newReplayDocument,
+  createReplayDocument,
   toReplay,
 } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
@@ -45,73 +45,77 @@ export class Replays implements WebhookReplays {
     const { store, owner, eventStore } = this.dependencies;
     const { workspace_id, environment, endpoint_id, at, filter } = command;
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
-    let stored = await store.get(id);
+    let stored = await store.getReplay(id);
     if (stored === undefined) {
       await this.requireEnabled(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
       // The replay ends only after the log of published events, which lags, has reached this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      const which = checkFilter(filter, await this.latestEventTime(command));
-      stored = await this.add({ ...newReplayDocument({ ...about, ...which }, at), ...until });
+      const which = checkFilter(filter, await this.findLatestEventTime(command));
+      stored = await this.addReplay({ ...createReplayDocument({ ...about, ...which }, at), ...until });
     }
-    await owner.notify([endpoint_id]);
+    await owner.notifyOwningProcesses([endpoint_id]);
     return toReplay(stored);
   }
 
   async list(request: ListReplays): Promise<ItemPage<WebhookReplay>> {
-    const { items, next } = await this.dependencies.store.list(request, request);
+    const { items, next } = await this.dependencies.store.listReplays(request, request);
     return { items: items.map(toReplay), next };
   }
 
   async get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay> {
-    return toReplay(await this.dependencies.store.require(request, request.replay_id));
+    return toReplay(await this.dependencies.store.requireReplay(request, request.replay_id));
   }
 
   cancel(command: ReplayCommand): Promise<WebhookReplay> {
-    return this.change(command, (replay) => cancelReplay(replay, command.at));
+    return this.changeReplay(command, (replay) => cancelReplay(replay, command.at));
   }
 
   async resume(command: ReplayCommand): Promise<WebhookReplay> {
-    const { endpoint_id, action } = await this.dependencies.store.require(command, command.replay_id);
+    const { endpoint_id, action } = await this.dependencies.store.requireReplay(command, command.replay_id);
     if (action === 'replay') await this.requireEnabled(command, endpoint_id);
-    return this.change(command, (replay) => {
+    return this.changeReplay(command, (replay) => {
       if (replay.status === 'completed') throw replayCompletedError();
       return resumeReplay(replay);
     });
   }
 
   /** Returns the command's time or the creation time of the newest matching delivery, whichever is later. */
-  private async latestEventTime(command: CreateReplay): Promise<Timestamp> {
+  private async findLatestEventTime(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
-    const statuses = recordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
-    const newest = await this.dependencies.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
-    return latestTime(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
+    const statuses = listRecordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
+    const newest = await this.dependencies.queries.findDeliveries([command], { endpoint_id, statuses }, { limit: 1 });
+    return chooseLatestTime(
+      at,
+      ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]),
+    );
   }
 
   /** @throws replay_running */
-  private async add(replay: ReplayDocument): Promise<ReplayDocument> {
+  private async addReplay(replay: ReplayDocument): Promise<ReplayDocument> {
     const { store, owner } = this.dependencies;
     try {
-      return await store.add(replay);
+      return await store.addReplay(replay);
     } catch (error) {
       // Notify the owner again: the process that started this replay may have ended before it did.
-      if (error instanceof DomainError) await owner.notify([replay.endpoint_id]);
+      if (error instanceof DomainError) await owner.notifyOwningProcesses([replay.endpoint_id]);
       throw error;
     }
   }
 
-  private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
+  private async changeReplay(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.dependencies.store.applyCommand(command, change);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     if (after.action === 'discard') this.dependencies.discarding.job.wake();
-    else await this.dependencies.owner.notify([after.endpoint_id]);
+    else await this.dependencies.owner.notifyOwningProcesses([after.endpoint_id]);
     return toReplay(after);
   }
 
   /** @throws not_found, endpoint_not_enabled */
   private async requireEnabled(scope: Scope, endpointId: string): Promise<void> {
-    if (!isEnabled(await this.dependencies.endpoints.require(scope, endpointId))) throw endpointNotEnabledError();
+    if (!isEnabled(await this.dependencies.endpoints.requireEndpoint(scope, endpointId)))
+      throw endpointNotEnabledError();
   }
 }
 

@@ -39,7 +39,7 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
   };
   for (const [after, outcome] of outcomes) {
     now += after;
-    subject.record(owned, delivery, { finished: { ...times, outcome } }, failingSince);
+    subject.recordAttempt(owned, delivery, { finished: { ...times, outcome } }, failingSince);
   }
   return lines;
 }

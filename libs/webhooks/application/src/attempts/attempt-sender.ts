@@ -1,3 +1,4 @@
+import type { PayloadForm } from '@tracking/contracts';
 import type {
   Counter,
   Histogram,
@@ -13,8 +14,8 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessTime } from '../scheduling/steady-time.ts';
-import type { DeliveryDocument } from '../store/delivery-document.ts';
-import { attemptTraceparent, traceFields } from '../tracing.ts';
+import { type DeliveryDocument, getPayloadForm } from '../store/delivery-document.ts';
+import { createAttemptTraceparent, toTraceLogFields } from '../tracing.ts';
 
 /** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
 export interface PreparedAttempt {
@@ -57,21 +58,24 @@ export class AttemptSender {
    * Makes an attempt. Returns undefined if this process canceled the attempt because it is stopping or no longer owns
    * the endpoint. A canceled attempt is made again.
    */
-  async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<AttemptResult | undefined> {
+  async sendAttempt(
+    owned: OwnedEndpoint,
+    { client, delivery, body }: PreparedAttempt,
+  ): Promise<AttemptResult | undefined> {
     const { outbound, timeoutMs, time } = this.dependencies;
     const { event_id: id, event_type: type } = delivery;
-    const event = { id, type, traceparent: attemptTraceparent(delivery) };
+    const event = { id, type, traceparent: createAttemptTraceparent(delivery) };
     const startedAt = time.now();
     const signedAt = time.toStored(startedAt);
-    const request = client.request(event, body, signedAt, timeoutMs);
+    const request = client.buildRequest(event, body, signedAt, timeoutMs);
     const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     const endedAt = time.now();
     const ended = new Date(time.toStored(endedAt));
     // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
     const started = new Date(Math.min(ended.getTime(), signedAt));
-    const outcome = toOutcome(answer, ended);
-    this.observe(delivery, outcome, { durationMs: answer.durationMs, ended });
+    const outcome = toAttemptOutcome(answer, ended, getPayloadForm(delivery.payload_id));
+    this.recordMetrics(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
     const manual = delivery.manual_at !== null;
     const error = outcome.kind === 'success' ? null : outcome.error;
@@ -88,7 +92,7 @@ export class AttemptSender {
     };
   }
 
-  private observe(
+  private recordMetrics(
     delivery: DeliveryDocument,
     { kind: outcome }: AttemptOutcome,
     { durationMs, ended }: { readonly durationMs: number; readonly ended: Date },
@@ -100,16 +104,20 @@ export class AttemptSender {
       this.untilDelivered.observe(Math.max(0, ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
     }
     const { endpoint_id: endpoint, id, event_id: event } = delivery;
-    const about = { endpoint, delivery: id, event, ...traceFields(delivery), outcome, duration_ms: durationMs };
+    const about = { endpoint, delivery: id, event, ...toTraceLogFields(delivery), outcome, duration_ms: durationMs };
     this.dependencies.logger.debug(about, 'webhooks: an attempt was made');
   }
 }
 
-function toOutcome(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
+function toAttemptOutcome(
+  answer: OutboundResponse | OutboundFailure,
+  ended: Date,
+  sentForm: PayloadForm,
+): AttemptOutcome {
   if (answer.kind === 'failure') return classifyAnswer(answer, ended.getTime());
   const { statusCode, headers } = answer;
   const { 'retry-after': retryAfter, date } = headers;
-  return classifyAnswer({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
+  return classifyAnswer({ kind: 'response', statusCode, retryAfter, date, sentForm }, ended.getTime());
 }
 
 function toLoggedAnswer(
@@ -153,7 +161,7 @@ export class FailureLog {
    *   succeeded.
    * A failure from before this process owned the endpoint was logged by its former owner.
    */
-  record(
+  recordAttempt(
     owned: { readonly endpoint: EndpointDocument },
     delivery: DeliveryDocument,
     { finished: { outcome } }: Pick<AttemptResult, 'finished'>,
@@ -164,7 +172,7 @@ export class FailureLog {
     if (isFailing === latest.isFailing || (isFailing && this.now() - latest.at < FAILURE_LOG_PAUSE_MS)) return;
     this.reports.set(owned, { isFailing, at: this.now() });
     const { id: endpoint, workspace_id: workspace } = owned.endpoint;
-    const about = { endpoint, workspace, delivery: delivery.id, ...traceFields(delivery) };
+    const about = { endpoint, workspace, delivery: delivery.id, ...toTraceLogFields(delivery) };
     if (isFailing) {
       const { code, message: reason } = outcome.error;
       this.logger.warn({ ...about, code, reason }, 'webhooks: an endpoint is failing');

@@ -5,10 +5,10 @@ import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { DELIVERIES_COLLECTION, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -28,8 +28,8 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
-const about = (delivery_id: string) => ({ ...stage.command(), delivery_id });
+const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
+const about = (delivery_id: string) => ({ ...stage.createCommand(), delivery_id });
 const failing: FakeBehaviour = () => createAnswer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
@@ -38,22 +38,22 @@ const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
 };
 const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
   eventually(async () => {
-    const delivery = await stage.delivery(webhooks, endpoint_id, event_id);
+    const delivery = await stage.getDelivery(webhooks, endpoint_id, event_id);
     expect(delivery).toMatchObject(expected);
     return delivery;
   });
 
 describe('an attempt', () => {
-  beforeEach(async () => void (webhooks = await stage.start({ policy: ONCE_SOON })));
+  beforeEach(async () => void (webhooks = await stage.startWebhooks({ policy: ONCE_SOON })));
 
   test('has the headers of a delivery and a verifiable signature', async () => {
     const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A, {
       headers: { Authorization: 'Bearer mine' },
     });
     const event = stage.addEvent({ type: 'milestone.recorded' });
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    const [request] = stage.receivers.deliveriesAt(URL_A);
+    const [request] = stage.receivers.listDeliveriesAt(URL_A);
     expect(request?.headers).toEqual({
       authorization: 'Bearer mine',
       'content-type': 'application/json',
@@ -78,9 +78,9 @@ describe('an attempt', () => {
       first(1, () => ((stage.clockOffset += 2_000), createAnswer(500))),
     );
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
-    const [one, two] = stage.receivers.deliveriesAt(URL_A);
+    const [one, two] = stage.receivers.listDeliveriesAt(URL_A);
     expect(two?.body).toBe(one?.body);
     expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
     expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
@@ -96,15 +96,15 @@ describe('an attempt', () => {
     stage.receivers.respondWith(URL_A, failing);
     const event = stage.addEvent();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    await stage.send(stage.message(event, headers));
+    await stage.sendMessages(stage.createMessage(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
-    const { id: delivery } = await stage.delivery(webhooks, id, event.id);
+    const { id: delivery } = await stage.getDelivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
-    const sent = stage.receivers.deliveriesAt(URL_A).map((request) => request.headers['traceparent']);
+    const sent = stage.receivers.listDeliveriesAt(URL_A).map((request) => request.headers['traceparent']);
     const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
     expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
     expect(new Set(sent).size).toBe(3);
@@ -122,9 +122,9 @@ describe('an attempt', () => {
       await stage.createEnabledEndpoint(webhooks, URL_B);
       stage.receivers.respondWith(URL_A, first(1, failing));
       const event = stage.addEvent();
-      await stage.send(stage.message(event, { traceparent }));
+      await stage.sendMessages(stage.createMessage(event, { traceparent }));
       const sent = await eventually(() => {
-        const requests = [...stage.receivers.deliveriesAt(URL_A), ...stage.receivers.deliveriesAt(URL_B)];
+        const requests = [...stage.receivers.listDeliveriesAt(URL_A), ...stage.receivers.listDeliveriesAt(URL_B)];
         expect(requests).toHaveLength(3);
         return requests.map(({ headers }) => headers['traceparent'] ?? '');
       });
@@ -138,7 +138,7 @@ describe('an attempt', () => {
     await webhooks.stop();
     const process = new KillableProcess();
     process.clockOffset = -3_600_000;
-    webhooks = await stage.start({}, process);
+    webhooks = await stage.startWebhooks({}, process);
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
     await untilIs(id, sent.event_id, { status: 'succeeded' });
@@ -149,9 +149,9 @@ describe('an attempt', () => {
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(3, failing));
-    await stage.publish(stage.addEvent(), stage.addEvent(), stage.addEvent(), stage.addEvent());
+    await stage.publishEvents(stage.addEvent(), stage.addEvent(), stage.addEvent(), stage.addEvent());
     await eventually(async () => {
-      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
+      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
     });
     const told = stage.lines.filter(({ level, endpoint }) => endpoint === id && level !== 'debug');
     expect(told).toMatchObject([
@@ -168,7 +168,7 @@ describe('an attempt', () => {
       first(1, () => ({ ...createAnswer(500), resent: true })),
     );
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts).toMatchObject([{ status_code: 500, resent: true }, { status_code: 200 }]);
     expect(attempts[1]).not.toHaveProperty('resent');
@@ -178,7 +178,7 @@ describe('an attempt', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
     const times = { at: expect.any(String) as string, duration_ms: expect.any(Number) as number, manual: false };
     expect(delivery).toMatchObject({
@@ -209,7 +209,7 @@ describe('an attempt', () => {
       first(1, () => TIMEOUT_FAILURE),
     );
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
   });
@@ -223,9 +223,9 @@ describe('an attempt', () => {
     };
     stage.receivers.respondWith(URL_A, slowly);
     stage.receivers.respondWith(URL_B, slowly);
-    await stage.publish(...Array.from({ length: 60 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 60 }, () => stage.addEvent()));
     await eventually(async () =>
-      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
+      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
     );
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBe(3);
     expect(stage.receivers.mostAtOnce.get(URL_B)).toBe(16);
@@ -234,11 +234,11 @@ describe('an attempt', () => {
 
 describe('a delivery that keeps failing', () => {
   test('becomes a dead letter at the end of its window, and is announced', async () => {
-    webhooks = await stage.start({ policy: SHORT });
+    webhooks = await stage.startWebhooks({ policy: SHORT });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
     const { attempts } = attempted;
     const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
@@ -253,7 +253,7 @@ describe('a delivery that keeps failing', () => {
       event_id: event.id,
       status: 'dead_lettered',
       attempts_count: attempts.length,
-      ...SCOPE,
+      ...SAMPLE_SCOPE,
       reason: 'unexpected_status',
       endpoint: { id, url: URL_A, description: null, status: 'enabled' },
       event: { id: event.id, type: event.type },
@@ -268,43 +268,43 @@ describe('a delivery that keeps failing', () => {
   });
 
   test('succeeds if its last attempt does', async () => {
-    webhooks = await stage.start({ policy: SHORT });
+    webhooks = await stage.startWebhooks({ policy: SHORT });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const begin = Date.now();
     stage.receivers.respondWith(URL_A, ({ at }) => createAnswer(at < begin + SHORT.windowMs ? 500 : 200));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
-    expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(0);
+    expect(webhooks.metrics.getValue('webhook_dead_letters_total')).toBe(0);
   });
 
   test('keeps its schedule across restarts', async () => {
-    webhooks = await stage.start({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
+    webhooks = await stage.startWebhooks({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.stop();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     stage.clockOffset = 3_000_000;
-    expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ next_attempt_at, attempts_count: 1 });
+    expect(await stage.getDelivery(webhooks, id, event.id)).toMatchObject({ next_attempt_at, attempts_count: 1 });
     stage.clockOffset = 4_000_000;
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
     expect(Date.parse(attempts[1]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(next_attempt_at ?? ''));
   });
 
   test('is attempted after an outage of ours that lasted longer than its window', async () => {
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
     const [failed, untried] = [stage.addEvent(), stage.addEvent()];
-    await stage.publish(failed);
+    await stage.publishEvents(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
     await webhooks.stop();
-    await stage.publish(untried);
+    await stage.publishEvents(untried);
     stage.clockOffset = 100 * 3_600_000;
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     await untilIs(id, failed.id, { status: 'succeeded', attempts_count: 2 });
     await untilIs(id, untried.id, { status: 'succeeded', attempts_count: 1 });
   });
@@ -312,60 +312,64 @@ describe('a delivery that keeps failing', () => {
 
 describe('an endpoint that answers 410', () => {
   test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
       first(1, () => createAnswer(410)),
     );
     const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publish(one);
-    await stage.publish(two);
+    await stage.publishEvents(one);
+    await stage.publishEvents(two);
     await eventually(async () =>
-      expect(await stage.deliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
+      expect(await stage.listDeliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
     );
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1));
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1),
+    );
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     await webhooks.endpoints.enable(on(id));
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1));
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
+    );
   });
 });
 
 describe('endpoints that answer 410 while the event store is unreachable', () => {
   const GONE = Array.from({ length: 6 }, (_, n) => `${URL_A}/${n}`);
   const statuses = async () => {
-    const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 50 });
+    const { items } = await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 });
     return items.map(({ url, status }) => [url, status]);
   };
 
   test('are disabled once it is reachable, without delaying other endpoints', async () => {
-    webhooks = await stage.start({ policy: NEVER, maxInFlight: 2 });
+    webhooks = await stage.startWebhooks({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
       await stage.createEnabledEndpoint(webhooks, url);
       stage.receivers.respondWith(url, () => createAnswer(410));
     }
     stage.logIsAway = true;
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     const dead = { statuses: ['dead_lettered'] };
-    await eventually(async () => expect(await stage.deliveries(webhooks, dead)).toHaveLength(GONE.length));
+    await eventually(async () => expect(await stage.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
     stage.logIsAway = false;
-    await eventually(async () => expect(await statuses()).toEqual(GONE.map((url) => [url, 'disabled'])));
-    expect(GONE.map((url) => stage.receivers.deliveriesAt(url).length)).toEqual(GONE.map(() => 1));
+    await eventually(async () => expect(await statuses()).toEqual(GONE.toReversed().map((url) => [url, 'disabled'])));
+    expect(GONE.map((url) => stage.receivers.listDeliveriesAt(url).length)).toEqual(GONE.map(() => 1));
   });
 
   test('are disabled before their process has stopped', async () => {
-    webhooks = await stage.start({ policy: NEVER, drainMs: 10_000 });
+    webhooks = await stage.startWebhooks({ policy: NEVER, drainMs: 10_000 });
     await stage.createEnabledEndpoint(webhooks, URL_A);
     let stopped: Promise<void> = Promise.resolve();
     stage.receivers.respondWith(URL_A, () => {
       stopped = webhooks.stop();
       return createAnswer(410);
     });
-    await stage.publish(stage.addEvent());
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
+    await stage.publishEvents(stage.addEvent());
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
   });
@@ -375,49 +379,51 @@ describe('an endpoint that answers 429 with Retry-After', () => {
   const holding: FakeBehaviour = () => createAnswer(429, { 'retry-after': '60' });
 
   test('gets nothing for that time, and no attempt is consumed', async () => {
-    webhooks = await stage.start({ policy: ONCE_SOON });
+    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const other = await stage.createEnabledEndpoint(webhooks, URL_B);
     stage.receivers.respondWith(URL_A, first(1, holding));
     const events = [stage.addEvent(), stage.addEvent(), stage.addEvent()];
-    for (const event of events) await stage.publish(event);
+    for (const event of events) await stage.publishEvents(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
+    );
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     // Also in another process.
     await webhooks.stop();
-    webhooks = await stage.start({ policy: ONCE_SOON });
+    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
     const late = stage.addEvent();
-    await stage.publish(late);
+    await stage.publishEvents(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     stage.clockOffset = 61_000;
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
 
   test('is not held at another URL', async () => {
-    webhooks = await stage.start({ policy: ONCE_SOON });
+    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, holding);
     const held = stage.addEvent();
-    await stage.publish(held);
+    await stage.publishEvents(held);
     await untilIs(id, held.id, { status: 'retrying' });
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     await webhooks.endpoints.verify(on(id));
     await webhooks.endpoints.enable(on(id));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
-    expect(stage.receivers.deliveriesAt(URL_B)).toHaveLength(2);
+    expect(stage.receivers.listDeliveriesAt(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
-    webhooks = await stage.start({ policy: SHORT });
+    webhooks = await stage.startWebhooks({ policy: SHORT });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, holding);
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
     stage.clockOffset = 61_000;
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: 2 });
@@ -427,14 +433,14 @@ describe('an endpoint that answers 429 with Retry-After', () => {
 describe('in the middle of retries', () => {
   let other: WebhookEndpoint;
   beforeEach(async () => {
-    webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1_000 } });
+    webhooks = await stage.startWebhooks({ policy: { ...SHORT, windowMs: 1_000 } });
     other = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['document.approved'] });
   });
 
   /** Resolves when everything that was due has been handled, shown by another endpoint's delivery. */
   async function overtaken(): Promise<void> {
     const event = stage.addEvent({ type: 'document.approved' });
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(other.id, event.id, { status: 'succeeded' });
   }
 
@@ -442,14 +448,14 @@ describe('in the middle of retries', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
     stage.receivers.respondWith(URL_A, failing);
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
     await overtaken();
-    const held = await stage.delivery(webhooks, id, event.id);
+    const held = await stage.getDelivery(webhooks, id, event.id);
     stage.clockOffset = 3_600_000;
     await overtaken();
-    expect(await stage.delivery(webhooks, id, event.id)).toEqual(held);
+    expect(await stage.getDelivery(webhooks, id, event.id)).toEqual(held);
     await webhooks.endpoints.enable(on(id));
     const after = await untilIs(id, event.id, { attempts_count: held.attempts_count + 1 });
     expect(after.status).toBe('retrying');
@@ -463,22 +469,24 @@ describe('in the middle of retries', () => {
     });
     stage.receivers.respondWith(URL_A, failing);
     const events = Array.from({ length: 30 }, () => stage.addEvent());
-    await stage.publish(...events);
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]));
+    await stage.publishEvents(...events);
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]),
+    );
     await webhooks.endpoints.remove(on(id));
     await eventually(async () =>
-      expect(await stage.deliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
+      expect(await stage.listDeliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
     );
     await overtaken();
-    const count = stage.receivers.deliveriesAt(URL_A).length;
-    await stage.publish(stage.addEvent());
+    const count = stage.receivers.listDeliveriesAt(URL_A).length;
+    await stage.publishEvents(stage.addEvent());
     stage.clockOffset = 3_600_000;
     await overtaken();
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(count);
-    const log = await stage.deliveries(webhooks, { endpoint_id: id });
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(count);
+    const log = await stage.listDeliveries(webhooks, { endpoint_id: id });
     expect(log).toHaveLength(30);
     const tried = log.find(({ attempts_count }) => attempts_count > 0);
-    const detail = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: tried?.id ?? '' });
+    const detail = await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: tried?.id ?? '' });
     expect(detail.attempts).toHaveLength(tried?.attempts_count ?? 0);
   });
 
@@ -491,8 +499,8 @@ describe('in the middle of retries', () => {
       return createAnswer(500);
     });
     const event = stage.addEvent();
-    await stage.publish(event);
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
+    await stage.publishEvents(event);
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
     await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
@@ -501,11 +509,11 @@ describe('in the middle of retries', () => {
 
 describe('requests of a person', () => {
   test('a retry is one attempt and keeps the schedule', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(2, failing));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
     expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({ id: before.id, status: 'retrying' });
     const after = await untilIs(id, event.id, { attempts_count: 2 });
@@ -516,11 +524,11 @@ describe('requests of a person', () => {
   });
 
   test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
-    webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
+    webhooks = await stage.startWebhooks({ policy: { ...SHORT, windowMs: 1 } });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
@@ -531,11 +539,11 @@ describe('requests of a person', () => {
   });
 
   test('a retry is sent to enabled endpoints only', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
     await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
@@ -547,60 +555,60 @@ describe('requests of a person', () => {
   });
 
   test('a retry waits neither for a hold nor for due deliveries', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
       first(1, () => createAnswer(503, { 'retry-after': '3600' })),
     );
     const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publish(one);
+    await stage.publishEvents(one);
     const held = await untilIs(id, one.id, { status: 'retrying' });
-    await stage.publish(two);
+    await stage.publishEvents(two);
     await untilIs(id, two.id, { status: 'pending' });
     await webhooks.deliveries.retry(about(held.id));
     await untilIs(id, one.id, { status: 'succeeded' });
-    expect(await stage.delivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
+    expect(await stage.getDelivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
   });
 
   test('a test reaches a disabled endpoint, however many retries wait', async () => {
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
     const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const retried = letters.map((letter) => toDocument(requestRetry(letter, stage.now())));
     await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
     await webhooks.stop();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     for (let sent = 1; sent <= 2; sent += 1) {
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
     }
     await webhooks.endpoints.enable(on(id));
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
   });
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
     const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publish(one);
+    await stage.publishEvents(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
-    await stage.publish(two);
+    await stage.publishEvents(two);
     const done = await untilIs(id, two.id, { status: 'succeeded' });
     await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({ code: 'delivery_succeeded' });
     stage.clockOffset = 4_000_000;
     await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(3));
-    expect(await stage.delivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(3));
+    expect(await stage.getDelivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
   test('discarding during an attempt takes effect, unless it was delivered', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     for (const [status, end] of [
       [500, 'discarded'],
@@ -613,9 +621,9 @@ describe('requests of a person', () => {
         return createAnswer(status);
       });
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
-      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
+      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
       await webhooks.deliveries.discard(about(delivery.id));
       release();
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
@@ -625,7 +633,7 @@ describe('requests of a person', () => {
 
 describe('the log', () => {
   test('is listed newest first, page by page, with every filter', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const a = await stage.createEnabledEndpoint(webhooks, URL_A);
     const b = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
     stage.receivers.respondWith(URL_B, failing);
@@ -634,7 +642,7 @@ describe('the log', () => {
       stage.clockOffset += 1_000;
       const event = stage.addEvent({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
       events.push(event);
-      await stage.publish(event);
+      await stage.publishEvents(event);
       await untilIs(a.id, event.id, { status: 'succeeded' });
       if (n % 2 === 1) await untilIs(b.id, event.id, { status: 'retrying' });
     }
@@ -643,7 +651,7 @@ describe('the log', () => {
       for (let after: readonly string[] | null = []; after !== null;) {
         const resume: object = after.length === 0 ? {} : { after };
         const page: Awaited<ReturnType<typeof webhooks.deliveries.list>> = await webhooks.deliveries.list({
-          scopes: [SCOPE],
+          scopes: [SAMPLE_SCOPE],
           filter,
           limit: 2,
           ...resume,
@@ -663,12 +671,12 @@ describe('the log', () => {
     );
     expect(await list({ endpoint_id: b.id })).toHaveLength(3);
     expect(await list({ endpoint_id: b.id, statuses: ['succeeded'] })).toEqual([]);
-    expect(await list({ event_type: 'shipment.updated' })).toHaveLength(6);
+    expect(await list({ event_types: ['shipment.updated'] })).toHaveLength(6);
     expect(await list({ event_id: events[1]?.id })).toHaveLength(2);
     expect(await list({ statuses: ['retrying', 'succeeded'] })).toHaveLength(9);
     expect(await list({ since: events[4]?.created_at })).toHaveLength(3);
     expect(await list({ until: events[0]?.created_at })).toHaveLength(1);
-    const stranger = { ...SCOPE, environment: 'test' as const };
+    const stranger = { ...SAMPLE_SCOPE, environment: 'test' as const };
     for (const filter of [{}, { endpoint_id: a.id }, { event_id: events[0]?.id ?? '' }]) {
       expect((await webhooks.deliveries.list({ scopes: [stranger], filter, limit: 9 })).items).toEqual([]);
     }

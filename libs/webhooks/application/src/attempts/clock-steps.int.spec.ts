@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -19,23 +19,23 @@ let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   process = new KillableProcess();
-  webhooks = await stage.start({ policy: SOON }, process);
+  webhooks = await stage.startWebhooks({ policy: SOON }, process);
 });
 afterEach(() => stage.close());
 
-const attemptCount = () => stage.receivers.deliveriesAt(URL).length;
+const attemptCount = () => stage.receivers.listDeliveriesAt(URL).length;
 
 describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
     await stage.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL, () => gate.promise.then(() => createAnswer(200)));
-    await stage.publish(...Array.from({ length: 4 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
     gate.resolve();
     for (let sent = 5; sent <= 10; sent += 1) {
-      await stage.publish(stage.addEvent());
+      await stage.publishEvents(stage.addEvent());
       await eventually(() => expect(attemptCount()).toBe(sent));
     }
   });
@@ -45,21 +45,21 @@ describe('an endpoint of a process whose wall clock is set', () => {
     async (by) => {
       await stage.createEnabledEndpoint(webhooks, URL);
       stage.receivers.respondWith(URL, () => createAnswer(500));
-      await stage.publish(stage.addEvent());
+      await stage.publishEvents(stage.addEvent());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
-      await stage.publish(stage.addEvent());
+      await stage.publishEvents(stage.addEvent());
       const before = attemptCount();
       await eventually(() => expect(attemptCount()).toBeGreaterThan(before + 4));
       process.clockOffset -= DAYS;
       if (by === 'by the next process') {
         await webhooks.stop();
-        webhooks = await stage.start({ policy: SOON });
+        webhooks = await stage.startWebhooks({ policy: SOON });
       }
       stage.receivers.respondWith(URL, () => createAnswer(200));
       await eventually(
         async () => {
-          const [all] = [await webhooks.deliveries.list({ scopes: [SCOPE], filter: {}, limit: 10 })];
+          const [all] = [await webhooks.deliveries.list({ scopes: [SAMPLE_SCOPE], filter: {}, limit: 10 })];
           expect(all.items.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
         },
         { deadlineMs: 10_000 },
@@ -71,7 +71,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
     await stage.createEnabledEndpoint(webhooks, URL);
     stage.receivers.respondWith(URL, () => createAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
     stage.receivers.respondWith(URL, () => createAnswer(200));

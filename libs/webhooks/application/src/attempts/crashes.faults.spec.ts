@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(120_000);
 
@@ -35,12 +35,12 @@ const SETTINGS = { policy: POLICY, maxWaiting: 0 };
  */
 async function run(dieAt: number, before: boolean) {
   const workspace_id = `wsp_${dieAt}_${String(before)}`;
-  const scope = { ...SCOPE, workspace_id };
-  const setUp = await stage.start(SETTINGS);
+  const scope = { ...SAMPLE_SCOPE, workspace_id };
+  const setUp = await stage.startWebhooks(SETTINGS);
   const urls = [URL_A, URL_B, URL_C, URL_D].map((url) => `${url}/${workspace_id}`);
   for (const url of urls) await stage.createEnabledEndpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
-  await stage.publish(...Array.from({ length: BEFORE }, () => stage.addEvent(scope)));
+  await stage.publishEvents(...Array.from({ length: BEFORE }, () => stage.addEvent(scope)));
   stage.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
@@ -72,22 +72,22 @@ async function run(dieAt: number, before: boolean) {
     return waken.promise;
   });
   const mortal = new KillableProcess(dieAt, before);
-  const first = await stage.start(SETTINGS, mortal);
+  const first = await stage.startWebhooks(SETTINGS, mortal);
   await eventually(async () => {
     if (mortal.dead) return;
     const got = (name: string) => new Set(accepted.filter((one) => one.startsWith(name))).size;
     expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
     expect(await stage.readLag()).toBe(0);
   });
-  await stage.publish(...Array.from({ length: EVENTS }, () => stage.addEvent(scope)));
+  await stage.publishEvents(...Array.from({ length: EVENTS }, () => stage.addEvent(scope)));
   await eventually(async () => {
     if (!mortal.dead) expect(await stage.readLag()).toBe(0);
   });
-  const late = first.metrics.value('webhook_deliveries_recorded_late_total');
-  const putOff = first.metrics.value('webhook_deliveries_put_off_total');
+  const late = first.metrics.getValue('webhook_deliveries_recorded_late_total');
+  const putOff = first.metrics.getValue('webhook_deliveries_put_off_total');
   waken.resolve(createAnswer(200));
   const all = async (webhooks: typeof setUp) => {
-    const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
+    const done = await stage.listDeliveries(webhooks, { statuses: ['succeeded'] }, scope);
     expect(done).toHaveLength(EXPECTED);
   };
   await eventually(async () => {
@@ -99,7 +99,7 @@ async function run(dieAt: number, before: boolean) {
   await eventually(() => expect(hasStopped || mortal.dead).toBe(true));
   const lived = !mortal.dead;
   const inDoubt = mortal.unanswered;
-  const second = await stage.start(SETTINGS);
+  const second = await stage.startWebhooks(SETTINGS);
   await eventually(() => all(second));
   await eventually(async () =>
     expect(

@@ -4,7 +4,12 @@ import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { ANNOUNCEMENT_QUEUE, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import {
+  ANNOUNCEMENT_QUEUE,
+  DELIVERIES_COLLECTION,
+  type DeliveryDocument,
+  toDocument,
+} from '../store/delivery-document.ts';
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
@@ -15,13 +20,13 @@ afterEach(() => stage.close());
 test('publishes a dead letter without its event, or skips it, if the broker refuses it; all others are published', async () => {
   const letters = await storeDeadLetters(stage, 4, { endpoint_id: 'whe_1' });
   const [large, largest] = letters.map(({ id }) => id);
-  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const untold = letters.map((letter) => toDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
   const process = new KillableProcess();
-  const { broker } = process;
-  process.broker = (inner) => ({
-    ...broker.call(process, inner),
+  const { wrapBroker } = process;
+  process.wrapBroker = (inner) => ({
+    ...wrapBroker.call(process, inner),
     publish: (topic, messages) => {
       const told = messages.map(({ value }) => JSON.parse(value) as { readonly id: string; readonly event: unknown });
       const refused = told.findIndex(({ id, event }) => id === largest || (id === large && event !== null));
@@ -29,7 +34,7 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
       return inner.publish(topic, messages);
     },
   });
-  await stage.start({}, process);
+  await stage.startWebhooks({}, process);
   const told = (await stage.readMessages(DEAD_LETTERS_TOPIC, 3)).map(
     ({ value }) => JSON.parse(value) as { id: string },
   );

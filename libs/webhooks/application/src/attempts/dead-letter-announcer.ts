@@ -3,13 +3,13 @@ import {
   type Clock,
   type Collection,
   type Counter,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Message,
   type MessageBroker,
   MessageRefused,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { markAnnounced } from '@tracking/webhooks-domain';
@@ -21,8 +21,9 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
-  attemptId,
+  createAttemptId,
   toDelivery,
+  toDeliveryShards,
   toDocument,
 } from '../store/delivery-document.ts';
 import type { EndpointEvents } from './endpoint-events.ts';
@@ -37,7 +38,7 @@ interface DeadLetterAnnouncerDependencies {
   readonly broker: MessageBroker;
   readonly messages: DeadLetterMessages;
   readonly events: EndpointEvents;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -59,14 +60,14 @@ export class DeadLetterAnnouncer {
       leases,
       lease: 'webhooks-dead-letters',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'announcing dead letters',
       intervalMs: SWEEP_INTERVAL_MS,
-      round: (ending) => this.sweep(ending),
+      round: (ending) => this.announceDeadLetters(ending),
     });
   }
 
-  private async sweep(ending: AbortSignal): Promise<void> {
+  private async announceDeadLetters(ending: AbortSignal): Promise<void> {
     for (;;) {
       const found = await this.dependencies.deliveries.find({
         filter: { queue: ANNOUNCEMENT_QUEUE },
@@ -75,7 +76,7 @@ export class DeadLetterAnnouncer {
       });
       if (found.length === 0 || ending.aborted) return;
       await this.dependencies.events.recordDeadLetters(found);
-      await this.publish(found);
+      await this.publishDeadLetters(found);
       const at = this.dependencies.clock().toISOString();
       await Promise.all(found.map((delivery) => this.storeAnnouncementTime(delivery, at)));
       this.announced.add(found.length);
@@ -86,8 +87,8 @@ export class DeadLetterAnnouncer {
    * Publishes dead letters. A message that is too large for the broker is skipped, so that it does not block later
    * messages. The API still lists its dead letter.
    */
-  private async publish(found: readonly DeliveryDocument[]): Promise<void> {
-    const messages = await this.dependencies.messages.build(found);
+  private async publishDeadLetters(found: readonly DeliveryDocument[]): Promise<void> {
+    const messages = await this.dependencies.messages.buildMessages(found);
     if (await this.tryPublish(messages)) return;
     for (const [index, message] of messages.entries()) {
       if ((await this.tryPublish([message])) || (await this.tryPublish([omitEvent(message)]))) continue;
@@ -119,7 +120,7 @@ export class DeadLetterAnnouncer {
         })
       )
         return;
-      current = await this.dependencies.deliveries.get(delivery.id);
+      current = await this.dependencies.deliveries.get(delivery.id, toDeliveryShards(delivery));
     }
   }
 }
@@ -132,7 +133,7 @@ const MAX_ANSWER_CHARS = 1_000;
 const MAX_EVENT_CHARS = 256 * 1_024;
 
 interface DeadLetterMessagesDependencies {
-  readonly endpoints: Pick<EndpointStore, 'get'>;
+  readonly endpoints: Pick<EndpointStore, 'getEndpoint'>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
   readonly addresses: PublicAddresses;
@@ -145,20 +146,20 @@ interface DeadLetterMessagesDependencies {
 export class DeadLetterMessages {
   constructor(private readonly dependencies: DeadLetterMessagesDependencies) {}
 
-  async build(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
+  async buildMessages(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
     const { endpoints, payloads, attempts } = this.dependencies;
     const ids = [...new Set(deadLetters.map(({ endpoint_id }) => endpoint_id))];
     const [known, bodies, earlier] = await Promise.all([
-      Promise.all(ids.map((id) => endpoints.get(id))),
+      Promise.all(ids.map((id) => endpoints.getEndpoint(id))),
       payloads.getMany([...new Set(deadLetters.map(({ payload_id }) => payload_id))]),
-      attempts.getMany(deadLetters.flatMap(earlierAttemptIds)),
+      attempts.getMany(deadLetters.flatMap(listEarlierAttemptIds)),
     ]);
     const endpointById = new Map(known.map((one) => [one?.id, one]));
     const bodyById = new Map(bodies.map(({ id, body }) => [id, body]));
     const attemptById = new Map(earlier.map((one) => [one.id, one]));
     return deadLetters.map((delivery) => {
       const endpoint = endpointById.get(delivery.endpoint_id);
-      const before = earlierAttemptIds(delivery).flatMap((id) => attemptById.get(id) ?? []);
+      const before = listEarlierAttemptIds(delivery).flatMap((id) => attemptById.get(id) ?? []);
       const body = bodyById.get(delivery.payload_id);
       const { id, workspace_id, environment, event_created_at } = delivery;
       const value = {
@@ -172,7 +173,7 @@ export class DeadLetterMessages {
         latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(
           summarizeAttempt,
         ),
-        replay: this.replayInstructions(id),
+        replay: this.describeReplay(id),
       };
       const headers = { 'delivery-id': id, 'event-id': delivery.event_id };
       return { key: delivery.endpoint_id, value: JSON.stringify(value), headers };
@@ -180,7 +181,7 @@ export class DeadLetterMessages {
   }
 
   /** Returns instructions for delivering the event again once its endpoint works. */
-  private replayInstructions(id: string): JsonValue {
+  private describeReplay(id: string): JsonValue {
     const { baseUrl } = this.dependencies.addresses;
     return {
       delivery_url: `${baseUrl}/v1/webhook_deliveries/${id}`,
@@ -195,9 +196,9 @@ function omitEvent(message: Message): Message {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
 
-function earlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
+function listEarlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
   const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS_IN_MESSAGE);
-  return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => attemptId(id, first + index));
+  return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => createAttemptId(id, first + index));
 }
 
 /** Returns an attempt without response headers, and with the beginning of the response body. */

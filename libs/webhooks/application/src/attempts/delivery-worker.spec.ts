@@ -17,8 +17,8 @@ test('makes no attempt at an endpoint that is no longer stored', async () => {
   const endpoint = { ...NEW_ENDPOINT, id: 'whe_1', status: 'enabled', revision: 1 } as unknown as EndpointDocument;
   const owned = new OwnedEndpoint(endpoint, { isHeld: () => true } as Lease, true, TIMING);
   const worker = new DeliveryWorker({
-    clients: { getFreshClient: () => undefined, read: () => Promise.resolve(undefined) },
+    clients: { getFreshClient: () => undefined, readClient: () => Promise.resolve(undefined) },
     engines: { retryUntilDone: (_what: string, work: () => Promise<unknown>) => work() },
   } as unknown as DeliveryWorkerDependencies);
-  expect(await worker.attempt(owned, toPending(delivery, 0), () => undefined)).toBeUndefined();
+  expect(await worker.attemptDelivery(owned, toPending(delivery, 0), () => undefined)).toBeUndefined();
 });

@@ -1,5 +1,12 @@
 import type { Collection } from '@tracking/ports';
-import { type Random, type RetryPolicy, applyAttempt, getUrlRevision } from '@tracking/webhooks-domain';
+import {
+  CONTENT_TOO_LARGE_STATUS,
+  type Random,
+  type RetryPolicy,
+  applyAttempt,
+  getUrlRevision,
+  toThinBody,
+} from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
@@ -14,7 +21,10 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
   type Payloads,
-  attemptId,
+  createAttemptId,
+  getPayloadForm,
+  getThinPayloadId,
+  toDeliveryShards,
   toDocument,
 } from '../store/delivery-document.ts';
 import type { AttemptSender, FailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
@@ -69,16 +79,16 @@ export class DeliveryWorker {
    * @returns the delivery as stored afterwards; undefined if it no longer exists
    * @throws PayloadMissing, and `Unavailable` if the process ends while a storage engine is unreachable
    */
-  async attempt(
+  async attemptDelivery(
     owned: OwnedEndpoint,
     pending: PendingDelivery,
     answered: () => void,
   ): Promise<DeliveryDocument | undefined> {
     const { engines, sender, announcer } = this.dependencies;
-    const prepared = await engines.retryUntilDone('preparing an attempt', () => this.prepare(owned, pending));
+    const prepared = await engines.retryUntilDone('preparing an attempt', () => this.prepareAttempt(owned, pending));
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
-    const made = await sender.send(owned, prepared);
+    const made = await sender.sendAttempt(owned, prepared);
     // A canceled attempt does not count as a failure of the endpoint, because this process caused it.
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.recordOutcome(owned, client.endpoint, delivery, made);
@@ -93,25 +103,44 @@ export class DeliveryWorker {
   }
 
   /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissing */
-  private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
+  private async prepareAttempt(
+    owned: OwnedEndpoint,
+    pending: PendingDelivery,
+  ): Promise<PreparedAttempt | SkippedAttempt> {
     const { clients, payloads, time } = this.dependencies;
-    const client = clients.getFreshClient(owned.id) ?? (await clients.read(owned.id));
+    const client = clients.getFreshClient(owned.id) ?? (await clients.readClient(owned.id));
     if (client === undefined) return { delivery: undefined };
     owned.setEndpoint(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
     if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
-    const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
+    const body = payloads.getCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
+    const prepared = needsThinBody(delivery, client.endpoint)
+      ? await this.switchToThinBody(delivery, body)
+      : { delivery, body };
     // While a storage engine was unreachable, another process may have taken over the shard.
-    return owned.isOwned ? { client, delivery, body } : { delivery };
+    return owned.isOwned ? { client, ...prepared } : { delivery };
+  }
+
+  /** Stores the thin form of a full body. The attempt's outcome stores that the delivery uses this form from now on. */
+  private async switchToThinBody(
+    delivery: DeliveryDocument,
+    full: Uint8Array,
+  ): Promise<Pick<PreparedAttempt, 'delivery' | 'body'>> {
+    const { payloads, time } = this.dependencies;
+    const id = getThinPayloadId(delivery.payload_id);
+    const body = toThinBody(Buffer.from(full).toString());
+    await payloads.storePayloads([{ id, body, created_at: new Date(time.toStored(time.now())).toISOString() }]);
+    payloads.addToCache(id, body);
+    return { delivery: { ...delivery, payload_id: id }, body: Buffer.from(body) };
   }
 
   /** Reads the delivery again if it waited in memory for long or was attempted before. */
-  private async readCurrentDelivery({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
+  private async readCurrentDelivery({ delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
     const isUntried = delivery.attempts_count === 0;
     const isFresh = performance.now() - knownAt <= this.dependencies.freshnessMs;
-    return isUntried && isFresh ? delivery : this.dependencies.deliveries.get(id);
+    return isUntried && isFresh ? delivery : this.dependencies.deliveries.get(delivery.id, toDeliveryShards(delivery));
   }
 
   /**
@@ -126,7 +155,7 @@ export class DeliveryWorker {
     // An outcome counts only for the URL that the attempt was sent to.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
-    this.dependencies.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
+    this.dependencies.failures.recordAttempt(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
     owned.state.recordOutcome(attempted, made.finished.outcome, startedAt, endedAt);
   }
 
@@ -136,7 +165,7 @@ export class DeliveryWorker {
    */
   private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
     const { engines, clients } = this.dependencies;
-    const client = await engines.retryUntilDone('reading an endpoint', () => clients.read(owned.id));
+    const client = await engines.retryUntilDone('reading an endpoint', () => clients.readClient(owned.id));
     if (client !== undefined) owned.setEndpoint(client.endpoint);
   }
 
@@ -162,17 +191,17 @@ export class DeliveryWorker {
     let tried: DeliveryDocument | undefined;
     return engines.retryUntilDone('storing an outcome', async () => {
       // Read the delivery again: the failed write may have taken effect.
-      if (tried !== undefined) current = await repeatable.get(known.id);
+      if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShards(known));
       while (current !== undefined) {
         if (tried !== undefined && hasSameAttempt(current, tried)) return current;
-        const settled = toDocument(applyAttempt(current, finished, context));
+        const settled = toDocument({ ...applyAttempt(current, finished, context), payload_id: known.payload_id });
         const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         tried = { ...settled, latest_attempt: attempt };
         if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
         if (tried.status !== 'discarded') await recounts.requestForRestoredDeliveries([current]);
         if (await repeatable.replace(tried, { revision: current.revision })) return tried;
-        current = await repeatable.get(known.id);
+        current = await repeatable.get(known.id, toDeliveryShards(known));
       }
       return undefined;
     });
@@ -183,13 +212,25 @@ export class DeliveryWorker {
    * an interruption between both writes, the attempt is stored twice rather than lost.
    */
   private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
-    await this.dependencies.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
+    await this.dependencies.attempts.upsert({ id: createAttemptId(deliveryId, attempt.number), ...attempt });
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {
     const { engines, endpoints, time } = this.dependencies;
     await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, time.now()));
   }
+}
+
+/**
+ * Returns true if the receiver refused the full body because of its size, and the endpoint receives thin bodies by now.
+ * Otherwise a delivery keeps its body, whatever its endpoint receives.
+ */
+function needsThinBody({ payload_id, latest_attempt }: DeliveryDocument, { payload }: EndpointDocument): boolean {
+  return (
+    payload === 'thin' &&
+    getPayloadForm(payload_id) === 'full' &&
+    latest_attempt?.status_code === CONTENT_TOO_LARGE_STATUS
+  );
 }
 
 /**

@@ -35,7 +35,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.add(toDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
+  owned.addDelivery(toDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -44,7 +44,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   wait(owned, 'dlv_2');
   const tried: string[] = [];
   const timers: number[] = [];
-  const attempt: DispatcherDependencies['worker']['attempt'] = (_owned, { id }) => {
+  const attempt: DispatcherDependencies['worker']['attemptDelivery'] = (_owned, { id }) => {
     tried.push(id);
     // Bounded, since tries that follow each other without a pause let nothing else run.
     return tried.length < 6 ? Promise.reject(new PayloadMissing(id)) : Promise.resolve(undefined);
@@ -54,16 +54,16 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     return () => undefined;
   };
   const dispatcher = new Dispatcher({
-    endpoints: { needsRead: () => false, getFreeCapacity: () => owned.room, observe: () => undefined },
-    alarm: { getReportTime: () => Infinity },
+    endpoints: { needsFill: () => false, getFreeCapacity: () => owned.room, addObserver: () => undefined },
+    reporter: { getReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
     time: { ...UNSET_CLOCK, now: () => NOW },
     maxInFlight: 100,
-    worker: { attempt },
+    worker: { attemptDelivery: attempt },
     setTimer,
   } as unknown as DispatcherDependencies);
-  dispatcher.onChange(owned);
+  dispatcher.onEndpointChange(owned);
   await new Promise(setImmediate);
   expect([tried, timers, owned.isRecovering]).toEqual([['dlv_1', 'dlv_2'], [500], true]);
 });

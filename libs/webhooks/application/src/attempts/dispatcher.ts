@@ -9,22 +9,22 @@ import { FairScheduler } from '../scheduling/fair-scheduler.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
 import type { ProcessTime } from '../scheduling/steady-time.ts';
-import { DelayQueue, type LoopTime, Pacing, type SetTimer } from '../scheduling/timing.ts';
+import { DelayQueue, type EventLoopTime, SpareTimePacing, type SetTimer } from '../scheduling/timing.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
-import { traceFields } from '../tracing.ts';
+import { toTraceLogFields } from '../tracing.ts';
 import { type DeliveryWorker, PayloadMissing } from './delivery-worker.ts';
-import type { FailingAlarm } from './endpoint-events.ts';
+import type { FailureReporter } from './endpoint-events.ts';
 
 /** Interval at which spare time is checked while an endpoint waits for it. */
 const SPARE_TIME_POLL_MS = 5;
 
 export interface DispatcherDependencies {
   readonly endpoints: OwnedEndpoints;
-  readonly worker: Pick<DeliveryWorker, 'attempt'>;
-  readonly alarm: FailingAlarm;
+  readonly worker: Pick<DeliveryWorker, 'attemptDelivery'>;
+  readonly reporter: FailureReporter;
   readonly replaying: ReplayRunner;
   readonly gone: GoneEndpointDisabler;
-  readonly backlogs: Pick<BacklogDiscarder, 'request'>;
+  readonly backlogs: Pick<BacklogDiscarder, 'requestDiscard'>;
   /**
    * Maximum number of concurrent requests. At most twice as many attempts are in progress, including those whose
    * outcome is being stored.
@@ -34,7 +34,7 @@ export interface DispatcherDependencies {
   readonly time: ProcessTime;
   readonly logger: Logger;
   /** Reads the event loop's time. By default, the loop of this thread. */
-  readonly loopTime?: (() => LoopTime) | undefined;
+  readonly loopTime?: (() => EventLoopTime) | undefined;
   /** Sets timers that wake endpoints when their next attempt is due. System timers by default. */
   readonly setTimer?: SetTimer | undefined;
 }
@@ -44,22 +44,22 @@ export class Dispatcher implements EndpointObserver {
   private readonly scheduler: FairScheduler<OwnedEndpoint>;
   /** Endpoints whose next attempt is due later. */
   private readonly later: DelayQueue<OwnedEndpoint>;
-  private readonly pacing: Pacing<OwnedEndpoint>;
-  private readonly loopTime: () => LoopTime;
+  private readonly pacing: SpareTimePacing<OwnedEndpoint>;
+  private readonly loopTime: () => EventLoopTime;
   private spareTimeTimer: NodeJS.Timeout | undefined;
   private isStopping = false;
   /** Attempts in progress, including those whose outcome is not stored yet. */
-  private readonly unsettled = new Set<Promise<void>>();
+  private readonly unsettled = new Map<Promise<void>, OwnedEndpoint>();
   /** Promises that resolve when an endpoint that answered 410 is disabled. */
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
     const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readLoopTime } = dependencies;
     this.scheduler = new FairScheduler(maxInFlight);
-    this.later = new DelayQueue(time, (owned) => this.onChange(owned), setTimer);
+    this.later = new DelayQueue(time, (owned) => this.onEndpointChange(owned), setTimer);
     this.loopTime = loopTime;
-    this.pacing = new Pacing(loopTime());
-    endpoints.observe(this);
+    this.pacing = new SpareTimePacing(loopTime());
+    endpoints.addObserver(this);
   }
 
   get inFlight(): number {
@@ -71,15 +71,17 @@ export class Dispatcher implements EndpointObserver {
     return this.unsettled.size - this.scheduler.inFlight;
   }
 
-  onChange(owned: OwnedEndpoint): void {
+  onEndpointChange(owned: OwnedEndpoint): void {
     this.scheduleNext(owned);
     this.beginAttempts();
   }
 
-  onDrop(owned: OwnedEndpoint): void {
-    this.scheduler.remove(owned);
-    this.later.remove(owned);
-    this.pacing.remove(owned);
+  async onEndpointDrop(owned: OwnedEndpoint): Promise<void> {
+    this.scheduler.removeEndpoint(owned);
+    this.later.removeItem(owned);
+    this.pacing.removeEndpoint(owned);
+    if (owned.state.underWay.size === 0) return;
+    await Promise.allSettled([...this.unsettled].filter(([, one]) => one === owned).map(([work]) => work));
   }
 
   /** Stops starting attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
@@ -87,7 +89,7 @@ export class Dispatcher implements EndpointObserver {
     this.isStopping = true;
     this.later.close();
     clearTimeout(this.spareTimeTimer);
-    await Promise.allSettled(this.unsettled);
+    await Promise.allSettled(this.unsettled.keys());
     await Promise.allSettled(this.disabling);
   }
 
@@ -98,23 +100,23 @@ export class Dispatcher implements EndpointObserver {
   private scheduleNext(owned: OwnedEndpoint): void {
     const { endpoints, time } = this.dependencies;
     const gone = owned.state.beginDisabling();
-    if (gone !== undefined) this.disable(owned, gone);
+    if (gone !== undefined) this.disableGoneEndpoint(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
     owned.adjustToClockSteps();
-    if (endpoints.needsRead(owned)) void endpoints.fillEndpoint(owned);
+    if (endpoints.needsFill(owned)) void endpoints.fillEndpoint(owned);
     this.watchFailures(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
-    if (owned.canTakeDelivery(now)) return this.scheduler.add(owned);
+    if (owned.canTakeDelivery(now)) return this.scheduler.addEndpoint(owned);
     if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
-    for (const moment of [owned.nextMoment, owned.state.replay?.nextStoreTime(now)]) {
-      if (moment !== undefined) this.later.schedule(owned, moment);
+    for (const moment of [owned.nextMoment, owned.state.replay?.getNextStoreTime(now)]) {
+      if (moment !== undefined) this.later.scheduleItem(owned, moment);
     }
   }
 
   private beginAttempts(): void {
     while (!this.isStopping && this.unsettled.size < 2 * this.dependencies.maxInFlight) {
-      const owned = this.scheduler.next();
+      const owned = this.scheduler.takeNextEndpoint();
       if (owned === undefined) return;
       if (!this.admitsEndpoint(owned)) continue;
       const item = owned.takeDelivery(this.dependencies.time.now());
@@ -124,14 +126,14 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private startAttempt(owned: OwnedEndpoint, item: PendingDelivery): void {
-    const end = this.scheduler.begin(owned);
+    const end = this.scheduler.beginAttempt(owned);
     const answered = () => {
       if (!end()) return;
       owned.state.markAnswered(item.id);
-      this.onChange(owned);
+      this.onEndpointChange(owned);
     };
     const work = this.dependencies.worker
-      .attempt(owned, item, answered)
+      .attemptDelivery(owned, item, answered)
       .then(
         (after) => this.completeAttempt(owned, item, after),
         (error: unknown) => this.handleFailure(owned, item, error),
@@ -139,9 +141,9 @@ export class Dispatcher implements EndpointObserver {
       .then(() => {
         this.unsettled.delete(work);
         end();
-        this.onChange(owned);
+        this.onEndpointChange(owned);
       });
-    this.unsettled.add(work);
+    this.unsettled.set(work, owned);
   }
 
   private completeAttempt(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
@@ -155,7 +157,7 @@ export class Dispatcher implements EndpointObserver {
     const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
     const waits = owned.returnToWindow(item, isPayloadMissing, this.dependencies.time.now());
     if (!waits || this.dependencies.engines.ended.aborted) return;
-    const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
+    const about = { endpoint: owned.id, delivery: item.id, ...toTraceLogFields(delivery), reason: String(error) };
     if (isPayloadMissing)
       this.dependencies.logger.debug(
         about,
@@ -165,7 +167,7 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private admitsEndpoint(owned: OwnedEndpoint): boolean {
-    const isAdmitted = this.pacing.admits(owned, this.loopTime());
+    const isAdmitted = this.pacing.mayBeginAttempt(owned, this.loopTime());
     if (!isAdmitted) this.awaitSpareTime();
     return isAdmitted;
   }
@@ -182,42 +184,42 @@ export class Dispatcher implements EndpointObserver {
     this.spareTimeTimer ??= setTimeout(() => {
       this.spareTimeTimer = undefined;
       for (let owned = this.findNextPacedEndpoint(); owned !== undefined; owned = this.findNextPacedEndpoint())
-        this.onChange(owned);
+        this.onEndpointChange(owned);
       if (this.pacing.isAwaited) this.awaitSpareTime();
     }, SPARE_TIME_POLL_MS);
   }
 
   private findNextPacedEndpoint(): OwnedEndpoint | undefined {
-    return this.pacing.next(this.loopTime());
+    return this.pacing.takeNextWaiting(this.loopTime());
   }
 
   /** Reports a failing endpoint, or sets a timer for its report. */
   private watchFailures(owned: OwnedEndpoint, now: number): void {
-    const due = this.dependencies.alarm.getReportTime(owned);
+    const due = this.dependencies.reporter.getReportTime(owned);
     if (due <= now) void this.reportFailures(owned);
-    else if (due < Infinity) this.later.schedule(owned, due);
+    else if (due < Infinity) this.later.scheduleItem(owned, due);
   }
 
   private async reportFailures(owned: OwnedEndpoint): Promise<void> {
-    const { alarm, engines } = this.dependencies;
+    const { reporter, engines } = this.dependencies;
     owned.state.beginReporting();
-    await engines.retryOrLog('reporting a failing endpoint', () => alarm.raiseAlarm(owned));
+    await engines.retryOrLog('reporting a failing endpoint', () => reporter.reportFailing(owned));
     owned.state.endReporting();
-    this.onChange(owned);
+    this.onEndpointChange(owned);
   }
 
   /**
    * Disables an endpoint that answered 410. The disabling runs separately from attempts, because an unreachable event
    * store must not block attempts at other endpoints.
    */
-  private disable(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
+  private disableGoneEndpoint(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
     const { gone, engines } = this.dependencies;
     const work = engines
-      .retryOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disable(endpoint)))
+      .retryOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disableEndpoint(endpoint)))
       .then((isDisabled) => {
         owned.state.endDisabling(endpoint, isDisabled);
         this.disabling.delete(work);
-        if (!engines.ended.aborted) this.onChange(owned);
+        if (!engines.ended.aborted) this.onEndpointChange(owned);
       });
     this.disabling.add(work);
   }
@@ -232,18 +234,18 @@ export class Dispatcher implements EndpointObserver {
     const { engines, replaying } = this.dependencies;
     const replay = owned.state.beginReplaying();
     await engines.retryOrLog('replaying', async () => {
-      if (!(await replay.takeDeliveries())) await replaying.refresh(owned);
+      if (!(await replay.takeDeliveries())) await replaying.refreshReplay(owned);
     });
     owned.state.endReplaying();
     if (owned.endpoint.deleted) await this.discardBacklog(owned);
-    else this.onChange(owned);
+    else this.onEndpointChange(owned);
   }
 
   /** Discards a delivery that was recorded, deferred or replayed while its endpoint was being deleted. */
   private async discardBacklog(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, backlogs, engines } = this.dependencies;
-    endpoints.drop(owned);
-    await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.request(owned.id));
+    void endpoints.dropEndpoint(owned);
+    await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.requestDiscard(owned.id));
   }
 }
 
@@ -252,7 +254,7 @@ export const setSystemTimer: SetTimer = (ring, ms) => {
   return () => clearTimeout(timer);
 };
 
-function readLoopTime(): LoopTime {
+function readLoopTime(): EventLoopTime {
   const { idle } = performance.eventLoopUtilization();
   return { elapsed: performance.now(), idle };
 }

@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
 
 jest.setTimeout(240_000);
@@ -26,16 +26,16 @@ afterEach(() => stage.close());
  * one continues. Returns whether the first survived, and the deliveries and arrivals at the other endpoints.
  */
 async function run(dieAt: number, before: boolean) {
-  const scope: Scope = { ...SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
+  const scope: Scope = { ...SAMPLE_SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
   const [faulty, ...others] = URLS.map((name) => `https://${name}.example.com/${scope.workspace_id}`);
-  const setUp = await stage.start({ policy: POLICY });
+  const setUp = await stage.startWebhooks({ policy: POLICY });
   const { id } = await stage.createEnabledEndpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
   for (const url of others) await stage.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
   stage.receivers.respondWith(String(faulty), () => createAnswer(500));
-  await stage.publish(stage.addEvent(scope), stage.addEvent(scope));
+  await stage.publishEvents(stage.addEvent(scope), stage.addEvent(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
-      const found = await stage.deliveries(webhooks, { endpoint_id: id }, scope);
+      const found = await stage.listDeliveries(webhooks, { endpoint_id: id }, scope);
       expect(found.map(({ attempts_count }) => attempts_count)).toEqual([times, times]);
     });
   await attempted(1);
@@ -44,9 +44,9 @@ async function run(dieAt: number, before: boolean) {
   await setUp.stop();
 
   const mortal = new KillableProcess(dieAt, before);
-  const first = await stage.start({ policy: POLICY }, mortal);
+  const first = await stage.startWebhooks({ policy: POLICY }, mortal);
   const told = async (type: string, times: number) => {
-    const found = await stage.deliveries(setUp, { event_type: type, statuses: ['succeeded'] }, scope);
+    const found = await stage.listDeliveries(setUp, { event_types: [type], statuses: ['succeeded'] }, scope);
     expect(found).toHaveLength(times);
   };
   const unlessDead = (check: () => Promise<void>) =>
@@ -63,16 +63,16 @@ async function run(dieAt: number, before: boolean) {
   await eventually(() => expect(stopped || mortal.dead).toBe(true));
   const lived = stopped;
 
-  const second = await stage.start({ policy: POLICY });
+  const second = await stage.startWebhooks({ policy: POLICY });
   await eventually(async () => {
     await told(FAILING, 2);
     await told(DEAD, 4);
   });
   await second.stop();
-  const recorded = await stage.deliveries(setUp, {}, scope);
+  const recorded = await stage.listDeliveries(setUp, {}, scope);
   const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
   const arrived = others.map(
-    (url) => new Set(stage.receivers.deliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
+    (url) => new Set(stage.receivers.listDeliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
   );
   return {
     lived,

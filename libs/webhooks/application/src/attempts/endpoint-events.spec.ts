@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_POLICY, type AttemptOutcome, type FailingPeriod } from '@
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import { type EndpointEvents, FailingAlarm } from './endpoint-events.ts';
+import { type EndpointEvents, FailureReporter } from './endpoint-events.ts';
 import { UNSET_CLOCK } from '../../test/unset-clock.ts';
 
 const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
@@ -27,8 +27,11 @@ function failing(): OwnedEndpoint {
 }
 
 /** @param saved called with the number of each write of the health */
-function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; readonly told: FailingPeriod[] } {
-  const told: FailingPeriod[] = [];
+function createReporter(saved: (count: number) => void): {
+  readonly reporter: FailureReporter;
+  readonly reported: FailingPeriod[];
+} {
+  const reported: FailingPeriod[] = [];
   let writes = 0;
   const saveHealth = () => {
     saved((writes += 1));
@@ -37,42 +40,42 @@ function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; 
   const endpoints = { saveHealth } as unknown as OwnedEndpoints;
   const time = { ...UNSET_CLOCK, now: () => START + HOUR_MS };
   const recordFailing = (_: EndpointDocument, period: FailingPeriod) => {
-    told.push(period);
+    reported.push(period);
     return Promise.resolve();
   };
   const events = { recordFailing } as unknown as EndpointEvents;
-  return { alarm: new FailingAlarm({ endpoints, time, afterMs: HOUR_MS, events }), told };
+  return { reporter: new FailureReporter({ endpoints, time, afterMs: HOUR_MS, events }), reported };
 }
 
-describe('the alarm of a failing endpoint', () => {
-  test('is raised once for a period of failures', async () => {
+describe('the report of a failing endpoint', () => {
+  test('is recorded once for a period of failures', async () => {
     const owned = failing();
-    const { alarm: subject, told } = alarm(() => undefined);
-    expect(subject.getReportTime(owned)).toBe(START + HOUR_MS);
-    await subject.raiseAlarm(owned);
-    expect(told).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
-    expect(subject.getReportTime(owned)).toBe(Infinity);
+    const { reporter, reported } = createReporter(() => undefined);
+    expect(reporter.getReportTime(owned)).toBe(START + HOUR_MS);
+    await reporter.reportFailing(owned);
+    expect(reported).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
+    expect(reporter.getReportTime(owned)).toBe(Infinity);
   });
 
   test('is not recorded for failures that began in the meantime', async () => {
     const owned = failing();
-    const { alarm: subject } = alarm((count) => {
+    const { reporter } = createReporter((count) => {
       if (count > 1) return;
       owned.state.recordOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
       owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
-    await subject.raiseAlarm(owned);
+    await reporter.reportFailing(owned);
     // The report time is still unset: nothing of the former period was recorded.
     expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
-    expect(subject.getReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
+    expect(reporter.getReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 
-  test('is not raised for a former URL', async () => {
+  test('is not recorded for a former URL', async () => {
     const owned = failing();
-    const { alarm: subject, told } = alarm(() => {
+    const { reporter, reported } = createReporter(() => {
       owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });
     });
-    await subject.raiseAlarm(owned);
-    expect([told, owned.state.concurrency]).toEqual([[], undefined]);
+    await reporter.reportFailing(owned);
+    expect([reported, owned.state.concurrency]).toEqual([[], undefined]);
   });
 });

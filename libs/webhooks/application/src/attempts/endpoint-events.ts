@@ -30,7 +30,9 @@ export class EndpointEvents {
   /** Records one event for each period of failures. */
   recordFailing(endpoint: EndpointDocument, { since, at, reason }: FailingPeriod): Promise<void> {
     const data = { failing_since: since, reason: { ...reason } };
-    return this.recorder.record([createEndpointEvent(endpoint, 'webhook_endpoint.failing', { key: since, at, data })]);
+    return this.recorder.recordEvents([
+      createEndpointEvent(endpoint, 'webhook_endpoint.failing', { key: since, at, data }),
+    ]);
   }
 
   /**
@@ -48,11 +50,11 @@ export class EndpointEvents {
       const event = createEndpointEvent(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
       return [{ ...event, origin }];
     });
-    await this.recorder.record(events);
+    await this.recorder.recordEvents(events);
   }
 }
 
-interface FailingAlarmDependencies {
+interface FailureReporterDependencies {
   readonly endpoints: OwnedEndpoints;
   readonly events: EndpointEvents;
   /** Time without a successful attempt after which an endpoint is reported, in milliseconds. */
@@ -61,8 +63,8 @@ interface FailingAlarmDependencies {
 }
 
 /** Reports a failing endpoint to the other endpoints, once for each period of failures. */
-export class FailingAlarm {
-  constructor(private readonly dependencies: FailingAlarmDependencies) {}
+export class FailureReporter {
+  constructor(private readonly dependencies: FailureReporterDependencies) {}
 
   /**
    * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
@@ -75,7 +77,7 @@ export class FailingAlarm {
    * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards.
    * After a crash, the next owner repeats an unfinished report with the same event id.
    */
-  async raiseAlarm(owned: OwnedEndpoint): Promise<void> {
+  async reportFailing(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, time } = this.dependencies;
     const report = owned.state.createFailingReport(time.now());
     if (report === undefined) return;
@@ -99,7 +101,7 @@ export class FailingAlarm {
 const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
 interface EndpointEventContent {
-  /** Key of the occurrence, the same each time the occurrence is announced. */
+  /** Identifies what happened. A repeated report with the same key gets the same event id. */
   readonly key: string;
   readonly at: Timestamp;
   /** Data of the event, besides the endpoint. */

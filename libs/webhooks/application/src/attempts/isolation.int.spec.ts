@@ -4,7 +4,7 @@ import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testi
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -30,7 +30,7 @@ const count = async (statuses: readonly string[], endpoint_id?: string) => {
     const filter = { statuses, ...(endpoint_id === undefined ? {} : { endpoint_id }) } as object;
     const resume: object = next.length === 0 ? {} : { after: next };
     const page: Awaited<ReturnType<typeof webhooks.deliveries.list>> = await webhooks.deliveries.list({
-      scopes: [SCOPE],
+      scopes: [SAMPLE_SCOPE],
       filter,
       limit: 500,
       ...resume,
@@ -43,7 +43,7 @@ const count = async (statuses: readonly string[], endpoint_id?: string) => {
 
 describe('endpoints that hang', () => {
   test('do not delay a healthy one, even if they could occupy every attempt', async () => {
-    webhooks = await stage.start({ policy: SOON, maxInFlight: 64 });
+    webhooks = await stage.startWebhooks({ policy: SOON, maxInFlight: 64 });
     const gate = Promise.withResolvers<void>();
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
     for (const url of hung) {
@@ -53,12 +53,14 @@ describe('endpoints that hang', () => {
     const healthy = await stage.createEnabledEndpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
     const { data } = stage.addEvent();
-    await stage.publish(...Array.from({ length: 4 }, () => stage.addEvent({ data })));
-    await eventually(() => expect(webhooks.metrics.value('webhook_attempts_in_flight')).toBeGreaterThan(hung.length));
+    await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent({ data })));
+    await eventually(() =>
+      expect(webhooks.metrics.getValue('webhook_attempts_in_flight')).toBeGreaterThan(hung.length),
+    );
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
-      await stage.publish(stage.addEvent());
-      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(sent));
+      await stage.publishEvents(stage.addEvent());
+      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
     gate.resolve();
@@ -75,13 +77,13 @@ describe('an endpoint that keeps failing', () => {
 
   test('waits while the process is busy with others, and continues in spare time', async () => {
     const time = busyLoop();
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(FAILING, () => createAnswer(500));
-    await stage.publish(...Array.from({ length: 200 }, () => stage.addEvent()));
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(200));
-    const made = () => stage.receivers.deliveriesAt(FAILING).length;
+    await stage.publishEvents(...Array.from({ length: 200 }, () => stage.addEvent()));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(200));
+    const made = () => stage.receivers.listDeliveriesAt(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
     // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
@@ -100,32 +102,32 @@ describe('an endpoint that keeps failing', () => {
 
   test("receives a person's requests immediately", async () => {
     busyLoop();
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     stage.receivers.respondWith(FAILING, () => createAnswer(500));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await stage.waitUntilConsumed();
-    const asked = (await stage.delivery(webhooks, id, event.id)).id;
-    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: asked });
-    await eventually(async () => expect((await stage.delivery(webhooks, id, event.id)).attempts_count).toBe(2));
+    const asked = (await stage.getDelivery(webhooks, id, event.id)).id;
+    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: asked });
+    await eventually(async () => expect((await stage.getDelivery(webhooks, id, event.id)).attempts_count).toBe(2));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
   });
 
   test('receives new events immediately after it answered again, and its backlog in spare time', async () => {
     const time = busyLoop();
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
     stage.receivers.respondWith(FAILING, () => createAnswer(isFailing ? 500 : 200));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await stage.waitUntilConsumed();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
-    const [waiting] = await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
+    const [waiting] = await stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
     isFailing = false;
-    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: waiting?.id ?? '' });
+    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: waiting?.id ?? '' });
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(1));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
     await eventually(async () => {
@@ -134,35 +136,35 @@ describe('an endpoint that keeps failing', () => {
       expect(await count(['pending'], id)).toBe(0);
     });
 
-    const made = stage.receivers.deliveriesAt(FAILING).length;
+    const made = stage.receivers.listDeliveriesAt(FAILING).length;
     stage.clockOffset += 1_000;
-    await stage.publish(...Array.from({ length: 50 }, () => stage.addEvent()));
-    await eventually(() => expect(stage.receivers.deliveriesAt(FAILING)).toHaveLength(made + 50));
+    await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(FAILING)).toHaveLength(made + 50));
   });
 });
 
 describe('a workspace whose receivers answer slowly', () => {
   const SLOW = Array.from({ length: 4 }, (_, index) => `https://slow-${index}.example.com/`);
-  const other = { ...SCOPE, workspace_id: 'wsp_two' };
+  const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
 
   test.each([
     ['another workspace', other],
-    ['another endpoint of its own', SCOPE],
+    ['another endpoint of its own', SAMPLE_SCOPE],
   ])('does not delay %s', async (_name, scope) => {
-    webhooks = await stage.start({ maxInFlight: 64 });
+    webhooks = await stage.startWebhooks({ maxInFlight: 64 });
     for (const url of SLOW) await stage.createEnabledEndpoint(webhooks, url, { max_concurrency: 100 });
     // By then each of them may have occupied every attempt.
-    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
     for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createAnswer(200)));
-    await stage.publish(...Array.from({ length: 50 }, () => stage.addEvent()));
-    const atGate = () => webhooks.metrics.value('webhook_attempts_in_flight');
+    await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
+    const atGate = () => webhooks.metrics.getValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
     await stage.createEnabledEndpoint(webhooks, URL_A, {}, scope);
-    await stage.publish(...Array.from({ length: 10 }, () => stage.addEvent(scope)));
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(10));
+    await stage.publishEvents(...Array.from({ length: 10 }, () => stage.addEvent(scope)));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
     await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
@@ -174,7 +176,7 @@ describe('an endpoint that is behind', () => {
 
   test('does not delay its neighbor while its deliveries are stored, and receives all of them in order', async () => {
     const process = new FlakyProcess();
-    webhooks = await stage.start({}, process);
+    webhooks = await stage.startWebhooks({}, process);
     const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     await stage.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
@@ -185,14 +187,14 @@ describe('an endpoint that is behind', () => {
         events.push(stage.addEvent());
         stage.clockOffset += 5;
       }
-      await stage.publish(...events.slice(-count));
+      await stage.publishEvents(...events.slice(-count));
     };
     // More than are held in memory for it.
     await publish(20);
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(20));
     await stage.waitUntilConsumed();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
-    const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
+    const recordedLate = () => webhooks.metrics.getValue('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
       await publish(1);
@@ -203,47 +205,47 @@ describe('an endpoint that is behind', () => {
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(stored + 1));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
     expect(await stage.readLag()).toBe(1);
-    expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
+    expect(await stage.listDeliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
-    const arrived = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const arrived = stage.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
     await stage.waitUntilConsumed();
   });
 
   test('receives an event once whose recording was not confirmed', async () => {
     const process = new FlakyProcess();
-    webhooks = await stage.start({}, process);
+    webhooks = await stage.startWebhooks({}, process);
     const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
     stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createAnswer(200)));
-    await stage.publish(...Array.from({ length: 20 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 20 }, () => stage.addEvent()));
     await stage.waitUntilConsumed();
     process.afterWritesTo = 'webhook_deliveries';
     const event = stage.addEvent();
-    await stage.publish(event);
-    await eventually(async () => expect(await stage.deliveries(webhooks, { event_id: event.id })).toHaveLength(1));
+    await stage.publishEvents(event);
+    await eventually(async () => expect(await stage.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(1));
     process.afterWritesTo = undefined;
     await stage.waitUntilConsumed();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
-    const ids = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const ids = stage.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([21, 21]);
   });
 });
 
 describe('a workspace with a large backlog', () => {
   test('does not delay another one', async () => {
-    webhooks = await stage.start({ maxInFlight: 4 });
-    const other = { ...SCOPE, workspace_id: 'wsp_two' };
+    webhooks = await stage.startWebhooks({ maxInFlight: 4 });
+    const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
     const order: string[] = [];
     for (const [scope, url] of [
-      [SCOPE, URL_A],
-      [SCOPE, 'https://b.example.com/'],
+      [SAMPLE_SCOPE, URL_A],
+      [SAMPLE_SCOPE, 'https://b.example.com/'],
       [other, 'https://c.example.com/'],
     ] as const) {
       await stage.createEnabledEndpoint(webhooks, url, {}, scope);
@@ -252,7 +254,7 @@ describe('a workspace with a large backlog', () => {
         return after(1, createAnswer(200));
       });
     }
-    await stage.publish(
+    await stage.publishEvents(
       ...Array.from({ length: 200 }, () => stage.addEvent()),
       ...Array.from({ length: 20 }, () => stage.addEvent(other)),
     );
@@ -265,26 +267,26 @@ describe('a workspace with a large backlog', () => {
 describe('a large backlog', () => {
   test('waits on disk, and is delivered in order with little of it in memory', async () => {
     const all = choosePropertyRounds(2_000);
-    webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
+    webhooks = await stage.startWebhooks({ policy: NEVER, maxWaiting: 100 });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
-    await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
+    await webhooks.endpoints.change({ ...stage.createCommand(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
     for (let n = 0; n < all / 100; n += 1) {
       stage.clockOffset += 1;
-      await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+      await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
     stage.receivers.respondWith(`${URL_A}/2`, (request) => {
-      most = Math.max(most, webhooks.metrics.value('webhook_waiting_in_memory'));
+      most = Math.max(most, webhooks.metrics.getValue('webhook_waiting_in_memory'));
       return after(1, stage.receivers.answerOk(request));
     });
-    await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: id });
-    await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
+    await webhooks.endpoints.verify({ ...stage.createCommand(), endpoint_id: id });
+    await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
-    expect(stage.receivers.deliveriesAt(`${URL_A}/2`)).toHaveLength(all);
+    expect(stage.receivers.listDeliveriesAt(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
     const times = stage.receivers
-      .deliveriesAt(`${URL_A}/2`)
+      .listDeliveriesAt(`${URL_A}/2`)
       .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
     const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
     expect(outOfOrder).toEqual([]);
@@ -292,53 +294,53 @@ describe('a large backlog', () => {
 
   test('of failures is delivered by retries, without loss or repetition', async () => {
     const all = choosePropertyRounds(1_000);
-    webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
+    webhooks = await stage.startWebhooks({ policy: SOON, maxWaiting: 50 });
     await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
     stage.receivers.respondWith(URL_A, () => ((failures -= 1) >= 0 ? createAnswer(500) : createAnswer(200)));
-    await stage.publish(...Array.from({ length: all }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: all }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1.5 * all);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1.5 * all);
   });
 });
 
 describe('an endpoint that answers again after failing for long', () => {
   test('receives its pending deliveries immediately, also across a restart, and none twice', async () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
-    webhooks = await stage.start(settings);
+    webhooks = await stage.startWebhooks(settings);
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(...Array.from({ length: 300 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 300 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     stage.clockOffset += 30_000;
-    const [one] = await stage.deliveries(webhooks);
-    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: one?.id ?? '' });
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(301));
-    await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.attempts_count).toBe(2));
+    const [one] = await stage.listDeliveries(webhooks);
+    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: one?.id ?? '' });
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(301));
+    await eventually(async () => expect((await stage.listDeliveries(webhooks))[0]?.attempts_count).toBe(2));
     await webhooks.stop();
-    webhooks = await stage.start(settings);
+    webhooks = await stage.startWebhooks(settings);
     stage.clockOffset += 60_000;
     stage.receivers.respondWith(URL_A, () => createAnswer(200));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(602);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(602);
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
-    webhooks = await stage.start({ policy: NEVER, recoveryAfterMs: 60_000 });
+    webhooks = await stage.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
     await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
-    const before = await stage.deliveries(webhooks);
+    const before = await stage.listDeliveries(webhooks);
     stage.clockOffset += 120_000;
     let successes = 1;
     stage.receivers.respondWith(URL_A, () => createAnswer((successes -= 1) >= 0 ? 200 : 500));
-    await stage.publish(stage.addEvent());
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
+    await stage.publishEvents(stage.addEvent());
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
-    const after = new Map((await stage.deliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
+    const after = new Map((await stage.listDeliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
     // Three failures in a row, and the attempts in progress beside them.
     expect(changed.length).toBeLessThanOrEqual(3 + 2);
@@ -346,15 +348,15 @@ describe('an endpoint that answers again after failing for long', () => {
   });
 
   test('keeps its schedule if it failed for a short time only', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     stage.receivers.respondWith(URL_A, () => createAnswer(200));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     expect(await count(['retrying'])).toBe(1);
   });
@@ -362,42 +364,44 @@ describe('an endpoint that answers again after failing for long', () => {
 
 describe('a process with another secrets key', () => {
   test('sends nothing that it cannot sign, logs an error, and damages nothing', async () => {
-    webhooks = await stage.start({ policy: SOON });
+    webhooks = await stage.startWebhooks({ policy: SOON });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     const right = stage.secretsKey;
     stage.secretsKey = randomBytes(32);
-    webhooks = await stage.start({ policy: SOON });
-    await stage.publish(stage.addEvent());
+    webhooks = await stage.startWebhooks({ policy: SOON });
+    await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(JSON.stringify(stage.errors)).toContain('sealed with another key'));
-    expect(await stage.deliveries(webhooks)).toMatchObject([{ endpoint_id: id, status: 'pending', attempts_count: 0 }]);
+    expect(await stage.listDeliveries(webhooks)).toMatchObject([
+      { endpoint_id: id, status: 'pending', attempts_count: 0 },
+    ]);
     await webhooks.stop();
     stage.secretsKey = right;
-    webhooks = await stage.start({ policy: SOON });
+    webhooks = await stage.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
   });
 });
 
 describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
-    webhooks = await stage.start({ policy: NEVER });
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
     stage.receivers.respondWith(URL_A, () => createAnswer(200));
-    const passive = await stage.start({ policy: NEVER }, undefined, undefined, true);
-    const { id: delivery_id } = await stage.delivery(passive, id, event.id);
-    await stage.publish(stage.addEvent());
-    await passive.deliveries.retry({ ...stage.command(), delivery_id });
+    const passive = await stage.startWebhooks({ policy: NEVER }, undefined, undefined, true);
+    const { id: delivery_id } = await stage.getDelivery(passive, id, event.id);
+    await stage.publishEvents(stage.addEvent());
+    await passive.deliveries.retry({ ...stage.createCommand(), delivery_id });
     await passive.stop();
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
-    expect(await stage.deliveries(passive)).toHaveLength(1);
-    webhooks = await stage.start({ policy: NEVER });
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(await stage.listDeliveries(passive)).toHaveLength(1);
+    webhooks = await stage.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(3);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(3);
   });
 });

@@ -30,7 +30,7 @@ beforeEach(async () => {
   open = [];
   stage = await WebhooksTestStage.open();
   outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: false, ca: authority.cert });
-  webhooks = await stage.start({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
+  webhooks = await stage.startWebhooks({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
 });
 afterEach(async () => {
   await stage.close();
@@ -53,9 +53,9 @@ describe('a real HTTPS receiver', () => {
     const good = await receiver();
     const { id, secret } = await stage.createEnabledEndpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
     const events = Array.from({ length: 30 }, () => stage.addEvent());
-    await stage.publish(...events);
+    await stage.publishEvents(...events);
     await eventually(async () =>
-      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
+      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
     );
     expect(good.connections).toBeLessThanOrEqual(3);
     const { webhooks: verifier } = new Stripe('sk_test_unused');
@@ -64,7 +64,9 @@ describe('a real HTTPS receiver', () => {
       const event = verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
       expect(event.id).toBe(headers['service-event-id']);
     }
-    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+      status: 'enabled',
+    });
   });
 
   test.each<[string, RawBehaviour, object, times?: number]>([
@@ -97,10 +99,10 @@ describe('a real HTTPS receiver', () => {
     let deliveries = 0;
     bad.behave((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const delivery = await eventually(
       async () => {
-        const found = await stage.delivery(webhooks, id, event.id);
+        const found = await stage.getDelivery(webhooks, id, event.id);
         expect(found.status).toBe('succeeded');
         return found;
       },
@@ -116,9 +118,9 @@ describe('a real HTTPS receiver', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     bad.behave(hostileReceivers.gzipBomb(64));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const { attempts } = await eventually(async () => {
-      const found = await stage.delivery(webhooks, id, event.id);
+      const found = await stage.getDelivery(webhooks, id, event.id);
       expect(found.status).toBe('succeeded');
       return found;
     });
@@ -129,10 +131,10 @@ describe('a real HTTPS receiver', () => {
     const bad = await startReceiver(verifies, { tls: issueCertificate() });
     open.push(bad);
     const created = await webhooks.endpoints.create({
-      ...stage.command(),
+      ...stage.createCommand(),
       fields: { url: `${bad.origin}/hook`, event_types: ['*'] },
     });
-    expect(await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: created.id })).toMatchObject({
+    expect(await webhooks.endpoints.verify({ ...stage.createCommand(), endpoint_id: created.id })).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'tls_failed' } },
     });
@@ -142,11 +144,11 @@ describe('a real HTTPS receiver', () => {
   test('on a private address is refused when the endpoint is created', async () => {
     const fields = { event_types: ['*'] };
     for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/latest', 'http://127.0.0.1/']) {
-      await expect(webhooks.endpoints.create({ ...stage.command(), fields: { ...fields, url } })).rejects.toMatchObject(
-        {
-          details: [{ param: 'url' }],
-        },
-      );
+      await expect(
+        webhooks.endpoints.create({ ...stage.createCommand(), fields: { ...fields, url } }),
+      ).rejects.toMatchObject({
+        details: [{ param: 'url' }],
+      });
     }
   });
 });

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type ReceivedRequest, createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(120_000);
 
@@ -37,7 +37,7 @@ let endLoad: () => Promise<unknown>;
 
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start({ policy: POLICY });
+  webhooks = await stage.startWebhooks({ policy: POLICY });
   endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
   secrets = [{ secret: endpoint.secret, expiresAt: Infinity }];
   verified = [];
@@ -88,7 +88,7 @@ function load(): void {
   const publishing = (async () => {
     while (goesOn) {
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       published.add(event.id);
       await simulateDelay(2);
     }
@@ -107,7 +107,7 @@ const moreCome = (count = 30) => {
 
 /** @param overlap in seconds */
 async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
-  const command = { ...stage.command(), endpoint_id: endpoint.id };
+  const command = { ...stage.createCommand(), endpoint_id: endpoint.id };
   const fresh: Known = { secret: '', expiresAt: Infinity };
   const given = overlap === undefined ? {} : { expires_in_seconds: overlap };
   const { secret } = await api.endpoints.rotateSecret({ ...command, ...given });
@@ -132,7 +132,7 @@ async function allDelivered(): Promise<void> {
   await eventually(async () => {
     const came = new Set(verified.map(({ event }) => event));
     expect([...published].filter((id) => !came.has(id))).toEqual([]);
-    expect(await stage.deliveries(webhooks, { statuses: ['pending', 'retrying'] })).toEqual([]);
+    expect(await stage.listDeliveries(webhooks, { statuses: ['pending', 'retrying'] })).toEqual([]);
   });
 }
 
@@ -169,15 +169,15 @@ describe('a secret that is rotated under load', () => {
   });
 
   test('requested from one process while another sends and sometimes dies: every delivery verifies with a valid secret', async () => {
-    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
+    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
     load();
     await moreCome();
     const learned = () => eventually(() => expect(verified.at(-1)?.signedBy).toContain(secrets[0]));
     for (let round = 0; round < 6; round += 1) {
       const answered = rotate(api);
-      if (round % 2 === 0) webhooks.process.kill();
+      if (round % 2 === 0) webhooks.process.killProcess();
       await answered;
-      if (round % 2 === 0) webhooks = await stage.start({ policy: POLICY });
+      if (round % 2 === 0) webhooks = await stage.startWebhooks({ policy: POLICY });
       await learned();
       await moreCome();
     }
@@ -191,7 +191,7 @@ describe('a secret that is rotated under load', () => {
     expect(verified.at(-1)?.signedBy).toEqual([secrets[0]]);
     await allDelivered();
     const { secret, previous_secrets } = await api.endpoints.revealSecret({
-      ...stage.command(SCOPE),
+      ...stage.createCommand(SAMPLE_SCOPE),
       endpoint_id: endpoint.id,
     });
     expect([secret, previous_secrets]).toEqual([secrets[0]?.secret, []]);

@@ -19,43 +19,44 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-const count = async (statuses: readonly string[]) => (await stage.deliveries(webhooks, { statuses })).length;
+const count = async (statuses: readonly string[]) => (await stage.listDeliveries(webhooks, { statuses })).length;
 
 describe('a document store that fails intermittently', () => {
   test('loses nothing, and sends nothing twice', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: SOON }, flaky);
+    webhooks = await stage.startWebhooks({ policy: SOON }, flaky);
     await stage.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
     stage.receivers.respondWith(URL_A, () => ((n += 1) % 5 === 0 ? createAnswer(500) : createAnswer(200)));
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
-      await stage.publish(...Array.from({ length: 5 }, () => stage.addEvent()));
+      await stage.publishEvents(...Array.from({ length: 5 }, () => stage.addEvent()));
       await simulateDelay(20);
     }
     await eventually(
-      () => expect(stage.receivers.deliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
+      () =>
+        expect(stage.receivers.listDeliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
       { deadlineMs: 40_000 },
     );
     flaky.flaky = false;
     await eventually(async () => expect(await count(['succeeded'])).toBe(50), { deadlineMs: 20_000 });
-    const delivered = stage.receivers.deliveriesAt(URL_A);
-    for (const { attempts_count, event_id } of await stage.deliveries(webhooks)) {
+    const delivered = stage.receivers.listDeliveriesAt(URL_A);
+    for (const { attempts_count, event_id } of await stage.listDeliveries(webhooks)) {
       expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
     }
   });
 
   test('does not prevent a repeated request from being carried out', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: NEVER }, flaky);
+    webhooks = await stage.startWebhooks({ policy: NEVER }, flaky);
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const on = () => ({ ...stage.command(), endpoint_id: id });
+    const on = () => ({ ...stage.createCommand(), endpoint_id: id });
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
     await webhooks.endpoints.verify(on());
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['pending'])).toBe(1));
     // The first time, the request is carried out without a response.
     flaky.afterNextReplace = true;
@@ -64,11 +65,11 @@ describe('a document store that fails intermittently', () => {
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     stage.receivers.respondWith(`${URL_A}/2`, () => createAnswer(500));
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.answerOk(request));
-    const [failed] = await stage.deliveries(webhooks, { statuses: ['retrying'] });
-    const retry = () => webhooks.deliveries.retry({ ...stage.command(), delivery_id: failed?.id ?? '' });
+    const [failed] = await stage.listDeliveries(webhooks, { statuses: ['retrying'] });
+    const retry = () => webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: failed?.id ?? '' });
     flaky.afterNextReplace = true;
     await expect(retry()).rejects.toThrow('test');
     await retry();
@@ -77,13 +78,13 @@ describe('a document store that fails intermittently', () => {
 
   test('does not prevent a process from stopping', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: SOON, drainMs: 200 }, flaky);
+    webhooks = await stage.startWebhooks({ policy: SOON, drainMs: 200 }, flaky);
     await stage.createEnabledEndpoint(webhooks, URL_A);
     flaky.down = true;
-    await stage.publish(...Array.from({ length: 20 }, () => stage.addEvent()));
+    await stage.publishEvents(...Array.from({ length: 20 }, () => stage.addEvent()));
     await webhooks.stop();
     flaky.down = false;
-    webhooks = await stage.start({ policy: SOON });
+    webhooks = await stage.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(20), { deadlineMs: 20_000 });
   });
 });

@@ -17,12 +17,12 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start({ policy: POLICY });
+  webhooks = await stage.startWebhooks({ policy: POLICY });
 });
 afterEach(() => stage.close());
 
 async function changeUrl(endpoint_id: string, url: string): Promise<void> {
-  const on = () => ({ ...stage.command(), endpoint_id });
+  const on = () => ({ ...stage.createCommand(), endpoint_id });
   await webhooks.endpoints.change({ ...on(), fields: { url } });
   await webhooks.endpoints.verify(on());
   await webhooks.endpoints.enable(on());
@@ -30,7 +30,7 @@ async function changeUrl(endpoint_id: string, url: string): Promise<void> {
 
 async function untilSucceeded(endpoint_id: string, event_id: string, attempts_count: number): Promise<void> {
   await eventually(async () => {
-    const delivery = await stage.delivery(webhooks, endpoint_id, event_id);
+    const delivery = await stage.getDelivery(webhooks, endpoint_id, event_id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempts_count });
   });
 }
@@ -40,8 +40,8 @@ async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly 
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
   stage.receivers.respondWith(FORMER, () => promise);
   const event = stage.addEvent();
-  await stage.publish(event);
-  await eventually(() => expect(stage.receivers.deliveriesAt(FORMER)).toHaveLength(1));
+  await stage.publishEvents(event);
+  await eventually(() => expect(stage.receivers.listDeliveriesAt(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
 
@@ -50,9 +50,9 @@ describe('after the URL of an endpoint was changed', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     stage.receivers.respondWith(FORMER, () => AN_HOUR);
     const held = stage.addEvent();
-    await stage.publish(held);
+    await stage.publishEvents(held);
     await eventually(async () =>
-      expect(await stage.delivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
+      expect(await stage.getDelivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
     );
     const down = Promise.withResolvers<FakeAnswer>();
     stage.receivers.respondWith(PRESENT, (request) =>
@@ -61,13 +61,13 @@ describe('after the URL of an endpoint was changed', () => {
         : down.promise,
     );
     await changeUrl(id, PRESENT);
-    await eventually(() => expect(stage.receivers.deliveriesAt(PRESENT)).toHaveLength(1));
-    webhooks.process.kill();
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(PRESENT)).toHaveLength(1));
+    webhooks.process.killProcess();
     stage.receivers.respondWith(PRESENT, (request) => stage.receivers.answerOk(request));
-    webhooks = await stage.start({ policy: POLICY });
+    webhooks = await stage.startWebhooks({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
     const later = stage.addEvent();
-    await stage.publish(later);
+    await stage.publishEvents(later);
     await untilSucceeded(id, later.id, 1);
   });
 
@@ -78,7 +78,7 @@ describe('after the URL of an endpoint was changed', () => {
     reply(AN_HOUR);
     await untilSucceeded(id, event_id, 2);
     const later = stage.addEvent();
-    await stage.publish(later);
+    await stage.publishEvents(later);
     await untilSucceeded(id, later.id, 1);
   });
 
@@ -88,21 +88,25 @@ describe('after the URL of an endpoint was changed', () => {
     await changeUrl(id, PRESENT);
     reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+      status: 'enabled',
+    });
   });
 
   test('a 410 makes no dead letter if the attempting process does not know of the change yet', async () => {
     await webhooks.stop();
-    webhooks = await stage.start({ policy: POLICY, pollMs: HOUR_MS });
+    webhooks = await stage.startWebhooks({ policy: POLICY, pollMs: HOUR_MS });
     const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     const owner = webhooks;
-    webhooks = await stage.start({}, undefined, stage.receivers, true);
+    webhooks = await stage.startWebhooks({}, undefined, stage.receivers, true);
     await changeUrl(id, PRESENT);
     webhooks = owner;
     reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+      status: 'enabled',
+    });
   });
 
   test('a 410 from before the URL was set again disables nothing', async () => {
@@ -113,6 +117,8 @@ describe('after the URL of an endpoint was changed', () => {
     await changeUrl(id, FORMER);
     reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+      status: 'enabled',
+    });
   });
 });

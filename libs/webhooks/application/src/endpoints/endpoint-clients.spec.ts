@@ -18,7 +18,12 @@ function sent(body: string, secrets: readonly string[]): string {
   const sealed = secrets.map((secret) => ({ sealed: sealSecret(box, 'whe_1', secret), created_at: '' }));
   const endpoint = { id: 'whe_1', url: 'https://example.com', headers: {}, secrets: sealed } as unknown;
   const event = { id: 'evt_1', type: 'milestone.recorded', traceparent: '' };
-  const request = new EndpointClient(endpoint as EndpointDocument, box).request(event, Buffer.from(body), T * 1000, 1);
+  const request = new EndpointClient(endpoint as EndpointDocument, box).buildRequest(
+    event,
+    Buffer.from(body),
+    T * 1000,
+    1,
+  );
   return request.headers['service-signature'];
 }
 
@@ -71,7 +76,7 @@ describe('disabling an endpoint that answered 410', () => {
     const gone = { ...GONE, ...PERIODS } as unknown as EndpointDocument;
     const parts = {
       store: {
-        update: async (_id: string, _at: string, change: (now: object) => Promise<EndpointDocument>) =>
+        updateEndpoint: async (_id: string, _at: string, change: (now: object) => Promise<EndpointDocument>) =>
           change({ ...gone, ...stored }),
       },
       clients: { cacheEndpoint: (endpoint: EndpointDocument) => ({ endpoint }) },
@@ -79,7 +84,8 @@ describe('disabling an endpoint that answered 410', () => {
       clock: () => new Date(0),
       logger: { info: () => undefined },
     };
-    return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerDependencies).disable(gone)).status;
+    return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerDependencies).disableEndpoint(gone))
+      .status;
   }
 
   test('leaves the endpoint unchanged if its URL was changed in the meantime, even to the same one', async () => {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { Clock, EventStore, Logger, OutboundHttp, OutboundRequest } from '@tracking/ports';
 import {
+  HEADER_VALUE_MASK,
   type RequestOrigin,
   type Verification,
   provesOwnership,
@@ -10,10 +11,10 @@ import {
   createSignatureHeaders,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
-import { attemptTraceparent } from '../tracing.ts';
+import { createAttemptTraceparent } from '../tracing.ts';
 import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
 import { type EndpointStore, readLogMoment } from './endpoint-store.ts';
-import { type SecretBox, type SigningKeys, createSigner, openSigningKeys, openHeaders } from './secrets.ts';
+import { type SecretBox, type SigningKeys, createSigner, openHeaders, openSecret, openSigningKeys } from './secrets.ts';
 
 /** Event fields that an attempt sends as request headers. */
 interface AttemptedEvent {
@@ -38,8 +39,8 @@ export class EndpointClient {
    * @param at time of the attempt, in epoch milliseconds
    * @throws Error if the stored secrets cannot be decrypted
    */
-  request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
-    const { keys, headers: own } = (this.opened ??= this.open());
+  buildRequest(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
+    const { keys, headers: own } = (this.opened ??= this.openSecrets());
     const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createSigner(key, body));
     const headers = {
       ...own,
@@ -52,7 +53,14 @@ export class EndpointClient {
     return { url: this.endpoint.url, headers, body, timeoutMs } satisfies OutboundRequest;
   }
 
-  private open() {
+  /** Returns the values of custom headers and the signing secrets. */
+  listSecrets(): readonly string[] {
+    const { id, secrets } = this.endpoint;
+    const opened = secrets.map((secret) => openSecret(this.box, id, secret));
+    return [...Object.values(openHeaders(this.box, this.endpoint)), ...opened];
+  }
+
+  private openSecrets() {
     const { id, secrets } = this.endpoint;
     const keys = secrets.map((secret) => openSigningKeys(this.box, id, secret));
     return { keys, headers: openHeaders(this.box, this.endpoint) };
@@ -90,8 +98,8 @@ export class EndpointClients {
   }
 
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
-  async read(endpointId: string): Promise<EndpointClient | undefined> {
-    const endpoint = await this.store.get(endpointId);
+  async readClient(endpointId: string): Promise<EndpointClient | undefined> {
+    const endpoint = await this.store.getEndpoint(endpointId);
     return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint);
   }
 }
@@ -113,20 +121,20 @@ export class GoneEndpointDisabler {
    * endpoint as stored afterwards.
    * @throws Unavailable
    */
-  async disable(gone: EndpointDocument): Promise<EndpointDocument> {
+  async disableEndpoint(gone: EndpointDocument): Promise<EndpointDocument> {
     const { store, clients, eventStore, clock, logger } = this.dependencies;
     const { id, workspace_id: workspace } = gone;
     const at = clock().toISOString();
     let isDisabling = false;
     try {
-      const endpoint = await store.update(id, at, async (now) => {
+      const endpoint = await store.updateEndpoint(id, at, async (now) => {
         isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
         return isDisabling ? disableEndpoint(now, 'gone', await readLogMoment(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
       return clients.cacheEndpoint(endpoint).endpoint;
     } catch (error) {
-      const deleted = error instanceof DomainError ? await store.get(id) : undefined;
+      const deleted = error instanceof DomainError ? await store.getEndpoint(id) : undefined;
       if (deleted === undefined) throw error;
       return clients.cacheEndpoint(deleted).endpoint;
     }
@@ -135,7 +143,9 @@ export class GoneEndpointDisabler {
 
 const CHALLENGE_TYPE = 'endpoint.verification';
 /** Maximum number of characters of a wrong answer in the error message. */
-const MAX_ANSWER_CHARS = 100;
+const MAX_SHOWN_CHARS = 200;
+/** Minimum length of a header's value that is masked in an answer. A shorter one is no secret. */
+const MIN_MASKED_CHARS = 4;
 
 interface ChallengeOptions {
   readonly outbound: OutboundHttp;
@@ -162,18 +172,50 @@ export async function sendChallenge(
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
-  const attempted = { id, type: CHALLENGE_TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
-  const answer = await outbound.post(client.request(attempted, body, now.getTime(), timeoutMs));
+  const attempted = { id, type: CHALLENGE_TYPE, traceparent: createAttemptTraceparent({ event_id: id, origin }) };
+  const answer = await outbound.post(client.buildRequest(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
   if (provesOwnership(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = classifyAnswer({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
-  if (outcome.kind !== 'success') return createFailedVerification(at, outcome.error.code, outcome.error.message);
-  return createFailedVerification(at, 'challenge_mismatch', describeTokenMismatch(answer.statusCode, answer.body));
+  const answered = quoteResponseBody(answer.body, [token, ...client.listSecrets()]);
+  if (outcome.kind !== 'success') {
+    const { code, message } = outcome.error;
+    return createFailedVerification(
+      at,
+      code,
+      `${message} The answer has ${answered === 'an empty body' ? answered : `the body ${answered}`}.`,
+    );
+  }
+  const message = `The endpoint answered ${answer.statusCode} with ${answered} instead of the token in data.challenge.`;
+  return createFailedVerification(at, 'challenge_mismatch', message);
 }
 
-function describeTokenMismatch(status: number, body: string): string {
-  const shown = body.length > MAX_ANSWER_CHARS ? `${body.slice(0, MAX_ANSWER_CHARS)}…` : body;
-  return `The endpoint answered ${status} with ${body === '' ? 'an empty body' : JSON.stringify(shown)} instead of the token in data.challenge.`;
+/**
+ * Returns the beginning of an answer for an error message: in one line, without control characters, and with the
+ * secrets masked that the receiver may have repeated from the request.
+ */
+function quoteResponseBody(body: string, secrets: readonly string[]): string {
+  const masked = secrets
+    .flatMap(listEncodedForms)
+    .filter(({ length }) => length >= MIN_MASKED_CHARS)
+    // The longest first, because a secret may contain another one.
+    .sort((one, other) => other.length - one.length)
+    .reduce((text, secret) => text.replaceAll(secret, HEADER_VALUE_MASK), body);
+  const line = [...masked.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()];
+  if (line.length === 0) return 'an empty body';
+  return JSON.stringify(line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS).join('')}…` : line.join(''));
+}
+
+/** Returns the forms in which receivers repeat a secret: as sent, without its scheme or prefix, decoded, and escaped. */
+function listEncodedForms(secret: string): readonly string[] {
+  const bare = secret.replace(/^(?:\S+\s+|whsec_)/, '');
+  const user = /^basic\s/i.test(secret) ? Buffer.from(bare, 'base64').toString() : '';
+  const password = user.slice(user.indexOf(':') + 1);
+  return [secret, bare, user, password].flatMap((form) => [
+    form,
+    JSON.stringify(form).slice(1, -1),
+    encodeURIComponent(form.toWellFormed()),
+  ]);
 }
 
 function createFailedVerification(at: Timestamp, code: string, message: string): Verification {

@@ -1,16 +1,17 @@
-import type { Environment, Timestamp } from '@tracking/contracts';
+import type { Environment, PayloadForm, PayloadVersions, PublishedEvent, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import {
   type DeliveryError,
   type EndpointFields,
   type EndpointState,
+  type PayloadFormat,
   HEADER_VALUE_MASK,
   getUrlRevision,
 } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import type { StoredSecret } from './secrets.ts';
 
-export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
+export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers' | 'payload'> {
   readonly workspace_id: string;
   readonly environment: Environment;
   /**
@@ -21,6 +22,8 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly deleted: boolean;
   /** Present on a deleted endpoint while deliveries may be pending for it. */
   readonly backlog?: 'discarding';
+  /** Form of the payloads; absent, and then `full`, if the endpoint was stored before forms existed. */
+  readonly payload?: PayloadForm;
   /** Custom headers, with sealed values. */
   readonly headers: Readonly<Record<string, string>>;
   /** Signing secrets, newest first. Some may have expired. */
@@ -32,7 +35,7 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly changed_by?: string;
 }
 
-export const ENDPOINTS: CollectionSpec = {
+export const ENDPOINTS_COLLECTION: CollectionSpec = {
   name: 'webhook_endpoints',
   indexes: [
     { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
@@ -50,6 +53,15 @@ export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): bool
   return getUrlRevision(one) === getUrlRevision(other);
 }
 
+/** Returns the format in which the endpoint receives the event. */
+export function selectPayloadFormat(
+  event: Pick<PublishedEvent, 'api_version'>,
+  { api_version, payload = 'full' }: Pick<EndpointDocument, 'api_version' | 'payload'>,
+  versions: PayloadVersions,
+): PayloadFormat {
+  return { version: versions.selectVersion(event, api_version), form: payload };
+}
+
 export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
   return {
     id: document.id,
@@ -57,6 +69,7 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
     event_types: document.event_types,
     description: document.description,
     api_version: document.api_version,
+    payload: document.payload ?? 'full',
     environment: document.environment,
     status: document.status,
     disabled_reason: document.disabled_reason,
@@ -94,4 +107,4 @@ export interface EndpointHealthDocument extends Document, EndpointHealth {
   readonly url_revision?: number;
 }
 
-export const ENDPOINT_HEALTH: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
+export const ENDPOINT_HEALTH_COLLECTION: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };

@@ -32,7 +32,7 @@ describe('the secrets key in use', () => {
 
   it('is derived from sealed secrets if it was not stored', async () => {
     stage.secretsKey = mine;
-    await stage.createEnabledEndpoint(await stage.start(), 'https://receiver.example/hooks');
+    await stage.createEnabledEndpoint(await stage.startWebhooks(), 'https://receiver.example/hooks');
     expect(await inUse()).toBe(idOf(mine));
     expect(await use(other)).toBe(idOf(mine));
     expect(await use(mine)).toBeUndefined();
@@ -49,12 +49,12 @@ describe('the secrets key in use', () => {
 
   it('that was lost leaves endpoints that cannot be sent to: a conflict with instructions', async () => {
     stage.secretsKey = mine;
-    const before = await stage.start();
+    const before = await stage.startWebhooks();
     const { id } = await stage.createEnabledEndpoint(before, 'https://receiver.example/hooks');
     await before.stop();
     stage.secretsKey = other;
-    const after = await stage.start();
-    const command = { ...stage.command(), endpoint_id: id };
+    const after = await stage.startWebhooks();
+    const command = { ...stage.createCommand(), endpoint_id: id };
     for (const sending of [
       after.endpoints.verify(command),
       after.endpoints.test({ ...command, type: 'shipment.created' }),
@@ -65,7 +65,7 @@ describe('the secrets key in use', () => {
 
   it('is also replaced if it was not stored', async () => {
     stage.secretsKey = mine;
-    await stage.createEnabledEndpoint(await stage.start(), 'https://receiver.example/hooks');
+    await stage.createEnabledEndpoint(await stage.startWebhooks(), 'https://receiver.example/hooks');
     expect(await use(other, idOf(mine))).toBeUndefined();
     expect(await inUse()).toBe(idOf(other));
   });

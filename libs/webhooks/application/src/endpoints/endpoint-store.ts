@@ -8,11 +8,11 @@ import {
   type EventStore,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { LOG_START, type LogMoment } from '@tracking/webhooks-domain';
+import { LOG_START_POSITION, type RequestMoment } from '@tracking/webhooks-domain';
 import type { EndpointCommand, Scope } from '../operation-types.ts';
 import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
-import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
-import { SecretBox, sealingKeyId } from './secrets.ts';
+import { ENDPOINTS_COLLECTION, type EndpointDocument } from './endpoint-document.ts';
+import { SecretBox, parseSealingKeyId } from './secrets.ts';
 
 /** Maximum number of endpoints in each environment of a workspace: docs/reference/delivery.md#endpoints. */
 const MAX_ENDPOINTS = 50;
@@ -23,7 +23,7 @@ export type EndpointChange = (document: EndpointDocument) => EndpointDocument | 
 export class EndpointStore {
   constructor(private readonly documents: Collection<EndpointDocument>) {}
 
-  get(id: string): Promise<EndpointDocument | undefined> {
+  getEndpoint(id: string): Promise<EndpointDocument | undefined> {
     return this.documents.get(id);
   }
 
@@ -34,7 +34,7 @@ export class EndpointStore {
   }
 
   /** @throws not_found if the endpoint is not in this scope, or is deleted */
-  async require(scope: Scope, id: string): Promise<EndpointDocument> {
+  async requireEndpoint(scope: Scope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);
     if (found === undefined || found.deleted || !isInScope(found, scope)) throw endpointNotFoundError();
     return found;
@@ -42,13 +42,13 @@ export class EndpointStore {
 
   /** Returns all endpoints of a scope except deleted ones; at most {@link MAX_ENDPOINTS}. */
   listAll(scope: Scope): Promise<readonly EndpointDocument[]> {
-    return this.documents.find({ filter: scopeFilter(scope), limit: MAX_ENDPOINTS });
+    return this.documents.find({ filter: createScopeFilter(scope), limit: MAX_ENDPOINTS });
   }
 
-  async list(scope: Scope, { limit, after }: PageRequest): Promise<ItemPage<EndpointDocument>> {
+  async listEndpoints(scope: Scope, { limit, after }: PageRequest): Promise<ItemPage<EndpointDocument>> {
     const found = await this.documents.find({
-      filter: scopeFilter(scope),
-      sort: { fields: ['created_at', 'id'] },
+      filter: createScopeFilter(scope),
+      sort: { fields: ['created_at', 'id'], descending: true },
       limit: limit + 1,
       ...(after === undefined ? {} : { after }),
     });
@@ -62,7 +62,7 @@ export class EndpointStore {
    * endpoint is returned.
    * @throws limit_exceeded, Busy
    */
-  add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
+  addEndpoint(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
     const { workspace_id, environment } = document;
     return retryConflicts(this.documents, `the ${environment} endpoints of ${workspace_id}`, async () => {
       const existing = await this.documents.get(document.id);
@@ -86,7 +86,7 @@ export class EndpointStore {
    * change again to the new version. A change that returns its argument writes nothing.
    * @throws not_found, Busy, and errors of `change`
    */
-  update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
+  updateEndpoint(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
     return retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before === undefined || before.deleted) throw endpointNotFoundError();
@@ -101,14 +101,14 @@ export class EndpointStore {
    * Applies a command's change to the stored endpoint. Idempotent: a repeated command changes nothing.
    * @param isDone returns true if the command was already carried out, even if other commands changed the endpoint
    *   since
-   * @throws PreconditionFailed, and errors of {@link update}
+   * @throws PreconditionFailed, and errors of {@link updateEndpoint}
    */
   async applyCommand(
     command: EndpointCommand,
     change: EndpointChange,
     isDone: (before: EndpointDocument) => boolean = () => false,
   ): Promise<EndpointDocument> {
-    return this.update(command.endpoint_id, command.at, async (before) => {
+    return this.updateEndpoint(command.endpoint_id, command.at, async (before) => {
       if (isDone(before) || isRepeatedCommand(before, command)) return before;
       const after = await change(before);
       return after === before ? before : { ...after, changed_by: command.id };
@@ -126,7 +126,7 @@ export class EndpointStore {
   }
 
   /** Deletes the document of a deleted endpoint, unless it changed since it was read. */
-  async delete({ id, revision }: EndpointDocument): Promise<void> {
+  async deleteEndpoint({ id, revision }: EndpointDocument): Promise<void> {
     await this.documents.delete(id, { revision });
   }
 
@@ -155,7 +155,7 @@ export class EndpointStore {
   }
 }
 
-function scopeFilter({ workspace_id, environment }: Scope) {
+function createScopeFilter({ workspace_id, environment }: Scope) {
   return { workspace_id, environment, deleted: false };
 }
 
@@ -164,8 +164,8 @@ function scopeFilter({ workspace_id, environment }: Scope) {
  * write the endpoint: an older head would omit events that were acknowledged since.
  * @throws Unavailable
  */
-export async function readLogMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<LogMoment> {
-  return { at, head: (await eventStore.head()) ?? LOG_START };
+export async function readLogMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<RequestMoment> {
+  return { at, head: (await eventStore.head()) ?? LOG_START_POSITION };
 }
 
 interface KeyDocument extends Document {
@@ -185,10 +185,10 @@ export async function findSecretsKeyId(store: DocumentStore): Promise<string | u
   const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
   // Derive the key id from a stored secret: the key may have been used before its id was stored.
-  const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
+  const endpoints = await store.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
   const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
   const sealed = endpoint?.secrets[0]?.sealed;
-  return sealed === undefined ? undefined : sealingKeyId(sealed);
+  return sealed === undefined ? undefined : parseSealingKeyId(sealed);
 }
 
 /**

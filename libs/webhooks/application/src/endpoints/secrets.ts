@@ -11,7 +11,7 @@ import type { Timestamp } from '@tracking/contracts';
 import { HEADER_VALUE_MASK, type SecretValidity, type Signer } from '@tracking/webhooks-domain';
 
 const SEAL_VERSION = 'v1';
-const ALGORITHM = 'aes-256-gcm';
+const CIPHER_ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -33,20 +33,20 @@ export class SecretBox {
   }
 
   /** @param context owner of the secret: the endpoint's id and the secret's name */
-  seal(secret: string, context: string): string {
+  sealText(secret: string, context: string): string {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
+    const cipher = createCipheriv(CIPHER_ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return [SEAL_VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
   }
 
   /** Returns true if the text was sealed with this key. */
   canOpen(text: string): boolean {
-    return sealingKeyId(text) === this.keyId;
+    return parseSealingKeyId(text) === this.keyId;
   }
 
   /** @throws if the text was sealed with another key or for another context, or was altered */
-  open(text: string, context: string): string {
+  openText(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');
     if (version !== SEAL_VERSION || nonce === undefined || sealed === undefined)
       throw new Error('The stored secret is malformed: it is not a sealed text.');
@@ -55,7 +55,7 @@ export class SecretBox {
         `A stored secret cannot be decrypted: it was sealed with another key (${keyId}). Set SECRETS_KEY to that key.`,
       );
     const bytes = Buffer.from(sealed, 'base64url');
-    const decipher = createDecipheriv(ALGORITHM, this.key, Buffer.from(nonce, 'base64url'))
+    const decipher = createDecipheriv(CIPHER_ALGORITHM, this.key, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(context))
       .setAuthTag(bytes.subarray(-TAG_BYTES));
     return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
@@ -63,7 +63,7 @@ export class SecretBox {
 }
 
 /** Returns the id of the key that a text was sealed with. */
-export function sealingKeyId(sealed: string): string | undefined {
+export function parseSealingKeyId(sealed: string): string | undefined {
   return sealed.split('.')[1];
 }
 
@@ -76,7 +76,7 @@ export interface StoredSecret extends SecretValidity {
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-const secretContext = (endpointId: string) => `${endpointId} secret`;
+const createSecretContext = (endpointId: string) => `${endpointId} secret`;
 
 /** Creates a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
 export function createSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
@@ -86,12 +86,12 @@ export function createSecret(box: SecretBox, endpointId: string, made: { id: str
 }
 
 export function sealSecret(box: SecretBox, endpointId: string, secret: string): string {
-  return box.seal(secret, secretContext(endpointId));
+  return box.sealText(secret, createSecretContext(endpointId));
 }
 
 /** @throws if the secret was sealed with another key */
 export function openSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
-  return box.open(sealed, secretContext(endpointId));
+  return box.openText(sealed, createSecretContext(endpointId));
 }
 
 /** Cryptographic keys derived from one signing secret. */
@@ -120,10 +120,11 @@ export function createSigner({ service, standard }: SigningKeys, body: Uint8Arra
   };
 }
 
-const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
+const createHeaderContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
 /**
- * Seals the values of headers. A mask keeps the stored value; a header whose mask has no stored value is dropped.
+ * Seals the values of headers. A mask and an unchanged value keep the stored value; a header whose mask has no stored
+ * value is dropped.
  * @param stored sealed values
  */
 export function sealHeaders(
@@ -133,8 +134,11 @@ export function sealHeaders(
   stored: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const sealed = Object.entries(headers).flatMap(([name, value]) => {
-    if (value !== HEADER_VALUE_MASK) return [[name, box.seal(value, headerContext(endpointId, name))]];
-    return Object.hasOwn(stored, name) ? [[name, stored[name]]] : [];
+    const before = Object.hasOwn(stored, name) ? stored[name] : undefined;
+    if (value === HEADER_VALUE_MASK) return before === undefined ? [] : [[name, before]];
+    const context = createHeaderContext(endpointId, name);
+    const isSame = before !== undefined && box.canOpen(before) && box.openText(before, context) === value;
+    return [[name, isSame ? before : box.sealText(value, context)]];
   });
   return Object.fromEntries(sealed) as Record<string, string>;
 }
@@ -143,6 +147,9 @@ export function openHeaders(
   box: SecretBox,
   { id, headers }: { readonly id: string; readonly headers: Readonly<Record<string, string>> },
 ): Readonly<Record<string, string>> {
-  const opened = Object.entries(headers).map(([name, sealed]) => [name, box.open(sealed, headerContext(id, name))]);
+  const opened = Object.entries(headers).map(([name, sealed]) => [
+    name,
+    box.openText(sealed, createHeaderContext(id, name)),
+  ]);
   return Object.fromEntries(opened) as Record<string, string>;
 }

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
-import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
+import { type RetryPolicy, computeShard } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -32,7 +32,7 @@ function publishing(atOnce = 1): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.addEvent())));
+      await Promise.all(Array.from({ length: atOnce }, () => stage.publishEvents(stage.addEvent())));
       await simulateDelay(2);
     }
     return events;
@@ -49,7 +49,7 @@ function publishing(atOnce = 1): () => Promise<number> {
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of stage.receivers.deliveriesAt(url)) {
+    for (const { headers } of stage.receivers.listDeliveriesAt(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -61,14 +61,14 @@ const repetitions = () => arrivals().reduce((sum, times) => sum + times - 1, 0);
 
 /** Resolves once a process has delivered something. */
 const succeedsAt = ({ metrics }: RunningWebhooks) =>
-  eventually(() => expect(metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
+  eventually(() => expect(metrics.getValue('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
 
 /** Two processes, the first of which owns all shards, while events are being published and endpoints answer slowly. */
 async function twoUnderLoad() {
-  const first = await stage.start({ policy: POLICY });
+  const first = await stage.startWebhooks({ policy: POLICY });
   for (const url of URLS) await stage.createEnabledEndpoint(first, url);
   for (const url of URLS) stage.receivers.respondWith(url, slowly);
-  const second = await stage.start({ policy: POLICY });
+  const second = await stage.startWebhooks({ policy: POLICY });
   const published = publishing();
   await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
   return { first, second, published };
@@ -80,62 +80,66 @@ async function deliversAll(process: RunningWebhooks, published: () => Promise<nu
   const events = await published();
   await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
   await eventually(async () =>
-    expect(await stage.deliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    expect(await stage.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
   );
 }
 
 describe('two processes', () => {
   test('share the work: one attempts deliveries that the other recorded', async () => {
-    const owner = await stage.start({ policy: POLICY });
+    const owner = await stage.startWebhooks({ policy: POLICY });
     for (const url of URLS) await stage.createEnabledEndpoint(owner, url);
-    const other = await stage.start({ policy: POLICY });
-    expect(owner.metrics.value('webhook_shards_owned')).toBe(64);
-    expect(other.metrics.value('webhook_shards_owned')).toBe(0);
+    const other = await stage.startWebhooks({ policy: POLICY });
+    expect(owner.metrics.getValue('webhook_shards_owned')).toBe(64);
+    expect(other.metrics.getValue('webhook_shards_owned')).toBe(0);
     const published = publishing();
     await eventually(() => {
       for (const { metrics } of [owner, other]) {
-        expect(metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
+        expect(metrics.getValue('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
       }
     });
     const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
     expect(arrivals().every((times) => times === 1)).toBe(true);
-    expect(other.metrics.value('webhook_attempts_total{outcome="success"}')).toBe(0);
+    expect(other.metrics.getValue('webhook_attempts_total{outcome="success"}')).toBe(0);
   });
 
   test('carry out requests made to either of them', async () => {
-    const owner = await stage.start({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
-    const other = await stage.start({ policy: POLICY });
+    const owner = await stage.startWebhooks({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
+    const other = await stage.startWebhooks({ policy: POLICY });
     const { id } = await stage.createEnabledEndpoint(owner, URLS[0] ?? '');
-    const on = () => ({ ...stage.command(), endpoint_id: id });
+    const on = () => ({ ...stage.createCommand(), endpoint_id: id });
     stage.receivers.respondWith(URLS[0] ?? '', () => createAnswer(500));
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     const delivery = await eventually(async () => {
-      const found = await stage.delivery(other, id, event.id);
+      const found = await stage.getDelivery(other, id, event.id);
       expect(found.status).toBe('retrying');
       return found;
     });
-    await other.deliveries.retry({ ...stage.command(), delivery_id: delivery.id });
+    await other.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery.id });
     await eventually(async () =>
-      expect(await stage.delivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
+      expect(await stage.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
     const late = stage.addEvent();
     await other.endpoints.disable(on());
-    await stage.publish(late);
-    await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending' }));
+    await stage.publishEvents(late);
+    await eventually(async () =>
+      expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending' }),
+    );
     const sandbox = await other.endpoints.test({ ...on(), type: 'shipment.created' });
     await eventually(async () =>
-      expect(await other.deliveries.get({ scopes: [SCOPE], delivery_id: sandbox.id })).toMatchObject({
+      expect(await other.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sandbox.id })).toMatchObject({
         attempts_count: 1,
       }),
     );
-    expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+    expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
     await other.endpoints.enable(on());
-    await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ attempts_count: 1 }));
+    await eventually(async () =>
+      expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ attempts_count: 1 }),
+    );
     await other.endpoints.remove(on());
     await eventually(async () =>
-      expect(await stage.delivery(owner, id, event.id)).toMatchObject({ status: 'discarded' }),
+      expect(await stage.getDelivery(owner, id, event.id)).toMatchObject({ status: 'discarded' }),
     );
   });
 
@@ -143,13 +147,13 @@ describe('two processes', () => {
     const { first, second, published } = await twoUnderLoad();
     await first.stop();
     await deliversAll(second, published);
-    expect(second.metrics.value('webhook_shards_owned')).toBe(64);
+    expect(second.metrics.getValue('webhook_shards_owned')).toBe(64);
     expect(arrivals().every((times) => times === 1)).toBe(true);
   });
 
   test('lose nothing when one is killed, and repeat only its attempts in progress', async () => {
     const { first, second, published } = await twoUnderLoad();
-    first.process.kill();
+    first.process.killProcess();
     const inDoubt = first.process.unanswered;
     await deliversAll(second, published);
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
@@ -159,108 +163,112 @@ describe('two processes', () => {
     const { first, second, published } = await twoUnderLoad();
     first.process.loseLeases();
     const inDoubt = first.process.unanswered;
-    await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
-    expect(first.metrics.value('webhook_shards_owned')).toBe(0);
+    await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
+    expect(first.metrics.getValue('webhook_shards_owned')).toBe(0);
     await deliversAll(second, published);
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
 
   test('attempt nothing twice if one lost its shards while its store was unreachable', async () => {
     const flaky = new FlakyProcess();
-    const first = await stage.start({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
+    const first = await stage.startWebhooks({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
     const url = URLS[0] ?? '';
     const { id } = await stage.createEnabledEndpoint(first, url);
     stage.receivers.respondWith(url, () => createAnswer(500));
     const event = stage.addEvent();
-    await stage.publish(event);
-    const second = await stage.start({ policy: POLICY });
+    await stage.publishEvents(event);
+    const second = await stage.startWebhooks({ policy: POLICY });
     await eventually(async () =>
-      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
+      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
     );
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
-    await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(1));
-    const arrivedBefore = stage.receivers.deliveriesAt(url).length;
+    await eventually(() => expect(first.metrics.getValue('webhook_attempts_in_flight')).toBe(1));
+    const arrivedBefore = stage.receivers.listDeliveriesAt(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createAnswer>>();
     stage.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
-    await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(arrivedBefore + 1));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
-    await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(0), { deadlineMs: 10_000 });
+    await eventually(() => expect(first.metrics.getValue('webhook_attempts_in_flight')).toBe(0), {
+      deadlineMs: 10_000,
+    });
     answered.resolve(createAnswer(200));
     await eventually(async () =>
-      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(stage.receivers.deliveriesAt(url)).toHaveLength(arrivedBefore + 1);
+    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1);
   });
 
   describe('continue if one was suspended until the other had its shards', () => {
     /** Successful attempts. */
-    const attempts = ({ metrics }: RunningWebhooks) => metrics.value('webhook_attempts_total{outcome="success"}');
+    const attempts = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_attempts_total{outcome="success"}');
 
     test('send deliveries that the first was recording only from the other', async () => {
       const still = new FlakyProcess();
-      const first = await stage.start({ policy: POLICY }, still);
+      const first = await stage.startWebhooks({ policy: POLICY }, still);
       const url = URLS[0] ?? '';
       const { id } = await stage.createEnabledEndpoint(first, url);
       still.holdDeliveriesTo = id;
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       await eventually(() => expect(still.atGate).toBe(1));
-      const second = await stage.start({ policy: POLICY });
-      still.suspend();
-      await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
+      const second = await stage.startWebhooks({ policy: POLICY });
+      still.suspendProcess();
+      await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
       still.releaseWrites();
       await eventually(async () =>
-        expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+        expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
       );
       expect([attempts(first), attempts(second)]).toEqual([0, 1]);
-      expect(stage.receivers.deliveriesAt(url)).toHaveLength(1);
+      expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(1);
     });
 
     test('leave wake-ups to the other', async () => {
-      const first = await stage.start({ policy: POLICY, pollMs: 1 });
+      const first = await stage.startWebhooks({ policy: POLICY, pollMs: 1 });
       const ids: string[] = [];
       for (const url of URLS) ids.push((await stage.createEnabledEndpoint(first, url)).id);
       // The first one checks long before it.
-      const second = await stage.start({ policy: POLICY, pollMs: 300 });
-      const asked = await stage.start({ policy: POLICY }, undefined, undefined, true);
-      first.process.suspend();
-      await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
+      const second = await stage.startWebhooks({ policy: POLICY, pollMs: 300 });
+      const asked = await stage.startWebhooks({ policy: POLICY }, undefined, undefined, true);
+      first.process.suspendProcess();
+      await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
       await Promise.all(
-        ids.map((endpoint_id) => asked.endpoints.test({ ...stage.command(), endpoint_id, type: 'shipment.created' })),
+        ids.map((endpoint_id) =>
+          asked.endpoints.test({ ...stage.createCommand(), endpoint_id, type: 'shipment.created' }),
+        ),
       );
       await eventually(() =>
-        expect(URLS.map((url) => stage.receivers.deliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
+        expect(URLS.map((url) => stage.receivers.listDeliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
       );
       expect(attempts(first)).toBe(0);
     });
   });
 
   test('cancel attempts in progress when one loses its shards', async () => {
-    const first = await stage.start({ policy: POLICY });
+    const first = await stage.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 1 });
-    const second = await stage.start({ policy: POLICY });
+    const second = await stage.startWebhooks({ policy: POLICY });
     stage.receivers.respondWith(url, () => new Promise(() => undefined));
     const event = stage.addEvent();
-    await stage.publish(event);
-    await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(1));
+    await stage.publishEvents(event);
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(1));
     stage.receivers.respondWith(url, () => createAnswer(200));
     first.process.loseLeases();
     await eventually(async () =>
-      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
+      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );
-    expect(stage.receivers.deliveriesAt(url)).toHaveLength(2);
+    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(2);
     expect(stage.receivers.mostAtOnce.get(url)).toBe(1);
   });
 
   test("never exceed an endpoint's concurrency when one loses its shards", async () => {
-    const first = await stage.start({ policy: POLICY });
+    const first = await stage.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 2 });
     stage.receivers.respondWith(url, slowly);
-    const second = await stage.start({ policy: POLICY });
+    const second = await stage.startWebhooks({ policy: POLICY });
     const published = publishing(4);
     await eventually(() => expect(arrivals().length).toBeGreaterThan(20));
     await first.stop();
@@ -268,7 +276,7 @@ describe('two processes', () => {
     const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events));
     expect(stage.receivers.mostAtOnce.get(url)).toBe(2);
-    expect(shardOf(id)).toBeLessThan(64);
+    expect(computeShard(id)).toBeLessThan(64);
     await second.stop();
   });
 });

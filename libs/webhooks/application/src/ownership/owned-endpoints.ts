@@ -22,9 +22,12 @@ interface OwnedEndpointsDependencies {
 /** Observer of the owned endpoints, which attempts their deliveries. */
 export interface EndpointObserver {
   /** Called when an endpoint changed, because it may have a delivery to attempt. */
-  onChange(owned: OwnedEndpoint): void;
-  /** Called when this process stops attempting deliveries to the endpoint. */
-  onDrop(owned: OwnedEndpoint): void;
+  onEndpointChange(owned: OwnedEndpoint): void;
+  /**
+   * Called when this process stops attempting deliveries to the endpoint. Resolves when the outcomes of all attempts in
+   * progress are stored.
+   */
+  onEndpointDrop(owned: OwnedEndpoint): Promise<void>;
 }
 
 /**
@@ -52,23 +55,23 @@ export class OwnedEndpoints {
     return this.waiting;
   }
 
-  get(endpointId: string): OwnedEndpoint | undefined {
+  getOwned(endpointId: string): OwnedEndpoint | undefined {
     return this.endpoints.get(endpointId);
   }
 
-  observe(observer: EndpointObserver): void {
+  addObserver(observer: EndpointObserver): void {
     this.observers.push(observer);
   }
 
   notifyChanged(owned: OwnedEndpoint): void {
-    for (const observer of this.observers) observer.onChange(owned);
+    for (const observer of this.observers) observer.onEndpointChange(owned);
   }
 
   /**
    * @param lease lease under which this process owns the endpoint
    * @param empty true if no stored delivery is pending for the endpoint
    */
-  open(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
+  openEndpoint(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
     const known = this.endpoints.get(endpoint.id);
     if (known !== undefined) {
       known.setEndpoint(endpoint);
@@ -79,11 +82,14 @@ export class OwnedEndpoints {
     return owned;
   }
 
-  /** Drops an endpoint. Attempts in progress are completed and stored; no new ones start. */
-  drop(owned: OwnedEndpoint): void {
-    owned.state.drop();
+  /**
+   * Drops an endpoint. Attempts in progress are completed and stored; no new ones start. Resolves when the outcomes of
+   * all attempts are stored.
+   */
+  async dropEndpoint(owned: OwnedEndpoint): Promise<void> {
+    owned.state.dropEndpoint();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
-    for (const observer of this.observers) observer.onDrop(owned);
+    await Promise.all(this.observers.map((observer) => observer.onEndpointDrop(owned)));
   }
 
   /**
@@ -96,7 +102,7 @@ export class OwnedEndpoints {
   }
 
   /** Returns true if the endpoint's health is not read yet, or if the window has capacity for more deliveries. */
-  needsRead(owned: OwnedEndpoint): boolean {
+  needsFill(owned: OwnedEndpoint): boolean {
     return owned.state.concurrency === undefined || owned.wantsRefill(this.getFreeCapacity(owned));
   }
 
@@ -105,7 +111,7 @@ export class OwnedEndpoints {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
     const filling = this.dependencies.engines
-      .retryOrLog("reading an endpoint's pending deliveries", () => this.read(owned))
+      .retryOrLog("reading an endpoint's pending deliveries", () => this.readEndpoint(owned))
       .then(() => {
         this.fills.delete(owned);
         this.notifyChanged(owned);
@@ -135,26 +141,26 @@ export class OwnedEndpoints {
     const now = performance.now();
     for (const owned of this.endpoints.values()) {
       this.waiting += owned.waiting;
-      if (owned.hasBeenIdle(now)) this.drop(owned);
+      if (owned.hasBeenIdle(now)) void this.dropEndpoint(owned);
     }
   }
 
-  private async read(owned: OwnedEndpoint): Promise<void> {
+  private async readEndpoint(owned: OwnedEndpoint): Promise<void> {
     if (owned.state.concurrency === undefined) {
       owned.state.setHealth(await this.dependencies.health.get(owned.id), this.dependencies);
     }
-    while (owned.wantsRefill(this.getFreeCapacity(owned))) await this.refill(owned);
+    while (owned.wantsRefill(this.getFreeCapacity(owned))) await this.refillWindow(owned);
   }
 
-  private async refill(owned: OwnedEndpoint): Promise<void> {
+  private async refillWindow(owned: OwnedEndpoint): Promise<void> {
     const knownAt = performance.now();
     const refill = owned.beginRefill(this.getFreeCapacity(owned));
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined
           ? []
-          : this.dependencies.queues.readScheduledAfter(refill.after, owned.id, refill.limit),
-        refill.expressLimit > 0 ? this.readExpress(owned, refill.expressLimit) : [],
+          : this.dependencies.queues.readScheduledAfter(refill.after, owned.endpoint, refill.limit),
+        refill.expressLimit > 0 ? this.readExpressDeliveries(owned, refill.expressLimit) : [],
       ]);
       owned.endRefill(refill, { scheduled, express }, knownAt);
       this.waiting += scheduled.length;
@@ -164,13 +170,15 @@ export class OwnedEndpoints {
   }
 
   /** Reads only express deliveries that the endpoint may receive. Deliveries on hold would fill the window. */
-  private readExpress({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+  private readExpressDeliveries({ endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const { queues } = this.dependencies;
-    return isEnabled(endpoint) ? queues.readExpress(id, limit) : queues.readSandbox(id, limit);
+    return isEnabled(endpoint)
+      ? queues.readExpressDeliveries(endpoint, limit)
+      : queues.readSandboxDeliveries(endpoint, limit);
   }
 
   private async writeHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
-    const unsaved = owned.state.unsavedHealth(now);
+    const unsaved = owned.state.getUnsavedHealth(now);
     if (unsaved === undefined) return true;
     const { id, lease } = owned;
     const { health, url_revision } = unsaved;

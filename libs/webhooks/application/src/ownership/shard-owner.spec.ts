@@ -1,11 +1,11 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, silentLogger } from '@tracking/testing';
-import { shardOf } from '@tracking/webhooks-domain';
+import { computeShard } from '@tracking/webhooks-domain';
 import { ShardOwner, type ShardOwnerDependencies } from './shard-owner.ts';
 import { ShardLeases } from './shards.ts';
 
 const [FIRST, LATE] = ['whe_a', 'whe_b'];
-const leaseName = (endpointId: string) => `webhooks-shard-${String(shardOf(endpointId)).padStart(2, '0')}`;
+const leaseName = (endpointId: string) => `webhooks-shard-${String(computeShard(endpointId)).padStart(2, '0')}`;
 
 /**
  * An endpoint of each of two shards has pending deliveries. The second shard is acquired this many microtasks after the
@@ -18,6 +18,7 @@ function owner(microtasks: number) {
     name: '',
     epoch: 1,
     lost: new AbortController().signal,
+    handOverRequested: new AbortController().signal,
     isHeld: () => true,
     release: () => Promise.resolve(),
   };
@@ -32,13 +33,12 @@ function owner(microtasks: number) {
         } else if (name !== leaseName(FIRST)) await new Promise(() => undefined);
         return lease;
       },
-      close: () => Promise.resolve(),
     },
   });
   const parts = {
     shards,
     queues: {
-      async *endpoints() {
+      async *listEndpointIds() {
         yield* await Promise.resolve([FIRST, LATE]);
         firstIsRead.resolve();
       },
@@ -48,17 +48,17 @@ function owner(microtasks: number) {
         yield* await Promise.resolve([]);
       },
     },
-    replaying: { refresh: () => Promise.resolve() },
-    clients: { read: (id: string) => Promise.resolve({ endpoint: { id } }) },
+    replaying: { refreshReplay: () => Promise.resolve() },
+    clients: { readClient: (id: string) => Promise.resolve({ endpoint: { id } }) },
     endpoints: {
       all: [],
-      get: () => undefined,
+      getOwned: () => undefined,
       dropIdleEndpoints: () => undefined,
       notifyChanged: () => undefined,
-      open: ({ id }: { id: string }) => ({ id, reread: () => undefined }),
+      openEndpoint: ({ id }: { id: string }) => ({ id, rereadPending: () => undefined }),
       fillEndpoint: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
     },
-    wakeUps: { process: () => Promise.resolve() },
+    wakeUps: { processWakeUps: () => Promise.resolve() },
     logger: silentLogger,
     countRetry: () => undefined,
     pollMs: 1_000,

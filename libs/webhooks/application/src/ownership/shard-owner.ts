@@ -1,23 +1,34 @@
 import type { CountRetry, Logger } from '@tracking/ports';
-import { pause, retry } from '@tracking/resilience';
-import { shardOf } from '@tracking/webhooks-domain';
+import { pauseFor, retry } from '@tracking/resilience';
+import { computeShard } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayStore } from '../replays/replay-store.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { DeliveryDocument } from '../store/delivery-document.ts';
+import type { StatsKeeper } from '../stats/stats-keeper.ts';
+import type { DeliveryDocument, Payloads } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
+import type { HandedDeliveries, OwnerMessages, RefusedEndpoints, ShardOwnerOperations } from './owner-messages.ts';
 import type { OwnerWakeUps, ShardLeases } from './shards.ts';
+
+/**
+ * Maximum milliseconds until a requested shard is handed over. Attempts that take longer are canceled, and the next
+ * owner repeats them.
+ */
+const MAX_HAND_OVER_MS = 10_000;
 
 export interface ShardOwnerDependencies {
   readonly shards: ShardLeases;
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
-  readonly backlogs: Pick<BacklogDiscarder, 'request'>;
+  readonly backlogs: Pick<BacklogDiscarder, 'requestDiscard'>;
   readonly wakeUps: OwnerWakeUps;
+  readonly messages: OwnerMessages;
+  readonly payloads: Pick<Payloads, 'addToCache'>;
+  readonly stats: Pick<StatsKeeper, 'writeShard'>;
   readonly replays: ReplayStore;
   readonly replaying: ReplayRunner;
   readonly clients: EndpointClients;
@@ -39,10 +50,10 @@ export interface StoredDeliveries {
 /**
  * Ensures that each endpoint is attempted by one process, and that this process knows the pending work of its shards'
  * endpoints. The process learns about work in three ways: its own recorded deliveries are handed over in memory;
- * wake-ups report what other processes recorded or changed; and a process that takes over a shard reads all pending
- * work of the shard.
+ * messages, or else stored wake-ups, report what other processes recorded or changed; and a process that takes over a
+ * shard reads all pending work of the shard.
  */
-export class ShardOwner {
+export class ShardOwner implements ShardOwnerOperations {
   /** Acquired shards whose pending work has been read. */
   private readonly known = new Set<number>();
   /** Acquired shards whose pending work is being read. */
@@ -54,29 +65,63 @@ export class ShardOwner {
   constructor(private readonly dependencies: ShardOwnerDependencies) {}
 
   start(): void {
-    this.dependencies.shards.start({
-      acquired: () => void (this.takingOver ??= this.takeOver()),
-      lost: (shard) => this.dropShard(shard),
+    this.dependencies.shards.startAcquiring({
+      acquired: () => void (this.takingOver ??= this.takeOverShards()),
+      lost: (shard) => void this.dropShard(shard),
+      handOver: (shard) => this.handShardOver(shard),
     });
-    this.polling = this.poll();
+    this.polling = this.pollEndpoints();
   }
 
-  /** Hands deliveries to the endpoints that this process owns, and wakes the owners of all other endpoints. */
-  async handOver({ matches, areNew }: StoredDeliveries): Promise<void> {
+  /** Hands deliveries to the endpoints that this process owns, and to the owners of all other endpoints. */
+  async handOverDeliveries(stored: StoredDeliveries): Promise<void> {
+    const ofOthers = this.addDeliveries(stored);
+    await this.dependencies.messages.sendDeliveries(ofOthers);
+    // This process may have become the owner meanwhile.
+    for (const id of new Set(ofOthers.map(({ endpoint_id }) => endpoint_id))) await this.reloadEndpoint(id);
+  }
+
+  async takeDeliveries({ deliveries, payloads }: HandedDeliveries): Promise<RefusedEndpoints> {
+    const { shards, clients, payloads: bodies } = this.dependencies;
+    const ids = new Set(deliveries.map(({ endpoint_id }) => endpoint_id));
+    const endpoints = new Map<string, EndpointDocument>();
+    for (const id of ids) {
+      if (!shards.ownsShardOf(id)) continue;
+      const client = clients.getFreshClient(id) ?? (await clients.readClient(id));
+      if (client !== undefined && !client.endpoint.deleted) endpoints.set(id, client.endpoint);
+      else await this.reloadEndpoint(id);
+    }
+    for (const [id, body] of Object.entries(payloads)) bodies.addToCache(id, body);
+    const matches = deliveries.flatMap((delivery) => {
+      const endpoint = endpoints.get(delivery.endpoint_id);
+      return endpoint === undefined ? [] : [{ endpoint, delivery }];
+    });
+    // The message may be late, so the deliveries may already be attempted.
+    this.addDeliveries({ matches, areNew: false });
+    return { refused: [...ids].filter((id) => !shards.ownsShardOf(id)) };
+  }
+
+  async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpoints> {
+    for (const id of endpoint_ids) await this.reloadEndpoint(id);
+    return { refused: endpoint_ids.filter((id) => !this.dependencies.shards.ownsShardOf(id)) };
+  }
+
+  /** Adds deliveries to the endpoints that this process owns. @returns the deliveries of all other endpoints */
+  private addDeliveries({ matches, areNew }: StoredDeliveries): readonly DeliveryDocument[] {
     const { clients, endpoints } = this.dependencies;
-    const ofOthers: string[] = [];
+    const ofOthers: DeliveryDocument[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
-      const owned = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
+      const owned = this.openEndpoint(endpoint, this.known.has(computeShard(endpoint.id)));
       if (owned === undefined) {
-        ofOthers.push(endpoint.id);
+        ofOthers.push(...some.map(({ delivery }) => delivery));
         continue;
       }
       clients.cacheEndpoint(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
-      for (const { delivery } of some) owned.add(delivery, knownAt, endpoints.getFreeCapacity(owned));
+      for (const { delivery } of some) owned.addDelivery(delivery, knownAt, endpoints.getFreeCapacity(owned));
       endpoints.notifyChanged(owned);
     }
-    await this.notify(ofOthers);
+    return ofOthers;
   }
 
   /**
@@ -85,57 +130,56 @@ export class ShardOwner {
    */
   isKeepingUp(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return !shards.owns(endpointId) || (endpoints.get(endpointId)?.isKeepingUp ?? true);
+    return !shards.ownsShardOf(endpointId) || (endpoints.getOwned(endpointId)?.isKeepingUp ?? true);
   }
 
   /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
   isFailing(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return shards.owns(endpointId) && endpoints.get(endpointId)?.isFailing === true;
+    return shards.ownsShardOf(endpointId) && endpoints.getOwned(endpointId)?.isFailing === true;
   }
 
   /** Notifies the owners of these endpoints (this process or others) that stored data of the endpoints changed. */
-  async notify(endpointIds: readonly string[]): Promise<void> {
-    const { shards, wakeUps } = this.dependencies;
-    const others = endpointIds.filter((id) => !shards.owns(id));
-    if (others.length > 0) await wakeUps.request(others);
-    for (const id of endpointIds) await this.reload(id);
+  async notifyOwningProcesses(endpointIds: readonly string[]): Promise<void> {
+    const { shards, messages } = this.dependencies;
+    await messages.sendReloads(endpointIds.filter((id) => !shards.ownsShardOf(id)));
+    for (const id of endpointIds) await this.reloadEndpoint(id);
   }
 
-  /** Stops acquiring shards. Held shards stay held until {@link release}. */
+  /** Stops acquiring shards. Held shards stay held until {@link releaseShards}. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.dependencies.shards.stop();
+    this.dependencies.shards.stopAcquiring();
     await Promise.all([this.polling, this.takingOver]);
   }
 
-  release(): Promise<void> {
-    return this.dependencies.shards.release();
+  releaseShards(): Promise<void> {
+    return this.dependencies.shards.releaseShards();
   }
 
   /** Opens an endpoint. Returns undefined if another process owns it. */
-  private open(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
-    const lease = this.dependencies.shards.leaseOf(endpoint.id);
-    return lease && this.dependencies.endpoints.open(endpoint, lease, empty);
+  private openEndpoint(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
+    const lease = this.dependencies.shards.getLeaseOfEndpoint(endpoint.id);
+    return lease && this.dependencies.endpoints.openEndpoint(endpoint, lease, empty);
   }
 
   /** Reads the stored data of an endpoint again. No-op if another process owns the endpoint. */
-  private async reload(endpointId: string): Promise<OwnedEndpoint | undefined> {
+  private async reloadEndpoint(endpointId: string): Promise<OwnedEndpoint | undefined> {
     const { shards, endpoints, backlogs, clients, replaying } = this.dependencies;
-    if (!shards.owns(endpointId)) return undefined;
-    const endpoint = (await clients.read(endpointId))?.endpoint;
-    if (endpoint === undefined || !shards.owns(endpointId)) return undefined;
+    if (!shards.ownsShardOf(endpointId)) return undefined;
+    const endpoint = (await clients.readClient(endpointId))?.endpoint;
+    if (endpoint === undefined || !shards.ownsShardOf(endpointId)) return undefined;
     if (endpoint.deleted) {
-      const known = endpoints.get(endpointId);
+      const known = endpoints.getOwned(endpointId);
       known?.setEndpoint(endpoint);
-      if (known !== undefined) endpoints.drop(known);
-      await backlogs.request(endpointId);
+      if (known !== undefined) void endpoints.dropEndpoint(known);
+      await backlogs.requestDiscard(endpointId);
       return undefined;
     }
-    const owned = this.open(endpoint, false);
+    const owned = this.openEndpoint(endpoint, false);
     if (owned === undefined) return undefined;
-    owned.reread();
-    await replaying.refresh(owned);
+    owned.rereadPending();
+    await replaying.refreshReplay(owned);
     endpoints.notifyChanged(owned);
     return owned;
   }
@@ -144,7 +188,7 @@ export class ShardOwner {
    * Reads all pending work of newly acquired shards. Shards that are acquired during a round are read in the next
    * round.
    */
-  private async takeOver(): Promise<void> {
+  private async takeOverShards(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     const onFailure = (error: unknown) => {
@@ -168,7 +212,7 @@ export class ShardOwner {
         this.takingOver = undefined;
         return;
       }
-      await this.reloadEndpointsOfAcquiredShards(queues.endpoints());
+      await this.reloadEndpointsOfAcquiredShards(queues.listEndpointIds());
       await this.reloadEndpointsOfAcquiredShards(replays.listReplayingEndpoints());
       if (signal.aborted) return;
       for (const shard of this.unknown) this.known.add(shard);
@@ -179,34 +223,43 @@ export class ShardOwner {
   private async reloadEndpointsOfAcquiredShards(endpointIds: AsyncIterable<string>): Promise<void> {
     for await (const endpointId of endpointIds) {
       if (this.stopping.signal.aborted) return;
-      const owned = this.unknown.has(shardOf(endpointId)) ? await this.reload(endpointId) : undefined;
+      const owned = this.unknown.has(computeShard(endpointId)) ? await this.reloadEndpoint(endpointId) : undefined;
       if (owned !== undefined) await this.dependencies.endpoints.fillEndpoint(owned);
     }
   }
 
-  private dropShard(shard: number): void {
-    const { endpoints, logger } = this.dependencies;
-    this.known.delete(shard);
-    this.unknown.delete(shard);
-    for (const owned of endpoints.all) if (shardOf(owned.id) === shard) endpoints.drop(owned);
-    logger.warn({ shard }, 'webhooks: this process lost a shard; another process takes the shard over');
+  /** Ends the work on a shard. Attempts in progress are completed and stored, then its statistics are written. */
+  private async handShardOver(shard: number): Promise<void> {
+    const waiting = new AbortController();
+    await Promise.race([this.dropShard(shard), pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
+    waiting.abort();
+    await this.dependencies.stats.writeShard(shard);
   }
 
-  private async poll(): Promise<void> {
+  /** Drops the endpoints of a shard. Resolves when the outcomes of all attempts in progress are stored. */
+  private async dropShard(shard: number): Promise<void> {
+    const { endpoints } = this.dependencies;
+    this.known.delete(shard);
+    this.unknown.delete(shard);
+    const ofShard = [...endpoints.all].filter(({ id }) => computeShard(id) === shard);
+    await Promise.all(ofShard.map((owned) => endpoints.dropEndpoint(owned)));
+  }
+
+  private async pollEndpoints(): Promise<void> {
     const { shards, wakeUps, endpoints, logger, countRetry, pollMs } = this.dependencies;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await wakeUps.process(shards.all, async (id) => {
-          await this.reload(id);
-          return shards.owns(id);
+        await wakeUps.processWakeUps(shards.all, async (id) => {
+          await this.reloadEndpoint(id);
+          return shards.ownsShardOf(id);
         });
         endpoints.dropIdleEndpoints();
       } catch (error) {
         countRetry('checking for wake-ups');
         logger.warn({ reason: String(error) }, 'webhooks: could not check for wake-ups');
       }
-      await pause(pollMs, signal);
+      await pauseFor(pollMs, signal);
     }
   }
 }

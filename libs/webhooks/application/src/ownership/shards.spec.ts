@@ -3,7 +3,8 @@ import { eventually } from '@tracking/testing';
 import { SHARD_COUNT } from '@tracking/webhooks-domain';
 import { ShardLeases } from './shards.ts';
 
-const LEASE = { lost: new AbortController().signal, isHeld: () => true, release: () => Promise.resolve() };
+const NEVER = new AbortController().signal;
+const LEASE = { lost: NEVER, handOverRequested: NEVER, isHeld: () => true, release: () => Promise.resolve() };
 
 test('a failure to acquire a shard is counted and logged, and the shard is acquired afterwards', async () => {
   const failed = new Set<string>();
@@ -17,14 +18,13 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
         failed.add(name);
         return Promise.reject(new Error('the store is away'));
       },
-      close: () => Promise.resolve(),
     },
     logger: { debug: log, info: log, warn: log, error: log },
     countRetry: (what) => void counted.push(what),
   });
-  shards.start({ acquired: () => undefined, lost: () => undefined });
+  shards.startAcquiring({ acquired: () => undefined, lost: () => undefined, handOver: () => Promise.resolve() });
   await eventually(() => expect(shards.count).toBe(SHARD_COUNT));
-  await shards.release();
+  await shards.releaseShards();
   expect(counted).toEqual(['acquiring a shard']);
   expect(logged).toEqual([{ reason: 'Error: the store is away', shard: 3 }]);
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Collection, CollectionSpec, CountRetry, Document, Lease, Leases, Logger } from '@tracking/ports';
-import { retry } from '@tracking/resilience';
-import { SHARD_COUNT, shardOf } from '@tracking/webhooks-domain';
+import type { Collection, CollectionSpec, CountRetry, Document, Lease, LeaseSource, Logger } from '@tracking/ports';
+import { retry, waitForAbort } from '@tracking/resilience';
+import { SHARD_COUNT, computeShard } from '@tracking/webhooks-domain';
 
 interface ShardLeasesDependencies {
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
@@ -12,12 +12,25 @@ interface ShardLeasesDependencies {
 interface ShardObserver {
   acquired(shard: number): void;
   lost(shard: number): void;
+  /**
+   * Ends the work on a shard that another process should own. The shard is released when this resolves, and is no
+   * longer among the owned shards.
+   */
+  handOver(shard: number): Promise<void>;
+}
+
+/** Returns the name of a shard's lease. */
+export function createShardLeaseName(shard: number): string {
+  return `webhooks-shard-${String(shard).padStart(2, '0')}`;
 }
 
 /** The leases of the shards that this process owns. Only the owner of a shard attempts deliveries to its endpoints. */
 export class ShardLeases {
   private readonly held = new Map<number, Lease>();
+  /** Leases of shards whose work is ending. */
+  private readonly handingOver = new Set<Lease>();
   private readonly stopping = new AbortController();
+  private readonly releasing = new AbortController();
   private readonly loops: Promise<void>[] = [];
 
   constructor(private readonly dependencies: ShardLeasesDependencies) {}
@@ -31,33 +44,34 @@ export class ShardLeases {
   }
   /** Leases of the currently owned shards, by shard number. */
   get leases(): ReadonlyMap<number, Lease> {
-    return new Map([...this.held].filter(([, lease]) => lease.isHeld()));
+    return new Map([...this.held].filter(([, lease]) => this.isOwned(lease)));
   }
 
-  owns(endpointId: string): boolean {
-    return this.leaseOf(endpointId) !== undefined;
+  ownsShardOf(endpointId: string): boolean {
+    return this.getLeaseOfEndpoint(endpointId) !== undefined;
   }
 
   /** Returns the lease under which this process currently owns the endpoint; undefined if it does not. */
-  leaseOf(endpointId: string): Lease | undefined {
-    const lease = this.held.get(shardOf(endpointId));
-    return lease?.isHeld() === true ? lease : undefined;
+  getLeaseOfEndpoint(endpointId: string): Lease | undefined {
+    const lease = this.held.get(computeShard(endpointId));
+    return lease !== undefined && this.isOwned(lease) ? lease : undefined;
   }
 
-  start(observer: ShardObserver): void {
+  startAcquiring(observer: ShardObserver): void {
     for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShard(shard, observer));
   }
 
   /**
-   * Stops acquiring shards. Held shards stay held until {@link release}, so that no other process starts before all
+   * Stops acquiring shards. Held shards stay held until {@link releaseShards}, so that no other process starts before all
    * work here is done.
    */
-  stop(): void {
+  stopAcquiring(): void {
     this.stopping.abort();
   }
 
-  async release(): Promise<void> {
-    this.stop();
+  async releaseShards(): Promise<void> {
+    this.stopAcquiring();
+    this.releasing.abort();
     await Promise.all(this.loops);
     const leases = [...this.held.values()];
     this.held.clear();
@@ -67,22 +81,37 @@ export class ShardLeases {
   private async holdShard(shard: number, observer: ShardObserver): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const lease = await this.acquire(shard).catch(() => undefined);
+      const lease = await this.acquireShard(shard).catch(() => undefined);
       if (lease === undefined) return;
       this.held.set(shard, lease);
       observer.acquired(shard);
-      await waitForAbort(lease.lost, signal);
-      if (!lease.lost.aborted) return;
+      await waitForAbort(lease.lost, lease.handOverRequested, signal);
+      if (!lease.lost.aborted && signal.aborted) return;
+      if (!lease.lost.aborted) await this.handShardOver(shard, lease, observer);
       this.held.delete(shard);
-      observer.lost(shard);
+      if (this.handingOver.delete(lease)) await lease.release().catch(() => undefined);
+      else observer.lost(shard);
     }
   }
 
+  private async handShardOver(shard: number, lease: Lease, observer: ShardObserver): Promise<void> {
+    this.handingOver.add(lease);
+    const ended = observer.handOver(shard).catch((error: unknown) => {
+      const fields = { reason: String(error), shard };
+      this.dependencies.logger.warn(fields, 'webhooks: a shard was handed over before all of its work had ended');
+    });
+    await Promise.race([ended, waitForAbort(lease.lost, this.releasing.signal)]);
+  }
+
+  private isOwned(lease: Lease): boolean {
+    return !this.handingOver.has(lease) && lease.isHeld();
+  }
+
   /** @throws when this process stops */
-  private acquire(shard: number): Promise<Lease> {
+  private acquireShard(shard: number): Promise<Lease> {
     const { leases, logger, countRetry } = this.dependencies;
     const { signal } = this.stopping;
-    const name = `webhooks-shard-${String(shard).padStart(2, '0')}`;
+    const name = createShardLeaseName(shard);
     const onFailure = (error: unknown) => {
       if (signal.aborted) return;
       countRetry('acquiring a shard');
@@ -92,14 +121,6 @@ export class ShardLeases {
   }
 }
 
-function waitForAbort(...signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    const any = AbortSignal.any([...signals]);
-    if (any.aborted) return resolve();
-    any.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 /** A wake-up: stored data of the endpoint changed, and its owner, another process, has to read it again. */
 export interface WakeUpDocument extends Document {
   readonly shard: number;
@@ -107,21 +128,21 @@ export interface WakeUpDocument extends Document {
   readonly token: string;
 }
 
-export const WAKE_UPS: CollectionSpec = {
+export const WAKE_UPS_COLLECTION: CollectionSpec = {
   name: 'webhook_nudges',
   indexes: [{ name: 'shard', fields: ['shard'] }],
 };
 
 const WAKE_UPS_PER_READ = 500;
 
-/** Wake-ups between processes. A process that stores data about an endpoint wakes the endpoint's owner. */
+/** Stored wake-ups, for owners that no message reached. Each owner reads the wake-ups of its shards regularly. */
 export class OwnerWakeUps {
   constructor(private readonly documents: Collection<WakeUpDocument>) {}
 
   /** Requests wake-ups, which are stored when this resolves. Call it after the change is stored. */
-  async request(endpointIds: readonly string[]): Promise<void> {
+  async requestWakeUps(endpointIds: readonly string[]): Promise<void> {
     await this.documents.writeMany(
-      endpointIds.map((id) => ({ kind: 'upsert', document: { id, shard: shardOf(id), token: randomUUID() } })),
+      endpointIds.map((id) => ({ kind: 'upsert', document: { id, shard: computeShard(id), token: randomUUID() } })),
     );
   }
 
@@ -129,7 +150,7 @@ export class OwnerWakeUps {
    * Processes the wake-ups of these shards.
    * @param reload reloads an endpoint and returns whether this process still owns it; if so, its wake-up is deleted
    */
-  async process(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
+  async processWakeUps(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
     if (shards.length === 0) return;
     const left = await this.documents.find({ filter: { shard: { in: shards } }, limit: WAKE_UPS_PER_READ });
     for (const { id, token } of left) {

@@ -4,7 +4,7 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
-import { DEFERRED_DELIVERIES, type DeferredDocument } from './deferred-deliveries.ts';
+import { DEFERRED_DELIVERIES_COLLECTION, type DeferredDocument } from './deferred-deliveries.ts';
 
 const HEALTHY = 'https://healthy.example.com/hook';
 const FAILING = 'https://failing.example.com/hook';
@@ -19,25 +19,25 @@ let webhooks: RunningWebhooks;
 let failing: EndpointOnStage;
 
 const late = async () => {
-  const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
+  const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
   return documents.find({ filter: {}, sort: { fields: ['id'] }, limit: 100 });
 };
-const ofFailing = (api = webhooks) => stage.deliveries(api, { endpoint_id: failing.id });
-const putOff = () => webhooks.metrics.value('webhook_deliveries_put_off_total');
+const ofFailing = (api = webhooks) => stage.listDeliveries(api, { endpoint_id: failing.id });
+const putOff = () => webhooks.metrics.getValue('webhook_deliveries_put_off_total');
 const events = (count: number) => Array.from({ length: count }, () => stage.addEvent());
 
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   process = new FlakyProcess();
-  webhooks = await stage.start({ policy: NEVER }, process);
+  webhooks = await stage.startWebhooks({ policy: NEVER }, process);
   await stage.createEnabledEndpoint(webhooks, HEALTHY);
   failing = await stage.createEnabledEndpoint(webhooks, FAILING);
   stage.receivers.respondWith(FAILING, () => createAnswer(500));
-  await stage.publish(...events(20));
+  await stage.publishEvents(...events(20));
   await eventually(async () => {
     const before = putOff();
-    await stage.publish(...events(1));
+    await stage.publishEvents(...events(1));
     await stage.waitUntilConsumed();
     expect(putOff() - before).toBe(1);
   });
@@ -52,10 +52,10 @@ afterEach(async () => {
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
-  const arrived = stage.receivers.deliveriesAt(HEALTHY).length;
-  await stage.publish(...some);
+  const arrived = stage.receivers.listDeliveriesAt(HEALTHY).length;
+  await stage.publishEvents(...some);
   await stage.waitUntilConsumed();
-  await eventually(() => expect(stage.receivers.deliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
+  await eventually(() => expect(stage.receivers.listDeliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
   return some.map(({ id }) => id);
@@ -64,7 +64,7 @@ async function putOffSome(): Promise<readonly string[]> {
 describe('events deferred for an endpoint', () => {
   test('are recorded when there is time, and the deferral is deleted', async () => {
     const ids = await putOffSome();
-    const age = () => webhooks.metrics.value('webhook_late_records_seconds');
+    const age = () => webhooks.metrics.getValue('webhook_late_records_seconds');
     stage.clockOffset += 5_000;
     expect(age()).toBeGreaterThanOrEqual(5);
     process.releaseWrites();
@@ -76,8 +76,8 @@ describe('events deferred for an endpoint', () => {
 
   test('are recorded by another process if this one ends before', async () => {
     const ids = await putOffSome();
-    process.kill();
-    const second = await stage.start({ policy: NEVER });
+    process.killProcess();
+    const second = await stage.startWebhooks({ policy: NEVER });
     await eventually(async () => {
       const recorded = (await ofFailing(second)).map(({ event_id }) => event_id);
       expect(recorded).toEqual(expect.arrayContaining([...ids]));
@@ -87,13 +87,13 @@ describe('events deferred for an endpoint', () => {
 
   test('stay unchanged if they were recorded just before a crash', async () => {
     await putOffSome();
-    const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
+    const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
     const again = await late();
     process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
     // Each is attempted once, and then waits for an hour.
     await eventually(async () => {
-      expect(await stage.deliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
+      expect(await stage.listDeliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
     });
     const before = await ofFailing();
     for (const each of again) await documents.insert(each);
@@ -106,7 +106,7 @@ describe('events deferred for an endpoint', () => {
     // All of one shipment, because others may be consumed concurrently.
     const { data } = stage.addEvent();
     const many = Array.from({ length: 120 }, () => stage.addEvent({ data }));
-    await stage.publish(...many);
+    await stage.publishEvents(...many);
     await stage.waitUntilConsumed();
     const ids = many.map(({ id }) => id);
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
@@ -114,16 +114,16 @@ describe('events deferred for an endpoint', () => {
 
   test('are not recorded if the endpoint is deleted in the meantime', async () => {
     await putOffSome();
-    const before = await stage.deliveries(webhooks, { endpoint_id: failing.id });
-    const passive = await stage.start({}, undefined, undefined, true);
-    await passive.endpoints.remove({ ...stage.command(), endpoint_id: failing.id });
-    process.kill();
-    const second = await stage.start({ policy: NEVER });
+    const before = await stage.listDeliveries(webhooks, { endpoint_id: failing.id });
+    const passive = await stage.startWebhooks({}, undefined, undefined, true);
+    await passive.endpoints.remove({ ...stage.createCommand(), endpoint_id: failing.id });
+    process.killProcess();
+    const second = await stage.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await late()).toEqual([]));
     expect(await ofFailing(second)).toHaveLength(before.length);
     await eventually(async () => {
       const statuses = ['pending', 'retrying'];
-      expect(await stage.deliveries(second, { endpoint_id: failing.id, statuses })).toEqual([]);
+      expect(await stage.listDeliveries(second, { endpoint_id: failing.id, statuses })).toEqual([]);
     });
   });
 
@@ -133,7 +133,7 @@ describe('events deferred for an endpoint', () => {
     await eventually(
       async () => {
         const before = putOff();
-        await stage.publish(...events(1));
+        await stage.publishEvents(...events(1));
         // Held like the deferred ones.
         await eventually(async () => expect(await stage.readLag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
@@ -142,21 +142,23 @@ describe('events deferred for an endpoint', () => {
     );
     process.releaseWrites();
     await stage.waitUntilConsumed();
-    await eventually(async () => expect(await ofFailing()).toHaveLength(stage.receivers.deliveriesAt(HEALTHY).length));
+    await eventually(async () =>
+      expect(await ofFailing()).toHaveLength(stage.receivers.listDeliveriesAt(HEALTHY).length),
+    );
   });
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
   stage.receivers.respondWith(HEALTHY, () => createAnswer(500));
-  await stage.publish(...events(20));
+  await stage.publishEvents(...events(20));
   await stage.waitUntilConsumed();
   await eventually(async () => {
     const before = putOff();
     const [event] = events(1);
     if (event === undefined) return;
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await stage.waitUntilConsumed();
     expect(putOff() - before).toBe(0);
-    expect(await stage.deliveries(webhooks, { event_id: event.id })).toHaveLength(2);
+    expect(await stage.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(2);
   });
 });

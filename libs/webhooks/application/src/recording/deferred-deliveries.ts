@@ -6,12 +6,12 @@ import {
   type CollectionSpec,
   type Counter,
   type Document,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
-import { LeaderElectedJob, pause } from '@tracking/resilience';
+import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
@@ -29,7 +29,7 @@ export class DeliveryInserter {
   }
 
   /** Inserts deliveries. A delivery that is already stored stays unchanged. */
-  async insert(matches: StoredDeliveries['matches']): Promise<void> {
+  async insertDeliveries(matches: StoredDeliveries['matches']): Promise<void> {
     await this.deliveries.writeMany(matches.map(({ delivery: document }) => ({ kind: 'insert', document })));
     this.recorded.add(matches.length);
   }
@@ -44,7 +44,7 @@ export interface DeferredDocument extends Document {
 }
 
 /** Collection of deferred events. A deferred event is stored before the offset of its message is committed. */
-export const DEFERRED_DELIVERIES: CollectionSpec = {
+export const DEFERRED_DELIVERIES_COLLECTION: CollectionSpec = {
   name: 'webhook_late_records',
   indexes: [],
   durability: 'ordered',
@@ -65,15 +65,15 @@ const SWEEP_INTERVAL_MS = 500;
  * recorded immediately.
  */
 const MAX_DEFERRAL_MS = 300_000;
-/** Interval at which the age of the oldest deferred event is checked. */
+/** Minimum time between two reads of the oldest deferred event. Its age decides whether more events are deferred. */
 const CAPACITY_CHECK_INTERVAL_MS = 1_000;
 
 interface DeferredDeliveriesDependencies {
   readonly documents: Collection<DeferredDocument>;
   readonly endpoints: EndpointStore;
   readonly insertion: DeliveryInserter;
-  readonly owner: Pick<ShardOwner, 'handOver' | 'notify'>;
-  readonly leases: Leases;
+  readonly owner: Pick<ShardOwner, 'handOverDeliveries' | 'notifyOwningProcesses'>;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -102,7 +102,7 @@ export class DeferredDeliveries {
       leases,
       lease: 'webhooks-late-records',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'recording late deliveries',
       intervalMs: SWEEP_INTERVAL_MS,
       round: (ending) =>
@@ -116,14 +116,14 @@ export class DeferredDeliveries {
   async hasCapacity(): Promise<boolean> {
     if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
-      const [oldest] = await this.read(1);
+      const [oldest] = await this.readDeferredDocuments(1);
       this.waitsTooLong = this.computeAgeMs(oldest?.at) > MAX_DEFERRAL_MS;
     }
     return !this.waitsTooLong;
   }
 
   /** Defers deliveries. The deferral is stored when this resolves. */
-  async defer(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  async deferDeliveries(deliveries: readonly DeliveryDocument[]): Promise<void> {
     if (deliveries.length === 0) return;
     const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
     await this.dependencies.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
@@ -135,36 +135,36 @@ export class DeferredDeliveries {
     return since === undefined ? 0 : Math.max(0, this.dependencies.clock().getTime() - Date.parse(since));
   }
 
-  private read(limit: number): Promise<readonly DeferredDocument[]> {
+  private readDeferredDocuments(limit: number): Promise<readonly DeferredDocument[]> {
     return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
   private async recordAll(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
-      const page = await this.read(EVENTS_PER_READ);
+      const page = await this.readDeferredDocuments(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
       for (const some of groupForWrites(page)) {
         if (ending.aborted) return;
         const began = performance.now();
-        await this.record(some);
+        await this.recordDeliveries(some);
         await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
-        await pause(Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)), ending);
+        await pauseFor(Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)), ending);
       }
     }
   }
 
-  private async record(some: readonly DeferredDocument[]): Promise<void> {
+  private async recordDeliveries(some: readonly DeferredDocument[]): Promise<void> {
     const { endpoints, insertion, owner } = this.dependencies;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // The deliveries may not be new: this job may have recorded some of them before a crash.
     const deliveries = { matches: some.flatMap((deferred) => toMatches(deferred, live)), areNew: false };
-    await insertion.insert(deliveries.matches);
-    await owner.handOver(deliveries);
+    await insertion.insertDeliveries(deliveries.matches);
+    await owner.handOverDeliveries(deliveries);
     // Discard the recorded deliveries of endpoints that were deleted in the meantime.
-    await owner.notify(ids.filter((id) => !live.has(id)));
+    await owner.notifyOwningProcesses(ids.filter((id) => !live.has(id)));
   }
 }
 

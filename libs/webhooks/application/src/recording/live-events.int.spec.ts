@@ -5,7 +5,7 @@ import { eventually } from '@tracking/testing';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
-import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -18,16 +18,16 @@ let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  webhooks = await stage.start();
+  webhooks = await stage.startWebhooks();
 });
 afterEach(() => stage.close());
 
-const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
+const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
 /** Ids of the events recorded for the endpoint once everything is consumed. */
 async function recorded(endpoint_id: string): Promise<readonly string[]> {
   await stage.waitUntilConsumed();
-  return (await stage.deliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
+  return (await stage.listDeliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
 }
 const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
   eventually(async () => expect(await recorded(endpoint_id)).toEqual(idsOf(events)));
@@ -38,7 +38,7 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.clockOffset += step;
     const after = stage.addEvent();
-    await stage.publish(before, after);
+    await stage.publishEvents(before, after);
     await expectRecorded(id, after);
   });
 
@@ -46,13 +46,13 @@ describe('an event is live for an endpoint by its log position', () => {
     await webhooks.stop();
     const process = new KillableProcess();
     process.clockOffset = ahead;
-    webhooks = await stage.start({}, process);
+    webhooks = await stage.startWebhooks({}, process);
     const before = stage.addEvent();
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const after = stage.addEvent();
     await webhooks.endpoints.disable(on(id));
     const later = stage.addEvent();
-    await stage.publish(before, after, later);
+    await stage.publishEvents(before, after, later);
     await expectRecorded(id, after);
   });
 
@@ -63,7 +63,7 @@ describe('an event is live for an endpoint by its log position', () => {
     await webhooks.endpoints.enable(on(id));
     stage.clockOffset -= 60_000;
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await expectRecorded(id, event);
   });
 
@@ -71,7 +71,7 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     // Only answers, and consumes nothing.
-    webhooks = await stage.start({}, new KillableProcess(), stage.receivers, true);
+    webhooks = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -83,10 +83,10 @@ describe('an event is live for an endpoint by its log position', () => {
       live.push(during);
       all.push(during, meanwhile);
     }
-    await stage.publish(...all);
+    await stage.publishEvents(...all);
     stage.clockOffset += 86_400_000;
     await webhooks.stop();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     await expectRecorded(id, ...live);
   });
 
@@ -95,7 +95,7 @@ describe('an event is live for an endpoint by its log position', () => {
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     stage.clockOffset -= 500;
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await expectRecorded(id, event);
   });
 
@@ -104,10 +104,10 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.clockOffset += 10;
     const after = stage.addEvent();
-    await stage.publish(after);
+    await stage.publishEvents(after);
     // Its publication had failed until now; then the broker lost its topic, and everything is published again.
-    await stage.publish(before);
-    await stage.publish(before, after);
+    await stage.publishEvents(before);
+    await stage.publishEvents(before, after);
     await expectRecorded(id, after);
   });
 
@@ -115,12 +115,12 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(410));
     const first = stage.addEvent();
-    await stage.publish(first);
+    await stage.publishEvents(first);
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
     stage.clockOffset -= 3_600_000;
-    await stage.publish(stage.addEvent());
+    await stage.publishEvents(stage.addEvent());
     await expectRecorded(id, first);
   });
 });
@@ -140,7 +140,7 @@ describe("while the log's head cannot be read", () => {
     stage.logIsAway = false;
     await webhooks.endpoints.enable(on(id));
     const after = stage.addEvent();
-    await stage.publish(before, meanwhile, after);
+    await stage.publishEvents(before, meanwhile, after);
     await expectRecorded(id, before, after);
   });
 
@@ -156,24 +156,24 @@ describe("while the log's head cannot be read", () => {
     stage.receivers.respondWith(URL_A, () => createAnswer(410));
     stage.logIsAway = true;
     const events = [stage.addEvent(), stage.addEvent()];
-    await stage.publish(...events);
+    await stage.publishEvents(...events);
     await expectRecorded(id, ...events);
-    const dead = () => stage.deliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
+    const dead = () => stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
     await eventually(async () => expect(await dead()).toHaveLength(1));
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
     stage.logIsAway = false;
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
-    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
-    const statuses = (await stage.deliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
+    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    const statuses = (await stage.listDeliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
     expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
   });
 });
 
 test('a message without a position is parked', async () => {
   const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-  await stage.send(stage.message(stage.addEvent(), { position: undefined }));
+  await stage.sendMessages(stage.createMessage(stage.addEvent(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
     expect(items).toEqual([expect.objectContaining({ error: 'the message has no position header' })]);
@@ -184,17 +184,17 @@ test('a message without a position is parked', async () => {
 test('an endpoint whose stored period has no places receives all events and does not stop other recording', async () => {
   const { id: faulty } = await stage.createEnabledEndpoint(webhooks, URL_A);
   const { id: sound } = await stage.createEnabledEndpoint(webhooks, URL_B);
-  const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
+  const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
   const stored = await documents.get(faulty);
   const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
   await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);
   const event = stage.addEvent();
-  await stage.publish(event);
+  await stage.publishEvents(event);
   await expectRecorded(sound, event);
   await expectRecorded(faulty, event);
   await webhooks.endpoints.disable(on(faulty));
   const later = stage.addEvent();
-  await stage.publish(later);
+  await stage.publishEvents(later);
   await expectRecorded(sound, event, later);
   await expectRecorded(faulty, event);
 });

@@ -23,7 +23,7 @@ import {
 import type { LogPosition, RequestOrigin } from '@tracking/webhooks-domain';
 import type { ParkedMessage } from '../operation-types.ts';
 import { PARKED_TOPIC } from '../settings.ts';
-import { traceFields } from '../tracing.ts';
+import { toTraceLogFields } from '../tracing.ts';
 import { type ParkedMessages, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
 export interface ParkedDocument extends Document, ReceivedMessage {
@@ -31,7 +31,7 @@ export interface ParkedDocument extends Document, ReceivedMessage {
   readonly parked_at: Timestamp;
 }
 
-export const PARKED_MESSAGES: CollectionSpec = {
+export const PARKED_MESSAGES_COLLECTION: CollectionSpec = {
   name: 'webhook_parked_messages',
   indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
 };
@@ -57,14 +57,14 @@ export class ParkingLot {
   }
 
   /** Parks a message. The message's position in the topic is the key, so a message received again is parked once. */
-  async park(message: ReceivedMessage, reason: string): Promise<void> {
+  async parkMessage(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
     if ((await this.dependencies.documents.get(id)) !== undefined) return;
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
     // Publish before storing: after an interruption, the topic receives the message twice rather than never.
-    await this.publish({ key: key || id, value, headers: { ...headers, ...source } });
+    await this.publishParkedMessage({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.dependencies.clock().toISOString();
     if (
       !(await this.dependencies.documents.insert({
@@ -82,7 +82,7 @@ export class ParkingLot {
       return;
     this.parked.add();
     this.dependencies.logger.error(
-      { topic, partition, offset, ...eventLogFields(message), reason: error },
+      { topic, partition, offset, ...toEventLogFields(message), reason: error },
       'webhooks: a message was parked',
     );
   }
@@ -90,27 +90,27 @@ export class ParkingLot {
   /**
    * Publishes a parked message. With its extra headers the message may exceed the broker's limit; it is still listed.
    */
-  private async publish(message: Message): Promise<void> {
+  private async publishParkedMessage(message: Message): Promise<void> {
     try {
       await this.dependencies.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
-      const about = { ...eventLogFields(message), reason: error.message };
+      const about = { ...toEventLogFields(message), reason: error.message };
       this.dependencies.logger.warn(about, 'webhooks: the topic of parked messages refused a message');
     }
   }
 
-  async get(id: string): Promise<ParkedDocument> {
+  async getParked(id: string): Promise<ParkedDocument> {
     const found = await this.dependencies.documents.get(id);
     if (found === undefined) throw parkedMessageNotFoundError();
     return found;
   }
 
-  async remove(id: string): Promise<void> {
+  async removeParked(id: string): Promise<void> {
     await this.dependencies.documents.delete(id);
   }
 
-  async list({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
+  async listParked({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
     const found = await this.dependencies.documents.find({
       filter: {},
       sort: { fields: ['parked_at', 'id'] },
@@ -124,10 +124,10 @@ export class ParkingLot {
 }
 
 /** Log fields of the event that a message's headers identify. */
-function eventLogFields({ headers }: Message): object {
+function toEventLogFields({ headers }: Message): object {
   const { [EVENT_HEADERS.id]: event } = headers;
   const origin = parseOrigin(headers);
-  return event === undefined ? {} : { event, ...traceFields({ event_id: event, origin }) };
+  return event === undefined ? {} : { event, ...toTraceLogFields({ event_id: event, origin }) };
 }
 
 /** Use cases of parked messages. */
@@ -140,18 +140,18 @@ export class ParkedMessageUseCases implements ParkedMessages {
   ) {}
 
   list(request: PageRequest): Promise<ItemPage<ParkedMessage>> {
-    return this.parking.list(request);
+    return this.parking.listParked(request);
   }
 
   async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
-    const message = await this.parking.get(id);
+    const message = await this.parking.getParked(id);
     try {
       parseMessage(message, this.versions);
     } catch {
       return { recorded: false };
     }
     await this.recorder.consume([message]);
-    await this.parking.remove(id);
+    await this.parking.removeParked(id);
     return { recorded: true };
   }
 }
@@ -173,7 +173,7 @@ export function parseMessage(
   versions: PayloadVersions,
 ): ConsumedEvent {
   const event = parseEvent(value);
-  if (versions.findVersion(event.api_version) === undefined)
+  if (versions.findApiVersion(event.api_version) === undefined)
     throw new Error('api_version of the event is unknown to this process');
   requireOlderVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';

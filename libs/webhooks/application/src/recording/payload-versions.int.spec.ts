@@ -8,7 +8,7 @@ import {
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { createAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 const [OLD, NEW] = ['2026-11-01', '2027-03-01'] as readonly string[] as [ApiVersion, ApiVersion];
 const OLD_URL = 'https://old.example.com/hook';
@@ -34,17 +34,18 @@ const two = new PayloadVersions([
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   stage.versions = two;
-  webhooks = await stage.start();
+  webhooks = await stage.startWebhooks();
 });
 afterEach(() => stage.close());
 
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
   stage.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
-const bodiesAt = (url: string) => stage.receivers.deliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
+const bodiesAt = (url: string) =>
+  stage.receivers.listDeliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
-    expect(stage.receivers.deliveriesAt(url)).toHaveLength(count);
+    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(count);
     return bodiesAt(url)[count - 1];
   });
 const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
@@ -56,13 +57,17 @@ describe('with a second version of the payload', () => {
     const newest = await stage.createEnabledEndpoint(webhooks, NEW_URL);
     expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
     const event = newEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     expect([await received(OLD_URL, 1), await received(NEW_URL, 1)]).toEqual([
       { ...event, ...inOld },
       { ...event, ...inNew },
     ]);
     await expect(
-      webhooks.endpoints.change({ ...stage.command(), endpoint_id: pinned.id, fields: { api_version: '2020-01-01' } }),
+      webhooks.endpoints.change({
+        ...stage.createCommand(),
+        endpoint_id: pinned.id,
+        fields: { api_version: '2020-01-01' },
+      }),
     ).rejects.toMatchObject({
       details: [{ param: 'api_version', message: expect.stringContaining(`${OLD}, ${NEW}`) }],
     });
@@ -72,35 +77,35 @@ describe('with a second version of the payload', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     stage.receivers.respondWith(OLD_URL, () => createAnswer(500));
     const before = newEvent();
-    await stage.publish(before);
+    await stage.publishEvents(before);
     await received(OLD_URL, 1);
     stage.receivers.respondWith(OLD_URL, (request) => stage.receivers.answerOk(request));
     const changed = await webhooks.endpoints.change({
-      ...stage.command(),
+      ...stage.createCommand(),
       endpoint_id: id,
       fields: { api_version: NEW },
     });
     expect(changed).toMatchObject({ api_version: NEW, status: 'enabled' });
     const delivery = await eventually(async () => {
-      const found = await stage.delivery(webhooks, id, before.id);
+      const found = await stage.getDelivery(webhooks, id, before.id);
       expect(found.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: delivery.id });
+    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery.id });
     await received(OLD_URL, 2);
-    const [first, again] = stage.receivers.deliveriesAt(OLD_URL);
+    const [first, again] = stage.receivers.listDeliveriesAt(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
-    await stage.publish(after);
+    await stage.publishEvents(after);
     expect(await received(OLD_URL, 3)).toEqual({ ...after, ...inNew });
   });
 
   test('sandbox events and missed events of a replay are sent in the endpoint’s version', async () => {
     const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
     const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    await webhooks.endpoints.test({ ...stage.command(), endpoint_id: id, type: 'shipment.created' });
+    await webhooks.endpoints.test({ ...stage.createCommand(), endpoint_id: id, type: 'shipment.created' });
     expect(await received(OLD_URL, 1)).toMatchObject({ api_version: OLD, sandbox: true });
-    await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
+    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
     expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
   });
 
@@ -111,10 +116,10 @@ describe('with a second version of the payload', () => {
       { name: NEW },
     ]);
     await webhooks.stop();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     const broken = newEvent({ data: { shipment_id: 'shp_1' } });
-    await stage.publish(broken, newEvent());
+    await stage.publishEvents(broken, newEvent());
     expect(await received(OLD_URL, 1)).toMatchObject(inOld);
     await stage.waitUntilConsumed();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
@@ -123,7 +128,7 @@ describe('with a second version of the payload', () => {
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await webhooks.stop();
     stage.versions = two;
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
     expect(await received(OLD_URL, 2)).toMatchObject({ id: broken.id, data: { shipment_id: 'shp_1' } });
   });
@@ -131,10 +136,10 @@ describe('with a second version of the payload', () => {
   test('an event of a newer publisher is parked where its version is unknown, and recorded where it is known', async () => {
     await webhooks.stop();
     stage.versions = PAYLOAD_VERSIONS;
-    const behind = await stage.start();
+    const behind = await stage.startWebhooks();
     await stage.createEnabledEndpoint(behind, OLD_URL);
     const event = newEvent();
-    await stage.publish(event, stage.addEvent());
+    await stage.publishEvents(event, stage.addEvent());
     await received(OLD_URL, 1);
     await stage.waitUntilConsumed();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
@@ -142,9 +147,11 @@ describe('with a second version of the payload', () => {
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await behind.stop();
     stage.versions = two;
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
     expect(await received(OLD_URL, 2)).toEqual({ ...event, ...inOld });
-    expect((await stage.deliveries(webhooks, { event_id: event.id }, SCOPE))[0]?.attempts_count).toBeLessThanOrEqual(1);
+    expect(
+      (await stage.listDeliveries(webhooks, { event_id: event.id }, SAMPLE_SCOPE))[0]?.attempts_count,
+    ).toBeLessThanOrEqual(1);
   });
 });

@@ -4,7 +4,7 @@ import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 
 describe('recording', () => {
@@ -18,12 +18,14 @@ describe('recording', () => {
 
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
   });
   afterEach(() => stage.close());
 
   const succeeded = (count: number) =>
-    eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count));
+    eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count),
+    );
   const raw = (value: string) =>
     stage.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
 
@@ -32,12 +34,22 @@ describe('recording', () => {
       await stage.createEnabledEndpoint(webhooks, URL_A);
       await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
       await stage.createEnabledEndpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
-      await stage.createEnabledEndpoint(webhooks, 'https://d.example.com/', {}, { ...SCOPE, workspace_id: 'wsp_two' });
-      await stage.createEnabledEndpoint(webhooks, 'https://e.example.com/', {}, { ...SCOPE, environment: 'test' });
+      await stage.createEnabledEndpoint(
+        webhooks,
+        'https://d.example.com/',
+        {},
+        { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' },
+      );
+      await stage.createEnabledEndpoint(
+        webhooks,
+        'https://e.example.com/',
+        {},
+        { ...SAMPLE_SCOPE, environment: 'test' },
+      );
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       await succeeded(2);
-      const [a, b] = [stage.receivers.deliveriesAt(URL_A), stage.receivers.deliveriesAt(URL_B)];
+      const [a, b] = [stage.receivers.listDeliveriesAt(URL_A), stage.receivers.listDeliveriesAt(URL_B)];
       expect([a.length, b.length]).toEqual([1, 1]);
       expect(a[0]?.body).toBe(b[0]?.body);
       expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
@@ -47,74 +59,77 @@ describe('recording', () => {
     test('the same event makes no second delivery, in the same batch or later', async () => {
       await stage.createEnabledEndpoint(webhooks, URL_A);
       const events = Array.from({ length: 20 }, () => stage.addEvent());
-      await stage.publish(...events, ...events);
+      await stage.publishEvents(...events, ...events);
       await succeeded(20);
-      await stage.publish(...events);
+      await stage.publishEvents(...events);
       await stage.waitUntilConsumed();
       await succeeded(20);
-      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20);
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
       await stage.createEnabledEndpoint(webhooks, URL_A);
       const events = Array.from({ length: 20 }, () => stage.addEvent());
-      await stage.publish(...events);
+      await stage.publishEvents(...events);
       await succeeded(20);
       await webhooks.stop();
-      webhooks = await stage.start();
-      await stage.publish(...events);
+      webhooks = await stage.startWebhooks();
+      await stage.publishEvents(...events);
       await stage.waitUntilConsumed();
       const last = stage.addEvent();
-      await stage.publish(last);
+      await stage.publishEvents(last);
       await succeeded(21);
-      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(21);
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
       const before = stage.addEvent();
       stage.clockOffset += 10;
       const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.publish(before, stage.addEvent());
+      await stage.publishEvents(before, stage.addEvent());
       await succeeded(1);
       await stage.waitUntilConsumed();
-      expect(await stage.deliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
+      expect(await stage.listDeliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
     });
 
     test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
       const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...stage.command(), endpoint_id: id });
+      const on = () => ({ ...stage.createCommand(), endpoint_id: id });
       const during = stage.addEvent();
       stage.clockOffset += 10;
       await webhooks.endpoints.disable(on());
       stage.clockOffset += 10;
       const after = stage.addEvent();
-      await stage.publish(during, after);
+      await stage.publishEvents(during, after);
       await stage.waitUntilConsumed();
-      const recorded = await stage.deliveries(webhooks);
+      const recorded = await stage.listDeliveries(webhooks);
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
       const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...stage.command(), endpoint_id: id });
+      const on = () => ({ ...stage.createCommand(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       await stage.waitUntilConsumed();
-      expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+      expect(await stage.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.deliveriesAt(URL_A)).toEqual([]);
-      expect(stage.receivers.deliveriesAt(URL_B)).toHaveLength(1);
+      expect(stage.receivers.listDeliveriesAt(URL_A)).toEqual([]);
+      expect(stage.receivers.listDeliveriesAt(URL_B)).toHaveLength(1);
     });
 
     test('unknown event types are accepted', async () => {
       await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.publish(stage.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }), stage.addEvent());
+      await stage.publishEvents(
+        stage.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }),
+        stage.addEvent(),
+      );
       await succeeded(1);
       expect(await stage.readMessages(PARKED_TOPIC, 0)).toEqual([]);
       expect((await webhooks.parked.list({ limit: 10 })).items).toEqual([]);
@@ -127,12 +142,12 @@ describe('recording', () => {
       async (value) => {
         await stage.createEnabledEndpoint(webhooks, URL_A);
         await raw(value);
-        await stage.publish(stage.addEvent());
+        await stage.publishEvents(stage.addEvent());
         await succeeded(1);
         await stage.waitUntilConsumed();
         const [parked] = await stage.readMessages(PARKED_TOPIC, 1);
         expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
-        expect(webhooks.metrics.value('webhook_parked_messages_total')).toBe(1);
+        expect(webhooks.metrics.getValue('webhook_parked_messages_total')).toBe(1);
         const { items } = await webhooks.parked.list({ limit: 10 });
         expect(items).toMatchObject([
           { topic: SHIPMENT_EVENTS_TOPIC.name, key: 'k', error: expect.any(String) as string },
@@ -144,10 +159,10 @@ describe('recording', () => {
       await webhooks.stop();
       // Dies when the message is parked and its offset is not committed.
       const mortal = new KillableProcess(3);
-      await stage.start({}, mortal);
+      await stage.startWebhooks({}, mortal);
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
-      webhooks = await stage.start();
+      webhooks = await stage.startWebhooks();
       await stage.waitUntilConsumed();
       expect(await stage.readMessages(PARKED_TOPIC, 1)).toHaveLength(1);
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
@@ -155,13 +170,13 @@ describe('recording', () => {
 
     test('is parked even if the topic of parked messages refuses it', async () => {
       const process = new KillableProcess();
-      const { broker } = process;
-      process.broker = (inner) => ({
-        ...broker.call(process, inner),
+      const { wrapBroker } = process;
+      process.wrapBroker = (inner) => ({
+        ...wrapBroker.call(process, inner),
         publish: (topic) => Promise.reject(new MessageRefused(topic, 0, 'too large')),
       });
       await webhooks.stop();
-      webhooks = await stage.start({}, process);
+      webhooks = await stage.startWebhooks({}, process);
       await raw('no JSON');
       await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
       await stage.waitUntilConsumed();
@@ -187,24 +202,24 @@ describe('metrics of blocked webhooks', () => {
 
   test('include the number of waiting events, even if no process records', async () => {
     const idle = new KillableProcess();
-    const { broker } = idle;
+    const { wrapBroker } = idle;
     const goOn = Promise.withResolvers<void>();
-    idle.broker = (inner) => {
-      const own = broker.call(idle, inner);
+    idle.wrapBroker = (inner) => {
+      const own = wrapBroker.call(idle, inner);
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
-    const { metrics } = await stage.start({ lagPollMs: 5 }, idle);
-    await stage.publish(stage.addEvent(), stage.addEvent(), stage.addEvent());
-    await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(3), DEADLINE);
+    const { metrics } = await stage.startWebhooks({ lagPollMs: 5 }, idle);
+    await stage.publishEvents(stage.addEvent(), stage.addEvent(), stage.addEvent());
+    await eventually(() => expect(metrics.getValue('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();
-    await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(0), DEADLINE);
+    await eventually(() => expect(metrics.getValue('webhook_events_waiting')).toBe(0), DEADLINE);
   });
 
   test('include the number of failed retries', async () => {
     const flaky = new FlakyProcess();
-    const { metrics } = await stage.start({}, flaky);
+    const { metrics } = await stage.startWebhooks({}, flaky);
     flaky.down = true;
-    const tries = () => metrics.value('retries_total{what="checking for wake-ups"}');
+    const tries = () => metrics.getValue('retries_total{what="checking for wake-ups"}');
     await eventually(() => expect(tries()).toBeGreaterThan(2));
     flaky.down = false;
   });

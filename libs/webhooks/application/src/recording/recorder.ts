@@ -10,7 +10,7 @@ import type {
   ReceivedMessage,
 } from '@tracking/ports';
 import { type LogPosition, renderBody, receivesEvent } from '@tracking/webhooks-domain';
-import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
 import type { Scope } from '../operation-types.ts';
@@ -21,11 +21,12 @@ import {
   type PayloadDocument,
   type Payloads,
   awaitsAttempt,
-  payloadId,
+  createPayloadId,
   createDeliveryDocument,
+  toDeliveryShards,
 } from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/delivery-queries.ts';
-import { traceFields } from '../tracing.ts';
+import { toTraceLogFields } from '../tracing.ts';
 import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
 import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
 
@@ -65,9 +66,9 @@ interface RecorderDependencies {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: Pick<ShardOwner, 'isKeepingUp' | 'isFailing' | 'handOver' | 'notify'>;
+  readonly owner: Pick<ShardOwner, 'isKeepingUp' | 'isFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'>;
   readonly insertion: DeliveryInserter;
-  readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'defer'>;
+  readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'deferDeliveries'>;
   readonly parking: ParkingLot;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
@@ -97,23 +98,23 @@ export class Recorder {
    * event is parked.
    */
   readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    await this.record(await this.parseMessages(messages));
+    await this.recordEvents(await this.parseMessages(messages));
   };
 
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
    * owners.
    */
-  async record(events: readonly RecordableEvent[]): Promise<void> {
+  async recordEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
     const recording = await this.planRecording(await this.filterRetained(events));
-    if (recording.deferredPayloads.length > 0) await payloads.store(recording.deferredPayloads);
+    if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
-    await Promise.all([deferred.defer(recording.deferred), this.storeAll(recording.batches)]);
+    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeAll(recording.batches)]);
     this.deferred.add(recording.deferred.length);
     // Notify the owners: the process that recorded these deliveries may have ended before it handed them over.
-    await owner.notify(recording.recordedBefore);
+    await owner.notifyOwningProcesses(recording.recordedBefore);
   }
 
   /**
@@ -126,14 +127,19 @@ export class Recorder {
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
-    const known = await this.dependencies.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
+    const known = await this.dependencies.deliveries.getMany(
+      doubtful.map(({ delivery }) => delivery.id),
+      toDeliveryShards(...doubtful.map(({ delivery }) => delivery)),
+    );
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
     const { first = [], rest = [], deferred = [] } = await this.groupByUrgency(fresh);
     this.recordedLate.add(rest.length);
     return {
-      batches: [...createBatches([...chunks(first), ...chunks(rest)], payloads, doubtful.length === 0)],
+      batches: [
+        ...createBatches([...splitIntoWrites(first), ...splitIntoWrites(rest)], payloads, doubtful.length === 0),
+      ],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id))],
@@ -156,9 +162,9 @@ export class Recorder {
   private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {
     const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
-      await Promise.all([payloads.store(batch.payloads), insertion.insert(batch.matches)]);
+      await Promise.all([payloads.storePayloads(batch.payloads), insertion.insertDeliveries(batch.matches)]);
       for (const { id, body } of batch.payloads) payloads.addToCache(id, body);
-      await owner.handOver(batch);
+      await owner.handOverDeliveries(batch);
     }
   }
 
@@ -169,7 +175,7 @@ export class Recorder {
         const event = parseMessage(message, this.dependencies.versions);
         events.set(event.id, event);
       } catch (error) {
-        await this.dependencies.parking.park(message, (error as Error).message);
+        await this.dependencies.parking.parkMessage(message, (error as Error).message);
       }
     }
     return [...events.values()];
@@ -177,13 +183,13 @@ export class Recorder {
 
   /** Returns the events that are not older than the retention watermark. */
   private async filterRetained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
-    const before = await this.dependencies.watermark.read();
+    const before = await this.dependencies.watermark.readWatermark();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
     );
     const [first] = tooOld;
     if (first !== undefined) {
-      const trace = traceFields({ ...first, event_id: first.id });
+      const trace = toTraceLogFields({ ...first, event_id: first.id });
       const about = { events: tooOld.length, before, first: first.id, ...trace };
       this.dependencies.logger.warn(about, 'webhooks: events from before the retention watermark were not recorded');
     }
@@ -197,12 +203,12 @@ export class Recorder {
     const at = clock().toISOString();
     for (const event of events) {
       const about = toEventFields(event);
-      for (const endpoint of endpoints.get(scopeKey(event)) ?? []) {
+      for (const endpoint of endpoints.get(createScopeKey(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !receivesEvent(endpoint, event)) continue;
-        const version = versions.selectVersion(event, endpoint.api_version);
-        const id = payloadId(event.id, version);
+        const format = selectPayloadFormat(event, endpoint, versions);
+        const id = createPayloadId(event.id, format);
         if (!payloads.has(id)) {
-          payloads.set(id, { id, body: renderBody(event, version, false, versions), created_at: at });
+          payloads.set(id, { id, body: renderBody(event, format, false, versions), created_at: at });
         }
         matches.push({ endpoint, delivery: createDeliveryDocument(about, endpoint.id, id, at) });
       }
@@ -211,7 +217,7 @@ export class Recorder {
   }
 
   private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
-    const scopes = new Map<string, Scope>(events.map((event) => [scopeKey(event), event]));
+    const scopes = new Map<string, Scope>(events.map((event) => [createScopeKey(event), event]));
     const found = [...scopes].map(
       async ([key, scope]) => [key, await this.dependencies.endpoints.listAll(scope)] as const,
     );
@@ -235,11 +241,11 @@ function* createBatches(
   }
 }
 
-function* chunks<T>(all: readonly T[]): Iterable<readonly T[]> {
+function* splitIntoWrites<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += DELIVERIES_PER_WRITE) yield all.slice(at, at + DELIVERIES_PER_WRITE);
 }
 
-function scopeKey({ workspace_id, environment }: Scope): string {
+function createScopeKey({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 
@@ -266,16 +272,16 @@ export class ConsumerLag {
     this.gauge = metrics.gauge('webhook_events_waiting', 'Published events that no process has recorded yet');
   }
 
-  start(): void {
-    this.measure();
-    this.timer = setInterval(() => this.measure(), this.everyMs).unref();
+  startMeasuring(): void {
+    this.measureLag();
+    this.timer = setInterval(() => this.measureLag(), this.everyMs).unref();
   }
 
-  stop(): void {
+  stopMeasuring(): void {
     clearInterval(this.timer);
   }
 
-  private measure(): void {
+  private measureLag(): void {
     this.measuring ??= this.broker
       .lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP)
       .then((count) => this.gauge.set(count))

@@ -1,5 +1,12 @@
-import { type Clock, type Collection, type Leases, type Logger, type Metrics, retryCounter } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import {
+  type Clock,
+  type Collection,
+  type LeaseSource,
+  type Logger,
+  type Metrics,
+  createRetryCounter,
+} from '@tracking/ports';
+import { DutyCycle, type DutyCycleOptions, LeaderElectedJob } from '@tracking/resilience';
 import { markDiscarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -23,7 +30,7 @@ interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
   readonly recounts: RecountRequests;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly clock: Clock;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -42,35 +49,35 @@ export class DeadLetterDiscarder {
       leases,
       lease: 'webhooks-discards',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'discarding dead letters',
       intervalMs: POLL_INTERVAL_MS,
-      round: (ending) => this.round(ending),
+      round: (ending) => this.runRound(ending),
     });
   }
 
-  private async round(ending: AbortSignal): Promise<void> {
+  private async runRound(ending: AbortSignal): Promise<void> {
     for (;;) {
       const running = await this.dependencies.store.listDiscards(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
-        await this.pace.run(() => this.advance(replay), ending);
+        await this.pace.runThenRest(() => this.advanceJob(replay), ending);
       }
     }
   }
 
-  private async advance(replay: ReplayDocument): Promise<void> {
+  private async advanceJob(replay: ReplayDocument): Promise<void> {
     const taken = replay.under_way.length > 0 ? replay : await this.takePage(replay);
-    if (taken !== undefined && taken.under_way.length > 0) await this.discard(taken);
+    if (taken !== undefined && taken.under_way.length > 0) await this.discardPageOf(taken);
   }
 
   /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
   private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.dependencies;
-    const endpoint = await endpoints.get(replay.endpoint_id);
+    const endpoint = await endpoints.getEndpoint(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
-    const { found, cursor, ended } = await new ReplaySource(replay, this.dependencies).next(
+    const { found, cursor, ended } = await new ReplaySource(replay, this.dependencies).readNextItems(
       endpoint,
       DEAD_LETTERS_PER_TURN,
     );
@@ -83,11 +90,11 @@ export class DeadLetterDiscarder {
     });
   }
 
-  private async discard(taken: ReplayDocument): Promise<void> {
+  private async discardPageOf(taken: ReplayDocument): Promise<void> {
     const { store, queries, deliveries, recounts, clock } = this.dependencies;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
-      const now = await queries.findByIds(ids);
+      const now = await queries.findByIds(taken, ids);
       const dead = now.filter(({ status }) => status === 'dead_lettered');
       if (dead.length === 0) {
         const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id).length;
@@ -112,14 +119,16 @@ const ENDPOINTS_PER_READ = 100;
 /** Largest share of time that discarding the backlogs of deleted endpoints may use. */
 const MAX_BACKLOG_SHARE = 0.2;
 
-interface BacklogDiscarderDependencies {
+export interface BacklogDiscarderDependencies {
   readonly endpoints: EndpointStore;
   readonly queues: DeliveryQueues;
   readonly replays: ReplayStore;
   readonly clock: Clock;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Clock and rests of the pacing. */
+  readonly pacing?: Pick<DutyCycleOptions, 'elapsed' | 'rest'>;
 }
 
 /**
@@ -128,36 +137,37 @@ interface BacklogDiscarderDependencies {
  */
 export class BacklogDiscarder {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_BACKLOG_SHARE });
+  private readonly pace: DutyCycle;
 
   constructor(private readonly dependencies: BacklogDiscarderDependencies) {
-    const { leases, logger, metrics } = dependencies;
+    const { leases, logger, metrics, pacing } = dependencies;
+    this.pace = new DutyCycle({ share: MAX_BACKLOG_SHARE, ...pacing });
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-backlogs',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'discarding the backlog of a deleted endpoint',
       intervalMs: POLL_INTERVAL_MS,
-      round: (ending) => this.round(ending),
+      round: (ending) => this.runBacklogRound(ending),
     });
   }
 
   /**
    * Requests that all pending deliveries of a deleted endpoint are discarded. The request is stored when this resolves.
    */
-  async request(endpointId: string): Promise<void> {
+  async requestDiscard(endpointId: string): Promise<void> {
     await this.dependencies.endpoints.markBacklog(endpointId);
     this.job.wake();
   }
 
-  private async round(ending: AbortSignal): Promise<void> {
+  private async runBacklogRound(ending: AbortSignal): Promise<void> {
     for (;;) {
       const deleted = await this.dependencies.endpoints.findWithBacklog(ENDPOINTS_PER_READ);
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
-        await this.pace.run(() => this.discardPage(endpoint), ending);
+        await this.pace.runThenRest(() => this.discardPage(endpoint), ending);
       }
     }
   }
@@ -166,7 +176,7 @@ export class BacklogDiscarder {
     const { endpoints, queues, replays, clock } = this.dependencies;
     const at = clock().toISOString();
     await replays.cancelRunning(endpoint.id, at);
-    const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);
+    const found = await queues.discardPending(endpoint, at, DELIVERIES_PER_WRITE);
     // Keep a backlog mark that was set after the endpoint was read.
     if (found === 0) await endpoints.clearBacklog(endpoint);
   }

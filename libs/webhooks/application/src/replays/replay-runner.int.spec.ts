@@ -3,9 +3,9 @@ import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookReplay } from '../index.ts';
-import { PAYLOADS, type PayloadDocument } from '../store/delivery-document.ts';
+import { PAYLOADS_COLLECTION, type PayloadDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 /** A delivery that fails once becomes a dead letter. */
@@ -16,22 +16,22 @@ describe('a replay', () => {
   let webhooks: RunningWebhooks;
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
   });
   afterEach(() => stage.close());
 
   const create = (endpoint_id: string, filter = {}) =>
-    webhooks.replays.create({ ...stage.command(), endpoint_id, filter });
+    webhooks.replays.create({ ...stage.createCommand(), endpoint_id, filter });
   const ended = (id: string, api = webhooks, deadlineMs = 20_000): Promise<WebhookReplay> =>
     eventually(
       async () => {
-        const replay = await api.replays.get({ ...SCOPE, replay_id: id });
+        const replay = await api.replays.get({ ...SAMPLE_SCOPE, replay_id: id });
         expect(replay.status).toBe('completed');
         return replay;
       },
       { deadlineMs },
     );
-  const sent = () => stage.receivers.deliveriesAt(URL_A).map(({ headers }) => String(headers['service-event-id']));
+  const sent = () => stage.receivers.listDeliveriesAt(URL_A).map(({ headers }) => String(headers['service-event-id']));
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(stage.now()) - 60_000;
@@ -42,7 +42,7 @@ describe('a replay', () => {
     const missed = events(120);
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const live = stage.addEvent();
-    await stage.publish(live);
+    await stage.publishEvents(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     const { id } = await create(endpoint.id);
     expect(await ended(id)).toMatchObject({ matched: 120, done: 120, failed: 0 });
@@ -52,36 +52,36 @@ describe('a replay', () => {
   it('sends missed events with the body that others received, even if it would be rendered differently today', async () => {
     const other = await stage.createEnabledEndpoint(webhooks, 'https://b.example.com/hooks');
     const event = stage.addEvent();
-    await stage.publish(event);
+    await stage.publishEvents(event);
     await eventually(async () =>
-      expect(await stage.delivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
+      expect(await stage.getDelivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
     await webhooks.stop();
-    const stored = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+    const stored = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
     const [payload] = await stored.find({ filter: {}, limit: 1 });
     if (payload === undefined) throw new Error('no body is stored');
     const body = JSON.stringify({ ...(JSON.parse(payload.body) as object), made: 'by an earlier version' });
     await stored.upsert({ ...payload, body });
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     await ended((await create(endpoint.id)).id);
-    expect(stage.receivers.deliveriesAt(URL_A).map((request) => request.body)).toEqual([body]);
+    expect(stage.receivers.listDeliveriesAt(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, () => createAnswer(410));
     const gone = stage.addEvent();
-    await stage.publish(gone);
+    await stage.publishEvents(gone);
     await eventually(async () => {
-      const { status } = await webhooks.endpoints.get({ ...SCOPE, endpoint_id: endpoint.id });
+      const { status } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
     });
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: endpoint.id });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     expect(await ended(id)).toMatchObject({ matched: 1, done: 0, failed: 1 });
-    expect(await stage.delivery(webhooks, endpoint.id, gone.id)).toMatchObject({ status: 'retrying' });
+    expect(await stage.getDelivery(webhooks, endpoint.id, gone.id)).toMatchObject({ status: 'retrying' });
   });
 
   it('sends dead letters of events dated in the future, after the clock was set back', async () => {
@@ -98,12 +98,12 @@ describe('a replay', () => {
     let answered = 0;
     stage.receivers.respondWith(URL_A, (request) => {
       answered += 1;
-      if (answered === 70) webhooks.process.kill();
+      if (answered === 70) webhooks.process.killProcess();
       return stage.receivers.answerOk(request);
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(answered).toBeGreaterThanOrEqual(70));
-    const other = await stage.start();
+    const other = await stage.startWebhooks();
     expect(await ended(id, other)).toMatchObject({ matched: 200, done: 200, failed: 0 });
     expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
   });
@@ -113,17 +113,17 @@ describe('a replay', () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL_A, async (request) => {
-      if (stage.receivers.deliveriesAt(URL_A).length > 20) await go;
+      if (stage.receivers.listDeliveriesAt(URL_A).length > 20) await go;
       return stage.receivers.answerOk(request);
     });
     const { id: replay_id } = await create(endpoint.id);
     await eventually(() => expect(sent().length).toBe(21));
-    const canceled = await webhooks.replays.cancel({ ...stage.command(), replay_id });
+    const canceled = await webhooks.replays.cancel({ ...stage.createCommand(), replay_id });
     expect(canceled).toMatchObject({ status: 'canceled' });
     expect(canceled.matched).toBeLessThan(60);
     resolve();
     await eventually(() => expect(sent().length).toBe(canceled.matched));
-    await webhooks.replays.resume({ ...stage.command(), replay_id });
+    await webhooks.replays.resume({ ...stage.createCommand(), replay_id });
     expect(await ended(replay_id)).toMatchObject({ matched: 200, done: 200 });
     expect(sent().toSorted()).toEqual(missed.map((event) => event.id).toSorted());
   });
@@ -141,9 +141,9 @@ describe('a replay', () => {
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
     events(100);
     const { id: replay_id } = await create(endpoint.id);
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: endpoint.id });
     await eventually(async () => {
-      const { status } = await webhooks.replays.get({ ...SCOPE, replay_id });
+      const { status } = await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id });
       expect(status).toBe('canceled');
     });
   });
@@ -157,7 +157,7 @@ describe('a replay', () => {
       return stage.addEvent({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
     });
     for (const [n, event] of all.entries()) if (n % 3 === 0) recorded.add(event.id);
-    await stage.publish(...all.filter(({ id }) => recorded.has(id)));
+    await stage.publishEvents(...all.filter(({ id }) => recorded.has(id)));
     await eventually(() => expect(new Set(sent())).toEqual(recorded), { deadlineMs: 20_000 });
     const { id } = await create(endpoint.id);
     expect(await ended(id)).toMatchObject({ matched: 800, done: 800, failed: 0 });
@@ -181,7 +181,7 @@ describe('a replay', () => {
     expect(until).toBe(created_at);
     const later = stage.addEvent();
     await eventually(() => expect(stage.lines).toContainEqual(expect.objectContaining({ level: 'warn' })));
-    expect((await webhooks.replays.get({ ...SCOPE, replay_id: id })).status).toBe('running');
+    expect((await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id: id })).status).toBe('running');
     stage.eventLog.shown = Infinity;
     expect(await ended(id)).toMatchObject({ matched: 1, done: 1 });
     expect(sent()).toEqual([acknowledged.id]);
@@ -192,12 +192,12 @@ describe('a replay', () => {
 
   it('skips deliveries that a person discarded since they were found', async () => {
     await webhooks.stop();
-    webhooks = await stage.start(NO_WINDOW);
+    webhooks = await stage.startWebhooks(NO_WINDOW);
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
-    await stage.publish(...events(20));
+    await stage.publishEvents(...events(20));
     const dead = await eventually(async () => {
-      const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
+      const found = await stage.listDeliveries(webhooks, { statuses: ['dead_lettered'] });
       expect(found).toHaveLength(20);
       return found;
     });
@@ -210,7 +210,7 @@ describe('a replay', () => {
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     await eventually(() => expect(sent().length).toBe(before + 1));
     const given = dead[0];
-    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: given?.id ?? '' });
+    await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: given?.id ?? '' });
     resolve();
     expect(await ended(id)).toMatchObject({ matched: 19, done: 19, failed: 0 });
     expect(sent().slice(before)).not.toContain(given?.event_id);
@@ -219,12 +219,12 @@ describe('a replay', () => {
   it('counts each delivery once if writes fail before or after taking effect', async () => {
     await webhooks.stop();
     const process = new FlakyProcess();
-    webhooks = await stage.start({}, process);
-    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
+    webhooks = await stage.startWebhooks({}, process);
+    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
     const missed = events(60);
     const endpoint = await stage.createEnabledEndpoint(api, URL_A, { max_concurrency: 2 });
     process.flaky = true;
-    const { id } = await api.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
+    const { id } = await api.replays.create({ ...stage.createCommand(), endpoint_id: endpoint.id, filter: {} });
     expect(await ended(id, api, 30_000)).toMatchObject({ matched: 60, done: 60, failed: 0 });
     process.flaky = false;
     expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
@@ -233,15 +233,15 @@ describe('a replay', () => {
   it('is reported to its owner when another one is requested', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const live = stage.addEvent();
-    await stage.publish(live);
+    await stage.publishEvents(live);
     // Nothing else makes its owner read it.
     await eventually(() => expect(sent()).toEqual([live.id]));
     events(1);
     // Dies when the replay is stored.
-    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
-    void mortal.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
+    const mortal = await stage.startWebhooks({}, new KillableProcess(2, true), stage.receivers, true);
+    void mortal.replays.create({ ...stage.createCommand(), endpoint_id: endpoint.id, filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
-    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
+    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
     expect(await ended(id)).toMatchObject({ done: 1 });
   });
@@ -252,15 +252,15 @@ describe('a replay', () => {
   ])('is reported to its owner when dead letters are requested, %s', async (_which, filterOf) => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const live = stage.addEvent();
-    await stage.publish(live);
+    await stage.publishEvents(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     await storeDeadLetters(stage, 3, { endpoint_id: endpoint.id });
     // Dies when the replay is stored.
-    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
-    void mortal.deadLetters.replay({ ...stage.command(), filter: {} });
+    const mortal = await stage.startWebhooks({}, new KillableProcess(2, true), stage.receivers, true);
+    void mortal.deadLetters.replay({ ...stage.createCommand(), filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
-    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
-    const again = webhooks.deadLetters.replay({ ...stage.command(), filter: filterOf(endpoint.id) });
+    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
+    const again = webhooks.deadLetters.replay({ ...stage.createCommand(), filter: filterOf(endpoint.id) });
     // The requested replay itself is refused.
     await again.catch(({ code }: { code: string }) => expect(code).toBe('replay_running'));
     expect(await ended(id)).toMatchObject({ done: 3 });
@@ -273,14 +273,14 @@ describe('a replay', () => {
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
     await eventually(() => expect(sent()).not.toEqual([]));
-    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
-    void mortal.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    const mortal = await stage.startWebhooks({}, new KillableProcess(2, true), stage.receivers, true);
+    void mortal.endpoints.remove({ ...stage.createCommand(), endpoint_id: endpoint.id });
     await eventually(() => expect(mortal.process.dead).toBe(true));
-    const again = webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    const again = webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: endpoint.id });
     await expect(again).rejects.toMatchObject({ code: 'not_found' });
     await eventually(async () => {
-      expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ status: 'canceled' });
-      const statuses = (await stage.deliveries(webhooks)).map(({ status }) => status);
+      expect(await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id })).toMatchObject({ status: 'canceled' });
+      const statuses = (await stage.listDeliveries(webhooks)).map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set(['discarded']));
     });
   });
@@ -289,19 +289,19 @@ describe('a replay', () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const { id: replay_id } = await create(endpoint.id);
     const { version } = await ended(replay_id);
-    expect(await webhooks.replays.cancel({ ...stage.command(), replay_id })).toMatchObject({
+    expect(await webhooks.replays.cancel({ ...stage.createCommand(), replay_id })).toMatchObject({
       status: 'completed',
       version,
     });
-    expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ version });
+    expect(await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id })).toMatchObject({ version });
   });
 
   it('is returned again by a repeated command, whatever happened to its endpoint', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const command = { ...stage.command(), endpoint_id: endpoint.id, filter: {} };
+    const command = { ...stage.createCommand(), endpoint_id: endpoint.id, filter: {} };
     const { id } = await webhooks.replays.create(command);
     await ended(id);
-    await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: endpoint.id });
     expect(await webhooks.replays.create(command)).toMatchObject({ id, status: 'completed' });
   });
 
@@ -312,13 +312,13 @@ describe('a replay', () => {
     stage.eventLog.making = () => go;
     await create(endpoint.id);
     await eventually(async () => {
-      const [replay] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
+      const [replay] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
       expect(replay?.matched).toBe(8);
     });
-    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: endpoint.id });
     resolve();
     await eventually(async () => {
-      const statuses = (await stage.deliveries(webhooks)).map(({ status }) => status);
+      const statuses = (await stage.listDeliveries(webhooks)).map(({ status }) => status);
       expect(statuses).toEqual(Array(8).fill('discarded'));
     });
     expect(sent()).toEqual([]);
@@ -336,14 +336,18 @@ describe('a replay', () => {
     };
     const { id } = await create(endpoint.id);
     await eventually(() => expect(isHeld).toBe(true));
-    webhooks.process.suspend();
-    const other = await stage.start();
+    webhooks.process.suspendProcess();
+    const other = await stage.startWebhooks();
     expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
     resolve();
     // The process notices that it is no longer the owner.
     await webhooks.stop();
     expect(sent().toSorted()).toEqual(missed.map((event) => event.id).toSorted());
-    expect(await other.replays.get({ ...SCOPE, replay_id: id })).toMatchObject({ matched: 40, done: 40, failed: 0 });
+    expect(await other.replays.get({ ...SAMPLE_SCOPE, replay_id: id })).toMatchObject({
+      matched: 40,
+      done: 40,
+      failed: 0,
+    });
   });
 
   it('lets live events go first, but still gets its turn', async () => {
@@ -359,7 +363,7 @@ describe('a replay', () => {
     const { id } = await create(endpoint.id);
     await eventually(() => expect(sent()).toHaveLength(2));
     const live = stage.addEvent();
-    await stage.publish(live);
+    await stage.publishEvents(live);
     await stage.waitUntilConsumed();
     gates[0]?.resolve();
     await eventually(() => expect(sent()).toHaveLength(3));
@@ -378,7 +382,7 @@ describe('a replay', () => {
     });
     const { id: replay_id } = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
     await eventually(async () => {
-      expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ status: 'running', done: 2 });
+      expect(await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id })).toMatchObject({ status: 'running', done: 2 });
     });
     resolve();
     expect(await ended(replay_id)).toMatchObject({ done: 3 });

@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, createDelivery, restartSchedule } f
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { newReplayDocument } from './replay-store.ts';
+import { createReplayDocument } from './replay-store.ts';
 import { ReplayRunner, type ReplayRunnerDependencies } from './replay-runner.ts';
 import { ReplaySender } from './replay-sender.ts';
 import { UNSET_CLOCK } from '../../test/unset-clock.ts';
@@ -35,13 +35,13 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
-  let stored = newReplayDocument({ ...about, ...filter }, AT);
+  let stored = createReplayDocument({ ...about, ...filter }, AT);
   const store = {
     findRunning: () => Promise.resolve(stored),
-    get: () => Promise.resolve(stored),
+    getReplay: () => Promise.resolve(stored),
     storeProgress: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
   };
-  const queries = { find: () => Promise.resolve([DEAD]), findByIds: () => Promise.resolve([DEAD]) };
+  const queries = { findDeliveries: () => Promise.resolve([DEAD]), findByIds: () => Promise.resolve([DEAD]) };
   const send = () => {
     sending(owned);
     const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(restartSchedule(DEAD, AT, 'rpl_1'))]];
@@ -50,11 +50,11 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const parts = {
     store,
     queries,
-    resending: { send },
+    resending: { sendTaken: send },
     clock: () => new Date(AT),
     time: { ...UNSET_CLOCK, now: () => Date.parse(AT) },
   };
-  await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).refresh(owned);
+  await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).refreshReplay(owned);
   await owned.state.replay?.takeDeliveries();
   return owned;
 }
@@ -74,7 +74,7 @@ describe('a replay that has taken all it finds', () => {
 test('has an unknown outcome if only some deliveries of a batch were written', async () => {
   const others = [DEAD, { ...DEAD, id: 'dlv_2', event_id: 'evt_2' }];
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
-  const replay = newReplayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
+  const replay = createReplayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
   const written: string[] = [];
   const replace = async ({ id }: DeliveryDocument) => {
     if (id === 'dlv_2') throw new Busy('document store', 'too much waits');
@@ -86,7 +86,7 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
-  const sent = resending.send(replay, ENDPOINT as unknown as EndpointDocument, found, found);
+  const sent = resending.sendTaken(replay, ENDPOINT as unknown as EndpointDocument, found, found);
   const error = await sent.catch((thrown: unknown) => thrown);
   expect([written, error instanceof Unavailable, error instanceof Busy]).toEqual([['dlv_1'], true, false]);
 });

@@ -31,7 +31,7 @@ export class ReplayRunner {
   constructor(private readonly dependencies: ReplayRunnerDependencies) {}
 
   /** Reads the endpoint's running replay, which may be new or changed. @throws Unavailable */
-  async refresh(owned: OwnedEndpoint): Promise<void> {
+  async refreshReplay(owned: OwnedEndpoint): Promise<void> {
     const read = owned.state.beginReplayRead();
     const running = await this.dependencies.store.findRunning(owned.id);
     owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.dependencies));
@@ -77,7 +77,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
-  nextStoreTime(now: number): number | undefined {
+  getNextStoreTime(now: number): number | undefined {
     const moment = this.takenAt + MAX_TURN_WAIT_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
@@ -90,20 +90,20 @@ class EndpointReplay implements RunningReplay {
   recordAttempt(id: string, after: DeliveryDocument | undefined): void {
     // Ignore an attempt that began before the replay took the delivery.
     if (after !== undefined && after.replay_id !== this.id) return;
-    this.count(id, after === undefined ? 'failed' : getReplayOutcome(after));
+    this.countDelivery(id, after === undefined ? 'failed' : getReplayOutcome(after));
   }
 
   async takeDeliveries(): Promise<boolean> {
     const { rereads } = this;
     if (!this.isCurrent) {
-      if (!(await this.reload())) return false;
+      if (!(await this.reloadReplay())) return false;
       this.isCurrent = this.rereads === rereads;
       if (!this.canTakeDeliveries(this.dependencies.time.now())) return true;
     }
     // Assume outdated progress until all steps succeed: after a failure, only the store has the current progress.
     this.isCurrent = false;
     const room = this.maxUnderWay - this.underWay.size;
-    const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);
+    const { found, cursor, ended } = await this.source.readNextItems(this.owned.endpoint, room);
     // Stop if this process lost the endpoint: another process then continues the replay.
     if (!this.owned.isOwned) return true;
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
@@ -120,7 +120,7 @@ class EndpointReplay implements RunningReplay {
     this.done -= done;
     this.failed -= failed;
     this.hasEnded = ended;
-    await this.send(found, found);
+    await this.sendDeliveries(found, found);
     this.takenAt = this.dependencies.time.now();
     this.isCurrent = this.rereads === rereads;
     return !isCompleted;
@@ -147,32 +147,32 @@ class EndpointReplay implements RunningReplay {
    * Reads the replay again, counts attempts made in the meantime, and sends taken deliveries that were not sent.
    * Returns false if the replay has ended.
    */
-  private async reload(): Promise<boolean> {
-    const document = await this.dependencies.store.get(this.id);
+  private async reloadReplay(): Promise<boolean> {
+    const document = await this.dependencies.store.getReplay(this.id);
     if (document?.status !== 'running') return false;
     this.document = document;
     this.source = new ReplaySource(document, this.dependencies);
     this.underWay = new Map(document.under_way.map((taken) => [taken.id, taken]));
     this.done = this.failed = 0;
     this.hasEnded = false;
-    await this.send(document.under_way);
+    await this.sendDeliveries(document.under_way);
     return true;
   }
 
-  private async send(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
+  private async sendDeliveries(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
     if (taken.length === 0 || !this.owned.isOwned) return;
     const readAt = performance.now();
-    const sent = await this.dependencies.resending.send(this.document, this.owned.endpoint, taken, found);
+    const sent = await this.dependencies.resending.sendTaken(this.document, this.owned.endpoint, taken, found);
     for (const [id, delivery] of sent) {
       const outcome = delivery && getReplayOutcome(delivery);
       const isOver = delivery?.replay_id !== this.id;
-      this.count(id, outcome ?? (isOver ? 'failed' : undefined));
+      this.countDelivery(id, outcome ?? (isOver ? 'failed' : undefined));
       // Use the newest version of each delivery, because some may have been attempted in the meantime.
-      if (delivery !== undefined && this.underWay.has(id)) this.owned.change(delivery, readAt);
+      if (delivery !== undefined && this.underWay.has(id)) this.owned.replaceDelivery(delivery, readAt);
     }
   }
 
-  private count(id: string, outcome: 'done' | 'failed' | undefined): void {
+  private countDelivery(id: string, outcome: 'done' | 'failed' | undefined): void {
     if (outcome === undefined || !this.underWay.delete(id)) return;
     if (outcome === 'done') this.done += 1;
     else this.failed += 1;

@@ -2,13 +2,13 @@ import type { PayloadVersions } from '@tracking/contracts';
 import { type Clock, type Collection, isKnownUndone, withUnknownOutcome } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, restartSchedule } from '@tracking/webhooks-domain';
-import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import {
   type DeliveryDocument,
   type PayloadDocument,
   type Payloads,
-  payloadId,
+  createPayloadId,
   createDeliveryDocument,
   toDocument,
 } from '../store/delivery-document.ts';
@@ -43,7 +43,7 @@ export class ReplaySender {
    * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
    * @throws Unavailable if some deliveries may not be sent; Busy if no delivery was sent
    */
-  async send(
+  async sendTaken(
     replay: ReplayDocument,
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
@@ -57,7 +57,12 @@ export class ReplaySender {
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
     await retryConflicts(this.dependencies.deliveries, `deliveries of replay ${replay.id}`, async () => {
-      const stored = atHand ?? (await this.dependencies.queries.findByIds(left.map(({ id }) => id)));
+      const stored =
+        atHand ??
+        (await this.dependencies.queries.findByIds(
+          replay,
+          left.map(({ id }) => id),
+        ));
       // Read the deliveries again after a conflict, because the ones in memory are outdated.
       atHand = undefined;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
@@ -69,11 +74,11 @@ export class ReplaySender {
       await this.dependencies.recounts.requestForRestoredDeliveries(stored);
       const write = async ({ id }: TakenDelivery) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
-        if (delivery !== undefined) return this.replace(replay, delivery, at);
+        if (delivery !== undefined) return this.rescheduleDelivery(replay, delivery, at);
         const made = missed.get(id);
         return made === undefined
           ? { is: undefined }
-          : this.insert({ ...made, next_attempt_at: at, replay_id: replay.id });
+          : this.insertDelivery({ ...made, next_attempt_at: at, replay_id: replay.id });
       };
       const written = await Promise.allSettled(
         left.map(async (one) => {
@@ -91,7 +96,7 @@ export class ReplaySender {
     return sent;
   }
 
-  private async replace(replay: ReplayDocument, before: DeliveryDocument, at: string) {
+  private async rescheduleDelivery(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
     if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
     const after = toDocument(restartSchedule(before, at, replay.id));
@@ -100,7 +105,7 @@ export class ReplaySender {
       : 'changed';
   }
 
-  private async insert(delivery: Delivery) {
+  private async insertDelivery(delivery: Delivery) {
     const document = toDocument(delivery);
     return (await this.dependencies.deliveries.insert(document)) ? { is: document } : 'changed';
   }
@@ -113,32 +118,32 @@ export class ReplaySender {
   ): Promise<ReadonlyMap<string, Delivery>> {
     if (taken.length === 0) return new Map();
     const { log, payloads, versions, clock } = this.dependencies;
-    const { workspace_id, environment, id: endpoint_id, api_version } = endpoint;
+    const { workspace_id, environment, id: endpoint_id } = endpoint;
     const atHand = new Map(rows.map((row) => [row.id, row]));
     const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));
     const found = lacking.length === 0 ? [] : await log.find(endpoint, lacking);
     for (const row of found) atHand.set(row.id, row);
     const events = await log.makeEvents(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
     const made = events.map((event) => {
-      const version = versions.selectVersion(event, api_version);
-      return { event, version, payload_id: payloadId(event.id, version) };
+      const format = selectPayloadFormat(event, endpoint, versions);
+      return { event, format, payload_id: createPayloadId(event.id, format) };
     });
     const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
-    // Keep a stored body, even if this version would render the event differently.
+    // Keep a stored body, even if this release would render the event differently.
     const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();
     for (const { id, event_id } of taken) {
       const one = madeById.get(event_id);
       if (one === undefined) continue;
-      const { event, version, payload_id } = one;
+      const { event, format, payload_id } = one;
       const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
       deliveries.set(id, createDeliveryDocument(about, endpoint_id, payload_id, at));
       if (stored.has(payload_id)) continue;
-      bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
+      bodies.push({ id: payload_id, body: renderBody(event, format, false, versions), created_at: at });
     }
-    await payloads.store(bodies);
+    await payloads.storePayloads(bodies);
     for (const { id, body } of bodies) payloads.addToCache(id, body);
     return deliveries;
   }

@@ -2,7 +2,7 @@ import { EVENT_TYPES, type PublishedEvent, type Scope, type Timestamp } from '@t
 import type { Position } from '@tracking/ports';
 import { type Replay, type ReplayedStatus, isSubscribed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { type DeliveryDocument, deliveryId } from '../store/delivery-document.ts';
+import { type DeliveryDocument, createDeliveryId } from '../store/delivery-document.ts';
 import type { DeliveryQueries, RetentionWatermark } from '../store/delivery-queries.ts';
 import type { ReplayCursor, ReplayDocument, TakenDelivery } from './replay-store.ts';
 
@@ -72,15 +72,15 @@ export interface ReplaySourceDependencies {
 }
 
 /** A delivery or event that was read, and the cursor after it. */
-interface ReadItem<C> {
+interface ReplayItem<C> {
   readonly found: FoundItem;
   readonly at: string;
   readonly cursor: C;
 }
 
 /** Deliveries or events of a replay, read ahead by a page. */
-interface ReadAhead<C> {
-  readonly read: ReadItem<C>[];
+interface ReplayReadAhead<C> {
+  readonly read: ReplayItem<C>[];
   /** Cursor after everything that was read; null at the end. */
   next: C | null | undefined;
 }
@@ -90,8 +90,8 @@ interface ReadAhead<C> {
  * missed events. Reads an index of the deliveries and, for missed events, the event log.
  */
 export class ReplaySource {
-  private readonly deliveries: ReadAhead<readonly [string, string]>;
-  private readonly events: ReadAhead<string>;
+  private readonly deliveries: ReplayReadAhead<readonly [string, string]>;
+  private readonly events: ReplayReadAhead<string>;
   private cursor: ReplayCursor;
 
   constructor(
@@ -101,13 +101,16 @@ export class ReplaySource {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
-      next: recordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+      next: listRecordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
     this.events = { read: [], next: includesMissedEvents(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
-  /** Returns the next items to send again, oldest first. Empty if a page of the log contained no missed event. */
-  async next(endpoint: EndpointDocument, limit: number): Promise<ReplayPage> {
+  /**
+   * Returns the next items to send again, oldest first. An empty result does not mean the end of the replay: the page of
+   * the log that was read may contain no missed event.
+   */
+  async readNextItems(endpoint: EndpointDocument, limit: number): Promise<ReplayPage> {
     const found: FoundItem[] = [];
     await this.readAhead(endpoint);
     while (found.length < limit) {
@@ -134,7 +137,10 @@ export class ReplaySource {
    */
   private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
-    const stored = await this.dependencies.queries.findByIds(found.map(({ id }) => id));
+    const stored = await this.dependencies.queries.findByIds(
+      this.replay,
+      found.map(({ id }) => id),
+    );
     const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
     return found.flatMap((one): readonly FoundItem[] => {
       const delivery = known.get(one.id);
@@ -145,7 +151,7 @@ export class ReplaySource {
 
   /** Moves the cursor past non-matching items, but not past a matching item that is not taken yet. */
   private advanceCursor(): ReplayCursor {
-    const past = <C>({ read, next }: ReadAhead<C>, taken: C | null): C | null =>
+    const past = <C>({ read, next }: ReplayReadAhead<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
     const { deliveries, events } = this.cursor;
     this.cursor = { deliveries: past(this.deliveries, deliveries), events: past(this.events, events) };
@@ -153,7 +159,7 @@ export class ReplaySource {
   }
 
   private get isNextKnown(): boolean {
-    const knows = <C>({ read, next }: ReadAhead<C>) => read.length > 0 || next === null;
+    const knows = <C>({ read, next }: ReplayReadAhead<C>) => read.length > 0 || next === null;
     return knows(this.deliveries) && knows(this.events) && !this.hasEnded;
   }
 
@@ -175,12 +181,12 @@ export class ReplaySource {
     if (delivery_ids !== undefined) return this.readSelected(delivery_ids, after);
     const filter = {
       endpoint_id,
-      statuses: recordedStatuses(replay.statuses),
+      statuses: listRecordedStatuses(replay.statuses),
       until,
       ...(since !== null && { since }),
     };
     const page = { limit: DELIVERIES_PER_READ, ...(after && { after }) };
-    const read = await this.dependencies.queries.find([replay], filter, page, false);
+    const read = await this.dependencies.queries.findDeliveries([replay], filter, page, false);
     this.addMatchingDeliveries(read);
     const last = read.at(-1);
     deliveries.next = read.length < DELIVERIES_PER_READ || last === undefined ? null : [last.created_at, last.id];
@@ -189,16 +195,16 @@ export class ReplaySource {
   /** Reads the deliveries that the replay selects by id, which are few enough for one read. */
   private async readSelected(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
-    const statuses: readonly string[] = recordedStatuses(this.replay.statuses);
-    const named = (await this.dependencies.queries.findByIds(ids)).filter(
+    const statuses: readonly string[] = listRecordedStatuses(this.replay.statuses);
+    const named = (await this.dependencies.queries.findByIds(this.replay, ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
         statuses.includes(one.status) &&
         (since === null || one.event_created_at >= since) &&
         one.event_created_at <= until &&
-        (after === undefined || sortKey(one) > after.join(' ')),
+        (after === undefined || createSortKey(one) > after.join(' ')),
     );
-    this.addMatchingDeliveries(named.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)));
+    this.addMatchingDeliveries(named.sort((one, other) => (createSortKey(one) < createSortKey(other) ? -1 : 1)));
     this.deliveries.next = null;
   }
 
@@ -214,15 +220,15 @@ export class ReplaySource {
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
     // Skip events older than the watermark: the log of their deliveries is deleted.
-    const before = await this.dependencies.watermark.read();
+    const before = await this.dependencies.watermark.readWatermark();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
       ...{ since: since !== null && since > before ? since : before || null, until: getLogEndTime(replay) },
       ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_PER_READ },
     };
     const page = await this.dependencies.log.page(replay, query);
-    const ids = page.events.map((event) => deliveryId(endpoint.id, event));
-    const known = new Set((await this.dependencies.queries.findByIds(ids)).map(({ id }) => id));
+    const ids = page.events.map((event) => createDeliveryId(endpoint.id, event));
+    const known = new Set((await this.dependencies.queries.findByIds(replay, ids)).map(({ id }) => id));
     page.events.forEach((event, index) => {
       const id = ids[index] ?? '';
       const found = { id, event_id: event.id, event };
@@ -233,7 +239,9 @@ export class ReplaySource {
 }
 
 /** Returns the selected statuses that stored deliveries can have. */
-export function recordedStatuses(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
+export function listRecordedStatuses(
+  statuses: readonly ReplayedStatus[],
+): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 
@@ -265,6 +273,6 @@ export function matchesReplay({ id, event_types, statuses, reasons }: Replay, de
   return isOfType && isForReason && isAtEnd && !sandbox && replay_id !== id;
 }
 
-function sortKey({ created_at, id }: DeliveryDocument): string {
+function createSortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }

@@ -48,7 +48,7 @@ export interface ReplayDocument extends Document, Replay {
 
 const SORT_FIELDS = ['created_at', 'id'];
 
-export const REPLAYS: CollectionSpec = {
+export const REPLAYS_COLLECTION: CollectionSpec = {
   name: 'webhook_replays',
   indexes: [
     { name: 'running', fields: ['running_for'], unique: true },
@@ -61,10 +61,10 @@ export const REPLAYS: CollectionSpec = {
 };
 
 /** Collection of replays for progress writes. After a power cut, lost progress is rebuilt from the deliveries. */
-export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
+export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS_COLLECTION, durability: 'ordered' };
 
 /** Creates the document of a new replay. */
-export function newReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
+export function createReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
   return setIndexFields({ ...createReplay(about, at), cursor, under_way: [] });
 }
@@ -101,14 +101,14 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 const REPLAYS_PER_SWEEP = 100;
 /** Limit on the replays of one command. Higher than the number of endpoints in a scope, including deleted endpoints. */
 const MAX_REPLAYS_PER_COMMAND = 5_000;
-const OLDEST_FIRST = { fields: SORT_FIELDS } as const;
-const NEWEST_FIRST = { fields: SORT_FIELDS, descending: true } as const;
+const OLDEST_FIRST_ORDER = { fields: SORT_FIELDS } as const;
+const NEWEST_FIRST_ORDER = { fields: SORT_FIELDS, descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
 /** The stored replays. Only one runs for an endpoint at a time: a unique index refuses a second one. */
 export class ReplayStore {
-  /** @param progress collection of replays for writes that are repeated after a power cut */
+  /** @param progress the same collection, for writes of progress, which a power cut may lose */
   constructor(
     private readonly documents: Collection<ReplayDocument>,
     private readonly progress: Collection<ReplayDocument>,
@@ -118,25 +118,25 @@ export class ReplayStore {
    * Stores a replay. If the id already exists, the command was repeated, and the stored replay is returned. @throws
    * replay_running
    */
-  async add(document: ReplayDocument): Promise<ReplayDocument> {
+  async addReplay(document: ReplayDocument): Promise<ReplayDocument> {
     return (await this.rejectSecondReplay(this.documents.insert(document)))
       ? document
       : ((await this.documents.get(document.id)) ?? document);
   }
 
-  get(id: string): Promise<ReplayDocument | undefined> {
+  getReplay(id: string): Promise<ReplayDocument | undefined> {
     return this.documents.get(id);
   }
 
   /** @throws not_found if the replay is not in this scope */
-  async require(scope: Scope, id: string): Promise<ReplayDocument> {
+  async requireReplay(scope: Scope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
     if (found === undefined || !isInScope(found, scope)) throw replayNotFoundError();
     return found;
   }
 
   /** Lists the replays of the endpoint or of the scope, newest first. */
-  async list(
+  async listReplays(
     { workspace_id, environment, endpoint_id }: Scope & { readonly endpoint_id?: string },
     { limit, after }: PageRequest,
   ): Promise<ItemPage<ReplayDocument>> {
@@ -144,7 +144,7 @@ export class ReplayStore {
     // No filter by scope is needed: all replays of an endpoint are in the endpoint's scope.
     const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
-    const read = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
+    const read = await this.documents.find({ filter, sort: NEWEST_FIRST_ORDER, limit: limit + 1, ...resume });
     const found = read.filter((replay) => isInScope(replay, scope));
     const items = found.slice(0, limit);
     const last = items.at(-1);
@@ -177,7 +177,7 @@ export class ReplayStore {
    */
   applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
     return retryConflicts(this.documents, `replay ${command.replay_id}`, async () => {
-      const before = await this.require(command, command.replay_id);
+      const before = await this.requireReplay(command, command.replay_id);
       if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
@@ -206,7 +206,7 @@ export class ReplayStore {
 
   /** Lists the running discard jobs, oldest first. */
   listDiscards(limit: number): Promise<readonly ReplayDocument[]> {
-    return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST, limit });
+    return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST_ORDER, limit });
   }
 
   /** Lists the replays that a command started. */
@@ -228,10 +228,10 @@ export class ReplayStore {
   }
 
   /** Deletes replays that ended before this time. A replay that was resumed after the page was read is kept. */
-  async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
+  async deleteEnded(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
-      last = await pace.run(() => this.sweepPage(before, last), ending);
+      last = await pace.runThenRest(() => this.sweepPage(before, last), ending);
       if (last === undefined) return;
     }
   }
@@ -239,7 +239,7 @@ export class ReplayStore {
   /** @returns the last replay of the page; undefined at the end */
   private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = { sort: OLDEST_FIRST, limit: REPLAYS_PER_SWEEP, ...resume };
+    const page = { sort: OLDEST_FIRST_ORDER, limit: REPLAYS_PER_SWEEP, ...resume };
     const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
     const isOver = ({ status, completed_at }: ReplayDocument) =>
       status !== 'running' && completed_at !== null && completed_at < before;

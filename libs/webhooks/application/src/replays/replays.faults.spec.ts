@@ -4,8 +4,8 @@ import { eventually } from '@tracking/testing';
 import { type ReceivedRequest, type FakeAnswer, createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { DELIVERIES } from '../store/delivery-document.ts';
+import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { DELIVERIES_COLLECTION } from '../store/delivery-document.ts';
 
 jest.setTimeout(120_000);
 
@@ -27,7 +27,7 @@ describe('in the middle of a replay', () => {
 
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     const first = Date.parse(stage.now()) - 60_000;
     missed = Array.from({ length: MISSED }, (_, n) =>
       stage.addEvent({ created_at: new Date(first + n).toISOString() }),
@@ -42,9 +42,9 @@ describe('in the middle of a replay', () => {
     await stage.close();
   });
 
-  const on = () => ({ ...stage.command(), endpoint_id: endpoint.id });
-  const sent = (url = URL_A) => idsOf(stage.receivers.deliveriesAt(url));
-  const replay = (api = webhooks) => api.replays.get({ ...SCOPE, replay_id });
+  const on = () => ({ ...stage.createCommand(), endpoint_id: endpoint.id });
+  const sent = (url = URL_A) => idsOf(stage.receivers.listDeliveriesAt(url));
+  const replay = (api = webhooks) => api.replays.get({ ...SAMPLE_SCOPE, replay_id });
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
@@ -60,11 +60,11 @@ describe('in the middle of a replay', () => {
   /** The attempts in progress end; then another endpoint receives a hundred events, one after the other. */
   const workGoesOn = async (api = webhooks) => {
     gate.resolve();
-    await eventually(() => expect(api.metrics.value('webhook_attempts_in_flight')).toBe(0));
+    await eventually(() => expect(api.metrics.getValue('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
       // Not of the types that the replay's endpoint subscribes to.
       const event = stage.addEvent();
-      await stage.publish(event);
+      await stage.publishEvents(event);
       await eventually(() => expect(sent(OTHER)).toContain(event.id));
     }
   };
@@ -80,22 +80,22 @@ describe('in the middle of a replay', () => {
     'endpoint deleted %s: the replay is canceled, pending deliveries are discarded, the log is kept',
     async (how) => {
       await begin();
-      const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
+      const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
       if (how === 'by its owner') {
         await webhooks.endpoints.remove(on());
       } else {
-        webhooks.process.kill();
+        webhooks.process.killProcess();
         await api.endpoints.remove(on());
-        webhooks = await stage.start();
+        webhooks = await stage.startWebhooks();
       }
       const atMost = sent().length;
       await workGoesOn();
       await eventually(async () => expect(await replay()).toMatchObject({ status: 'canceled' }));
       expect(sent()).toHaveLength(atMost);
-      const log = await stage.deliveries(webhooks, { endpoint_id: endpoint.id });
+      const log = await stage.listDeliveries(webhooks, { endpoint_id: endpoint.id });
       expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['succeeded', 'discarded']));
       expect(log.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(0);
-      await expect(webhooks.replays.resume({ ...stage.command(), replay_id })).rejects.toMatchObject({
+      await expect(webhooks.replays.resume({ ...stage.createCommand(), replay_id })).rejects.toMatchObject({
         code: 'not_found',
       });
     },
@@ -109,8 +109,8 @@ describe('in the middle of a replay', () => {
       const held = sent().length;
       await workGoesOn();
       if (which === 'another process') {
-        webhooks.process.kill();
-        webhooks = await stage.start();
+        webhooks.process.killProcess();
+        webhooks = await stage.startWebhooks();
         await workGoesOn();
       }
       expect(sent()).toHaveLength(held);
@@ -153,20 +153,20 @@ describe('in the middle of a replay', () => {
     });
     gate.resolve();
     await eventually(async () => {
-      const { status, disabled_reason } = await webhooks.endpoints.get({ ...SCOPE, endpoint_id: endpoint.id });
+      const { status, disabled_reason } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
       expect([status, disabled_reason]).toEqual(['disabled', 'gone']);
     });
     expect(await replay()).toMatchObject({ status: 'running' });
     await webhooks.endpoints.enable(on());
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - 1, failed: 1 });
-    expect(await stage.delivery(webhooks, endpoint.id, gone ?? '')).toMatchObject({ status: 'dead_lettered' });
+    expect(await stage.getDelivery(webhooks, endpoint.id, gone ?? '')).toMatchObject({ status: 'dead_lettered' });
     expect(new Set(sent())).toEqual(new Set(missedIds()));
   });
 
   test('some deliveries discarded: these are not sent and count as failed, and the rest continues', async () => {
     await begin();
     const waiting = async () => {
-      const pending = await stage.deliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
+      const pending = await stage.listDeliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
       const underWay = new Set(sent());
       return pending.filter(({ event_id }) => !underWay.has(event_id));
     };
@@ -175,7 +175,7 @@ describe('in the middle of a replay', () => {
       expect(found.length).toBeGreaterThan(0);
       return found;
     });
-    for (const { id } of given) await webhooks.deliveries.discard({ ...stage.command(), delivery_id: id });
+    for (const { id } of given) await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: id });
     gate.resolve();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - given.length, failed: given.length });
     const arrived = sent();
@@ -198,7 +198,7 @@ describe('in the middle of a replay', () => {
   test('document store fails intermittently: nothing is omitted, and each delivery is counted once', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
-    webhooks = await stage.start({}, flaky);
+    webhooks = await stage.startWebhooks({}, flaky);
     await begin();
     flaky.flaky = true;
     gate.resolve();
@@ -210,9 +210,9 @@ describe('in the middle of a replay', () => {
   test('document store stores a new schedule without a response: the delivery is still sent', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
-    webhooks = await stage.start({}, flaky);
+    webhooks = await stage.startWebhooks({}, flaky);
     await begin();
-    flaky.afterWritesTo = DELIVERIES.name;
+    flaky.afterWritesTo = DELIVERIES_COLLECTION.name;
     gate.resolve();
     await eventually(() =>
       expect(stage.lines).toContainEqual(
@@ -226,25 +226,25 @@ describe('in the middle of a replay', () => {
 
   test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
-    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
-    const cancel = { ...stage.command(), replay_id };
+    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
+    const cancel = { ...stage.createCommand(), replay_id };
     await api.replays.cancel(cancel);
-    webhooks.process.kill();
-    webhooks = await stage.start();
+    webhooks.process.killProcess();
+    webhooks = await stage.startWebhooks();
     await workGoesOn();
     const canceled = await api.replays.cancel(cancel);
     expect(canceled).toMatchObject({ status: 'canceled' });
     expect(canceled.matched).toBeLessThan(MISSED);
     const untilThen = sent().filter((id) => missedIds().includes(id));
     expect(new Set(untilThen).size).toBe(canceled.matched);
-    const resume = { ...stage.command(), replay_id };
-    webhooks.process.kill();
+    const resume = { ...stage.createCommand(), replay_id };
+    webhooks.process.killProcess();
     await api.replays.resume(resume);
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     await eventually(() => expect(new Set(sent()).size).toBeGreaterThan(canceled.matched + 50));
-    webhooks.process.kill();
+    webhooks.process.killProcess();
     await api.replays.resume(resume);
-    webhooks = await stage.start();
+    webhooks = await stage.startWebhooks();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
     expect(sent()).toEqual(expect.arrayContaining(missedIds()));
   });

@@ -5,15 +5,15 @@ import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderBody } from
 import fc from 'fast-check';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type PastEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
-import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type ReplayedEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
+import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  PAYLOADS,
+  PAYLOADS_COLLECTION,
   type PayloadDocument,
-  deliveryId,
-  payloadId,
+  createDeliveryId,
+  createPayloadId,
   toDocument,
 } from '../store/delivery-document.ts';
 
@@ -64,7 +64,7 @@ type Scene = typeof scenes extends fc.Arbitrary<infer S> ? S : never;
 
 /** A replay in a process that dies repeatedly. Requests are sent to another process. */
 class ReplayRun {
-  private readonly past: PastEvent[] = [];
+  private readonly past: ReplayedEvent[] = [];
   private readonly refusals = new Map<string, number>();
   private readonly unchanged = new Map<string, DeliveryDocument>();
   private worker: RunningWebhooks | undefined;
@@ -78,8 +78,8 @@ class ReplayRun {
   ) {}
 
   async prepare(events: Scene['events']): Promise<void> {
-    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
-    const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
     const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
       const event = this.stage.addEvent({ type, created_at: this.time(at) });
@@ -89,7 +89,7 @@ class ReplayRun {
       if (fate === 'missed') continue;
       const document = this.delivery(event, { fate, reason: hasReason ? reason : null }, this.time(recordedAt));
       this.unchanged.set(event.id, document);
-      const body = renderBody(event, this.endpoint.api_version);
+      const body = renderBody(event, { version: this.endpoint.api_version, form: 'full' });
       bodies.push({ id: document.payload_id, body, created_at: document.created_at });
     }
     const recorded = [...this.unchanged.values()];
@@ -109,15 +109,15 @@ class ReplayRun {
   async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
     const mortals = [...deaths.map(({ dieAt, before }) => new KillableProcess(dieAt, before)), new KillableProcess()];
     const begin = async () => {
-      this.worker = await this.stage.start({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
+      this.worker = await this.stage.startWebhooks({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
     };
     await begin();
-    const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.stage.createCommand(), endpoint_id: this.endpoint.id });
     const { id: replay_id } = await this.api.replays.create({ ...on(), filter });
     /** Ensures that some process works; returns whether the replay is completed. */
     const goesOn = async () => {
       if (this.worker?.process.dead) await begin();
-      return (await this.api.replays.get({ ...SCOPE, replay_id })).status === 'completed';
+      return (await this.api.replays.get({ ...SAMPLE_SCOPE, replay_id })).status === 'completed';
     };
     for (const { what, after } of disturbances) {
       const due = this.arrived.length + after;
@@ -125,7 +125,7 @@ class ReplayRun {
       await this.disturb(what, replay_id);
     }
     await eventually(async () => expect(await goesOn()).toBe(true), { deadlineMs: 60_000 });
-    return this.api.replays.get({ ...SCOPE, replay_id });
+    return this.api.replays.get({ ...SAMPLE_SCOPE, replay_id });
   }
 
   expected(filter: ReplayFilter): ReadonlySet<string> {
@@ -152,7 +152,7 @@ class ReplayRun {
   /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
-      .flatMap((url) => this.stage.receivers.deliveriesAt(url))
+      .flatMap((url) => this.stage.receivers.listDeliveriesAt(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 
@@ -167,10 +167,10 @@ class ReplayRun {
 
   /** Deliveries of events outside the replay, before and after. */
   async untouched(replayed: ReadonlySet<string>) {
-    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const others = this.past.filter(({ event }) => !replayed.has(event.id));
     const before = others.flatMap(({ event }) => this.unchanged.get(event.id) ?? []);
-    const after = await deliveries.getMany(others.map(({ event }) => deliveryId(this.endpoint.id, event)));
+    const after = await deliveries.getMany(others.map(({ event }) => createDeliveryId(this.endpoint.id, event)));
     const byId = (one: DeliveryDocument, other: DeliveryDocument) => (one.id < other.id ? -1 : 1);
     return { before: before.toSorted(byId), after: after.toSorted(byId) };
   }
@@ -182,15 +182,15 @@ class ReplayRun {
 
   private async disturb(what: string, replay_id: string): Promise<void> {
     const { endpoints, replays } = this.api;
-    const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.stage.createCommand(), endpoint_id: this.endpoint.id });
     switch (what) {
       case 'kill':
-        return this.worker?.process.kill();
+        return this.worker?.process.killProcess();
       case 'lose leases':
         return this.worker?.process.loseLeases();
       case 'cancel and resume':
-        if ((await replays.cancel({ ...this.stage.command(), replay_id })).status === 'completed') return;
-        await replays.resume({ ...this.stage.command(), replay_id });
+        if ((await replays.cancel({ ...this.stage.createCommand(), replay_id })).status === 'completed') return;
+        await replays.resume({ ...this.stage.createCommand(), replay_id });
         return;
       case 'disable and enable':
         await endpoints.disable(on());
@@ -218,12 +218,16 @@ class ReplayRun {
     return new Date(this.start - HOUR_MS + at).toISOString();
   }
 
-  private delivery(event: PublishedEvent, { fate, reason }: Omit<PastEvent, 'event'>, at: string): DeliveryDocument {
-    const payload_id = payloadId(event.id, this.endpoint.api_version);
+  private delivery(
+    event: PublishedEvent,
+    { fate, reason }: Omit<ReplayedEvent, 'event'>,
+    at: string,
+  ): DeliveryDocument {
+    const payload_id = createPayloadId(event.id, { version: this.endpoint.api_version, form: 'full' });
     const about = { event_id: event.id, event_type: event.type, event_created_at: event.created_at, payload_id };
-    const id = deliveryId(this.endpoint.id, event);
+    const id = createDeliveryId(this.endpoint.id, event);
     const recorded = createDelivery(
-      { ...SCOPE, ...about, id, endpoint_id: this.endpoint.id, sandbox: fate === 'sandbox' },
+      { ...SAMPLE_SCOPE, ...about, id, endpoint_id: this.endpoint.id, sandbox: fate === 'sandbox' },
       at,
     );
     const attempted = { attempts_count: 1, failures: 1, first_attempt_at: at, last_attempt_at: at };
@@ -244,7 +248,7 @@ class ReplayRun {
 
 async function replayOf(scene: Scene): Promise<void> {
   const stage = await WebhooksTestStage.open();
-  const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
+  const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
   const endpoint = await stage.createEnabledEndpoint(api, URL_A);
   const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
   try {

@@ -127,21 +127,21 @@ describe('concurrency of an endpoint’s attempts', () => {
   test('is stored only if it has to outlive the process', () => {
     const subject = concurrency();
     answer(subject, failure, 3, 0);
-    expect(subject.unsavedHealth(1_000)).toBeUndefined();
+    expect(subject.getUnsavedHealth(1_000)).toBeUndefined();
     // Until it is known to be stored, because the store may be unreachable.
-    expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
-    expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    expect(subject.getUnsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    expect(subject.getUnsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
     const save = (now: number) => {
-      const state = subject.unsavedHealth(now);
+      const state = subject.getUnsavedHealth(now);
       if (state !== undefined) subject.markSaved(state);
       return state;
     };
     save(MINUTE);
-    expect(subject.unsavedHealth(MINUTE)).toBeUndefined();
+    expect(subject.getUnsavedHealth(MINUTE)).toBeUndefined();
     answer(subject, hold(5_000), 1, MINUTE);
     expect(save(MINUTE)).toMatchObject({ held_until: '1970-01-01T00:01:05.000Z' });
     answer(subject, success, 1, 20 * MINUTE);
-    expect(subject.unsavedHealth(20 * MINUTE)).toMatchObject({
+    expect(subject.getUnsavedHealth(20 * MINUTE)).toMatchObject({
       failing_since: null,
       recovering_since: '1970-01-01T00:20:00.000Z',
     });
@@ -151,7 +151,7 @@ describe('concurrency of an endpoint’s attempts', () => {
     const subject = answer(concurrency(), failure, 1, 0);
     subject.recordFailureReport(0, 1_000, false);
     const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
-    const state = subject.unsavedHealth(2_000);
+    const state = subject.getUnsavedHealth(2_000);
     const reason = { code: 'timeout', message: '' };
     expect(state).toMatchObject({ failing_since, failing_reason: reason, failing_event_at, failing_told: false });
     if (state === undefined) return;
@@ -160,7 +160,7 @@ describe('concurrency of an endpoint’s attempts', () => {
     answer(next, failure, 1, 5_000);
     expect(next.failures).toMatchObject({ since: 0, latest: 5_000, reportAt: 1_000 });
     answer(next, success, 1, 6_000);
-    expect(next.unsavedHealth(6_000)).toMatchObject({
+    expect(next.getUnsavedHealth(6_000)).toMatchObject({
       failing_since: null,
       failing_event_at: null,
       failing_told: false,
@@ -174,7 +174,7 @@ describe('concurrency of an endpoint’s attempts', () => {
     };
     const subject = concurrency({ ...condition, recovering_since: null });
     expect(subject).toMatchObject({ heldUntil: MINUTE, allowed: 1 });
-    expect(subject.unsavedHealth(2 * MINUTE)).toBeUndefined();
+    expect(subject.getUnsavedHealth(2 * MINUTE)).toBeUndefined();
     answer(subject, success, 1, 11 * MINUTE);
     expect(subject.recoveringSince).toBe(11 * MINUTE);
   });

@@ -186,7 +186,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   }
 
   /** Returns the health to store; undefined if the stored health is current. */
-  unsavedHealth(now: number): EndpointHealth | undefined {
+  getUnsavedHealth(now: number): EndpointHealth | undefined {
     const health = this.captureHealth(now);
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
   }

@@ -42,7 +42,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
     id,
     rereads: 0,
     wantsMore: () => wantsMore,
-    nextStoreTime: () => undefined,
+    getNextStoreTime: () => undefined,
     takeDeliveries: () => Promise.resolve(true),
     recordAttempt: () => undefined,
     requestReread() {
@@ -212,7 +212,7 @@ describe('an attempt', () => {
   test('waits after a local fault', () => {
     const state = serving();
     expect(state.blockedUntil).toBe(-Infinity);
-    state.block(5_000);
+    state.blockUntil(5_000);
     expect(state.blockedUntil).toBe(5_000);
   });
 });
@@ -237,21 +237,21 @@ describe('a recovery', () => {
 describe('stored health', () => {
   test('is stored once for each change', () => {
     const state = serving(HOLD);
-    const unsaved = state.unsavedHealth(0);
+    const unsaved = state.getUnsavedHealth(0);
     expect(unsaved).toMatchObject({ health: { held_until: '1970-01-01T00:00:30.000Z' }, url_revision: undefined });
     if (unsaved !== undefined) state.markHealthSaved(unsaved);
-    expect(state.unsavedHealth(0)).toBeUndefined();
-    expect(opening().unsavedHealth(0)).toBeUndefined();
+    expect(state.getUnsavedHealth(0)).toBeUndefined();
+    expect(opening().getUnsavedHealth(0)).toBeUndefined();
   });
 
   test("of a former URL does not mark the current one's health as stored", () => {
     const state = serving(HOLD);
-    const unsaved = state.unsavedHealth(0);
+    const unsaved = state.getUnsavedHealth(0);
     state.setEndpoint(MOVED);
     state.setHealth(undefined, SETTINGS);
     state.recordOutcome(MOVED, HOLD, 0, 0);
     if (unsaved !== undefined) state.markHealthSaved(unsaved);
-    expect(state.unsavedHealth(0)).toMatchObject({ url_revision: 2 });
+    expect(state.getUnsavedHealth(0)).toMatchObject({ url_revision: 2 });
   });
 });
 
@@ -269,7 +269,7 @@ describe('disabling after a 410', () => {
 
   test('continues after the endpoint was dropped', () => {
     const state = gone();
-    state.drop();
+    state.dropEndpoint();
     expect([state.isDropped, state.isIdle, state.beginDisabling()]).toEqual([true, false, ENDPOINT]);
   });
 
@@ -419,8 +419,8 @@ describe('a replay', () => {
 
 test('a dropped endpoint stays dropped', () => {
   const state = serving();
-  state.drop();
-  state.drop();
+  state.dropEndpoint();
+  state.dropEndpoint();
   state.setEndpoint(MOVED);
   expect(state.isDropped).toBe(true);
 });

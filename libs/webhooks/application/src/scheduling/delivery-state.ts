@@ -51,7 +51,7 @@ export interface RunningReplay {
   /** Returns true if the replay should take more deliveries now. */
   wantsMore(now: number): boolean;
   /** Returns the time at which the replay may take its next deliveries, if no attempt ends before. */
-  nextStoreTime(now: number): number | undefined;
+  getNextStoreTime(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if this or another process has ended the replay.
    * @throws Unavailable, Busy
@@ -63,8 +63,8 @@ export interface RunningReplay {
   requestReread(): void;
 }
 
-/** A period of failures to report to the other endpoints. Times are those of this process. */
-interface FailingReport {
+/** Report of a failure period to the other endpoints of the workspace. Times are from this process's clock. */
+interface FailurePeriodReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
   readonly at: number;
@@ -84,7 +84,7 @@ interface UnsavedHealth {
  * Does no I/O and reads no clock: times are arguments, in time of this process.
  */
 export class DeliveryState {
-  /** Limits for the current URL; undefined until its stored health is read. */
+  /** Limits of concurrent attempts at the current URL; undefined until the stored health of the URL is read. */
   #concurrency: AdaptiveConcurrency | undefined;
   /** The endpoint as it was when it answered 410; undefined otherwise. */
   #gone: EndpointDocument | undefined;
@@ -111,7 +111,7 @@ export class DeliveryState {
     if (this.#gone !== undefined) return 'gone';
     return this.#concurrency === undefined ? 'opening' : 'serving';
   }
-  /** Limits for the current URL; undefined until its stored health is read. */
+  /** Limits of concurrent attempts at the current URL; undefined until the stored health of the URL is read. */
   get concurrency(): ConcurrencyState | undefined {
     return this.#concurrency;
   }
@@ -142,7 +142,7 @@ export class DeliveryState {
   }
 
   /** Drops the endpoint. Outcomes in progress are still stored, and a 410 still disables the endpoint. */
-  drop(): void {
+  dropEndpoint(): void {
     this.#isDropped = true;
   }
 
@@ -163,9 +163,9 @@ export class DeliveryState {
   }
 
   /** Returns the health to store; undefined if the stored health is current. */
-  unsavedHealth(now: number): UnsavedHealth | undefined {
+  getUnsavedHealth(now: number): UnsavedHealth | undefined {
     const of = this.#concurrency;
-    const health = of?.unsavedHealth(now);
+    const health = of?.getUnsavedHealth(now);
     return of && health && { of, health, url_revision: this.document.url_revision };
   }
   markHealthSaved({ of, health }: UnsavedHealth): void {
@@ -227,7 +227,7 @@ export class DeliveryState {
     this.#takenEarly.delete(id);
   }
 
-  block(until: number): void {
+  blockUntil(until: number): void {
     this.#blockedUntil = until;
   }
 
@@ -267,17 +267,17 @@ export class DeliveryState {
     this.#beginTask('reporting');
   }
   /** Returns the report of the endpoint's current failures; undefined if they have ended. */
-  createFailingReport(now: number): FailingReport | undefined {
+  createFailingReport(now: number): FailurePeriodReport | undefined {
     const of = this.#concurrency;
     const failures = of?.failures;
     if (of === undefined || !failures?.reason) return undefined;
     const { since, reason, reportAt } = failures;
     return { of, endpoint: this.document, since, reason, at: reportAt ?? now };
   }
-  recordFailureReport({ of, since, at }: FailingReport, isReported: boolean): void {
+  recordFailureReport({ of, since, at }: FailurePeriodReport, isReported: boolean): void {
     of.recordFailureReport(since, at, isReported);
   }
-  isForCurrentUrl({ of }: FailingReport): boolean {
+  isForCurrentUrl({ of }: FailurePeriodReport): boolean {
     return of === this.#concurrency;
   }
   endReporting(): void {

@@ -18,12 +18,12 @@ class Field {
 
   /** Starts attempts at endpoints that want as many as they can get, or this many; returns the number of each. */
   serve(some: readonly Stand[], most = Infinity): number[] {
-    for (const one of some) if (one.attempting < most) this.scheduler.add(one);
-    for (let of = this.scheduler.next(); of !== undefined; of = this.scheduler.next()) {
-      const end = this.scheduler.begin(of);
+    for (const one of some) if (one.attempting < most) this.scheduler.addEndpoint(one);
+    for (let of = this.scheduler.takeNextEndpoint(); of !== undefined; of = this.scheduler.takeNextEndpoint()) {
+      const end = this.scheduler.beginAttempt(of);
       this.underWay.push({ of, end });
       of.attempting += 1;
-      if (of.attempting < most) this.scheduler.add(of);
+      if (of.attempting < most) this.scheduler.addEndpoint(of);
     }
     return some.map(({ attempting }) => attempting);
   }
@@ -161,14 +161,14 @@ describe('the fair scheduler, among endpoints', () => {
 
   test('ends an attempt once', () => {
     const scheduler = new FairScheduler(4);
-    const end = scheduler.begin(owned());
+    const end = scheduler.beginAttempt(owned());
     expect([end(), end()]).toEqual([true, false]);
     expect(scheduler.inFlight).toBe(0);
   });
 });
 
 const next = (robin: RoundRobin<string>, room: Record<string, number> = {}, held: Record<string, number> = {}) =>
-  robin.next(
+  robin.takeNext(
     (group) => room[group] ?? 1,
     (member) => held[member] ?? 0,
   );
@@ -182,29 +182,29 @@ function drain(robin: RoundRobin<string>): string[] {
 describe('round robin', () => {
   test('lets groups take turns, and members within their group', () => {
     const robin = new RoundRobin<string>();
-    for (const member of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) robin.add(member.charAt(0), member);
+    for (const member of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) robin.addMember(member.charAt(0), member);
     expect(drain(robin)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
   test('queues a member once', () => {
     const robin = new RoundRobin<string>();
-    robin.add('a', 'a1');
-    robin.add('a', 'a1');
+    robin.addMember('a', 'a1');
+    robin.addMember('a', 'a1');
     expect(drain(robin)).toEqual(['a1']);
   });
 
   test('forgets a member that is removed', () => {
     const robin = new RoundRobin<string>();
-    robin.add('a', 'a1');
-    robin.add('a', 'a2');
-    robin.remove('a', 'a1');
-    robin.remove('b', 'b1');
+    robin.addMember('a', 'a1');
+    robin.addMember('a', 'a2');
+    robin.removeMember('a', 'a1');
+    robin.removeMember('b', 'b1');
     expect(drain(robin)).toEqual(['a2']);
   });
 
   test('skips members whose group has no capacity for them, and keeps their turn', () => {
     const robin = new RoundRobin<string>();
-    for (const member of ['a1', 'b1', 'b2', 'c1']) robin.add(member.charAt(0), member);
+    for (const member of ['a1', 'b1', 'b2', 'c1']) robin.addMember(member.charAt(0), member);
     expect(next(robin, { a: 0, b: 2 }, { b1: 2, b2: 1 })).toBe('b2');
     expect(next(robin, { a: 0, b: 0, c: 0 })).toBeUndefined();
     expect(drain(robin)).toEqual(['a1', 'c1', 'b1']);

@@ -53,29 +53,29 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     return this.total.attempts;
   }
 
-  add(endpoint: E): void {
+  addEndpoint(endpoint: E): void {
     const unproven = endpoint.attempting === 0 ? this.untried : this.unproven;
     const its = endpoint.isProven ? this.proven : unproven;
     for (const queue of [this.proven, this.untried, this.unproven]) {
-      if (queue === its) queue.add(endpoint.workspace, endpoint);
-      else queue.remove(endpoint.workspace, endpoint);
+      if (queue === its) queue.addMember(endpoint.workspace, endpoint);
+      else queue.removeMember(endpoint.workspace, endpoint);
     }
   }
 
-  remove(endpoint: E): void {
-    for (const queue of [this.proven, this.untried, this.unproven]) queue.remove(endpoint.workspace, endpoint);
+  removeEndpoint(endpoint: E): void {
+    for (const queue of [this.proven, this.untried, this.unproven]) queue.removeMember(endpoint.workspace, endpoint);
   }
 
   /** Removes and returns the endpoint whose turn it is; undefined if no attempt may start. */
-  next(): E | undefined {
+  takeNextEndpoint(): E | undefined {
     if (this.inFlight >= this.limit) return undefined;
     this.isProvenFirst = !this.isProvenFirst;
-    if (this.isProvenFirst) return this.nextProvenEndpoint() ?? this.nextUnprovenEndpoint();
-    return this.nextUnprovenEndpoint() ?? this.nextProvenEndpoint();
+    if (this.isProvenFirst) return this.takeNextProvenEndpoint() ?? this.takeNextUnprovenEndpoint();
+    return this.takeNextUnprovenEndpoint() ?? this.takeNextProvenEndpoint();
   }
 
   /** Counts an attempt. The returned function ends it; further calls return false and change nothing. */
-  begin({ workspace, isProven }: SchedulableEndpoint): () => boolean {
+  beginAttempt({ workspace, isProven }: SchedulableEndpoint): () => boolean {
     const unproven = isProven ? 0 : 1;
     const holdings = this.workspaces.get(workspace) ?? { ...NO_RUNNING_ATTEMPTS };
     this.workspaces.set(workspace, holdings);
@@ -100,19 +100,19 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     return this.limit - this.inFlight;
   }
 
-  private nextProvenEndpoint(): E | undefined {
-    return this.nextEndpointFrom(this.proven);
+  private takeNextProvenEndpoint(): E | undefined {
+    return this.takeNextEndpointFrom(this.proven);
   }
 
-  private nextUnprovenEndpoint(): E | undefined {
+  private takeNextUnprovenEndpoint(): E | undefined {
     return (
-      this.nextEndpointFrom(this.untried, LARGE_SHARE_FACTOR) ??
-      this.nextEndpointFrom(this.unproven, SMALL_SHARE_FACTOR)
+      this.takeNextEndpointFrom(this.untried, LARGE_SHARE_FACTOR) ??
+      this.takeNextEndpointFrom(this.unproven, SMALL_SHARE_FACTOR)
     );
   }
 
   /** @param unproven share factor of unproven endpoints; absent for a queue of proven endpoints */
-  private nextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
+  private takeNextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
     const fits = (held: RunningAttempts, free: number, all: number) =>
       unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
     if (!fits(this.total, this.free, this.limit)) return undefined;
@@ -122,7 +122,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
       const all = held.attempts + room;
       return room > 0 && fits(held, room, all) ? Math.floor(maxShare(room - 1, all, LARGE_SHARE_FACTOR)) + 1 : 0;
     };
-    return queue.next(roomPerEndpoint, ({ attempting }) => attempting);
+    return queue.takeNext(roomPerEndpoint, ({ attempting }) => attempting);
   }
 
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
@@ -146,7 +146,7 @@ export class RoundRobin<T> {
   }
 
   /** Queues a member at the end of its group. No-op if the member is already queued. */
-  add(group: string, member: T): void {
+  addMember(group: string, member: T): void {
     const members = this.groups.get(group);
     if (members === undefined) this.groups.set(group, new Set([member]));
     else members.add(member);
@@ -156,7 +156,7 @@ export class RoundRobin<T> {
    * Removes and returns the member whose turn it is; its group moves to the end. A member that has reached its limit is
    * skipped and keeps its turn.
    */
-  next(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
+  takeNext(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
     for (const [group, members] of this.groups) {
       const room = roomOf(group);
       if (room <= 0) continue;
@@ -171,7 +171,7 @@ export class RoundRobin<T> {
     return undefined;
   }
 
-  remove(group: string, member: T): void {
+  removeMember(group: string, member: T): void {
     const members = this.groups.get(group);
     if (members?.delete(member) && members.size === 0) this.groups.delete(group);
   }

@@ -49,6 +49,7 @@ function lease(): Lease & { isOver: boolean } {
     name: 'webhooks-shard-01',
     epoch: 1,
     lost: new AbortController().signal,
+    handOverRequested: new AbortController().signal,
     isOver: false,
     isHeld() {
       return !this.isOver;
@@ -75,7 +76,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
-    at.add(toDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+    at.addDelivery(toDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
   }
   return at;
 }
@@ -93,7 +94,7 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
 const replay = (id: string): RunningReplay => ({
   id,
   wantsMore: () => false,
-  nextStoreTime: () => undefined,
+  getNextStoreTime: () => undefined,
   takeDeliveries: () => Promise.resolve(true),
   recordAttempt: () => undefined,
   requestReread: () => undefined,
@@ -137,7 +138,7 @@ describe('an endpoint that this process owns', () => {
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, fields: object) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
-      endpoint.add(toDocument({ ...made, ...fields }), 0, endpoint.room);
+      endpoint.addDelivery(toDocument({ ...made, ...fields }), 0, endpoint.room);
     };
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
@@ -158,7 +159,7 @@ describe('an endpoint that this process owns', () => {
     const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
-      endpoint.add(toDocument(failed), 0, endpoint.room);
+      endpoint.addDelivery(toDocument(failed), 0, endpoint.room);
     };
     hold('dlv_since', at(600_001), at(700_000));
     hold('dlv_one', at(1), at(800_000));
@@ -177,16 +178,16 @@ describe('an endpoint that this process owns', () => {
     answer(endpoint, SUCCESS, 600_000);
     expect(endpoint.hasRecovered).toBe(true);
     const failed = { status: 'retrying', attempts_count: 1, last_attempt_at: timeAt(1) } as const;
-    endpoint.change(delivery('dlv_failed', { ...failed, next_attempt_at: timeAt(900_000) }), 0);
+    endpoint.replaceDelivery(delivery('dlv_failed', { ...failed, next_attempt_at: timeAt(900_000) }), 0);
     expect(endpoint.hasRecovered).toBe(false);
     expect(endpoint.takeDelivery(START + 600_001)?.id).toBe('dlv_failed');
     expect(endpoint.hasRecovered).toBe(false);
     const live = timeAt(600_002);
-    endpoint.change(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
+    endpoint.replaceDelivery(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
     expect(endpoint.takeDelivery(START + 600_002)?.id).toBe('dlv_live');
     endpoint.completeAttempt('dlv_failed', undefined, 0, endpoint.room);
     expect([endpoint.attempting, endpoint.hasRecovered]).toEqual([1, true]);
-    endpoint.reread();
+    endpoint.rereadPending();
     expect(endpoint.hasRecovered).toBe(false);
   });
 
@@ -205,12 +206,12 @@ describe('an endpoint that this process owns', () => {
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
     endpoint.state.setHealth(undefined, SETTINGS);
-    endpoint.change(document, 0);
+    endpoint.replaceDelivery(document, 0);
     expect([endpoint.isKeepingUp, endpoint.takeDelivery(START + 2)?.id]).toEqual([false, undefined]);
     endpoint.endRefill(endpoint.beginRefill(endpoint.room), { scheduled: [document], express: [] }, 0);
     expect(endpoint.takeDelivery(START + 2)?.id).toBe('dlv_1');
     endpoint.completeAttempt('dlv_1', undefined, 0, endpoint.room);
-    endpoint.change({ ...document, url_revision: 2, revision: 2 }, 0);
+    endpoint.replaceDelivery({ ...document, url_revision: 2, revision: 2 }, 0);
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
   });
 
@@ -235,8 +236,8 @@ describe('an endpoint that this process owns', () => {
     const taken = endpoint.takeDelivery(START)?.delivery;
     if (taken === undefined) throw new Error('nothing was due');
     const newer = { ...taken, revision: 7, status: 'retrying' } as const;
-    endpoint.change(newer, 0);
-    endpoint.add(newer, 0, endpoint.room);
+    endpoint.replaceDelivery(newer, 0);
+    endpoint.addDelivery(newer, 0, endpoint.room);
     expect([endpoint.waiting, endpoint.takeDelivery(START)]).toEqual([0, undefined]);
     expect(endpoint.completeAttempt(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
     expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
@@ -251,7 +252,7 @@ describe('an endpoint that this process owns', () => {
     const { endpoint, after } = retried();
     expect([endpoint.completeAttempt(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
     const dropped = retried();
-    dropped.endpoint.state.drop();
+    dropped.endpoint.state.dropEndpoint();
     expect(dropped.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(true);
     expect(dropped.endpoint.waiting).toBe(0);
     const deleted = retried();
@@ -288,9 +289,9 @@ describe('an endpoint that this process owns', () => {
 
   test('reads past express deliveries in progress', () => {
     const endpoint = owned();
-    endpoint.add(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
+    endpoint.addDelivery(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
     expect(endpoint.takeDelivery(START)?.id).toBe('dlv_1');
-    endpoint.reread();
+    endpoint.rereadPending();
     expect(endpoint.beginRefill(endpoint.room).expressLimit).toBe(101);
   });
 
@@ -310,9 +311,9 @@ describe('an endpoint that this process owns', () => {
     opened.state.setHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
     expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
-    opened.add(left, 0, opened.room);
+    opened.addDelivery(left, 0, opened.room);
     expect(opened.reportDueAt(3_600_000)).toBe(START + 3_600_000);
-    opened.state.drop();
+    opened.state.dropEndpoint();
     expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
   });
 });
@@ -343,7 +344,7 @@ describe('a time that is too far ahead', () => {
     const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
     endpoint.state.setHealth(undefined, SETTINGS);
     const stored = toDocument(delivery);
-    endpoint.add(stored, 0, endpoint.room);
+    endpoint.addDelivery(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);
     const taken = endpoint.takeDelivery(START + waitMs);
     expect(endpoint.isDue(stored, START + waitMs, taken)).toBe(true);

@@ -9,12 +9,12 @@ import {
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, awaitsAttempt, isUntriedReplay } from '../store/delivery-document.ts';
-import { queuePosition } from '../store/delivery-queues.ts';
+import { createQueuePosition } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
 import type { SchedulableEndpoint } from './fair-scheduler.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 import type { ProcessTime } from './steady-time.ts';
-import type { PacedEndpoint } from './timing.ts';
+import type { DelayableEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
 const WINDOW_PER_ATTEMPT = 64;
@@ -37,7 +37,7 @@ const NEVER_ATTEMPTED_AT = '1970-01-01T00:00:00.000Z';
  * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
  * Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
-export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
+export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   readonly state: DeliveryState;
   private readonly window: PendingWindow;
   private idleSince: number | undefined;
@@ -96,7 +96,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
     // Wait for deliveries in preparation, which would be skipped if the recovery ended now.
-    return !this.state.hasEarlyUnderWay && !this.window.scheduled.some(this.failedBeforeRecovery);
+    return !this.state.hasEarlyUnderWay && !this.window.scheduled.hasItem(this.failedBeforeRecovery);
   }
   /**
    * True if the endpoint's next attempt is made in spare time only. This is the case if no express delivery is pending,
@@ -104,7 +104,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
-    if (concurrency === undefined || this.window.express.some(this.isDeliverable)) return false;
+    if (concurrency === undefined || this.window.express.hasItem(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
     return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
   }
@@ -115,7 +115,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     const due = this.state.reportDueAt(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
-    return this.window.scheduled.some(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
+    return this.window.scheduled.hasItem(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
   /**
@@ -132,7 +132,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   /** Sets the endpoint as just read or written. An older revision than the known one changes nothing. */
   setEndpoint(endpoint: EndpointDocument): void {
     // Hold no deliveries that the endpoint does not receive: they stay on disk.
-    if (this.state.setEndpoint(endpoint)) this.window.reset();
+    if (this.state.setEndpoint(endpoint)) this.window.emptyWindow();
   }
 
   /** Number of scheduled deliveries to hold in memory; 0 while the endpoint is not enabled. */
@@ -152,19 +152,19 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   }
 
   /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
-  add(delivery: DeliveryDocument, knownAt: number, room: number): void {
-    if (!this.state.underWay.has(delivery.id)) this.window.add(toPending(delivery, knownAt), room);
+  addDelivery(delivery: DeliveryDocument, knownAt: number, room: number): void {
+    if (!this.state.underWay.has(delivery.id)) this.window.addDelivery(toPending(delivery, knownAt), room);
   }
   /**
    * Records that a stored delivery was changed. @param readAt time before the change, on the process's monotonic clock
    */
-  change(delivery: DeliveryDocument, readAt: number): void {
-    if (this.state.underWay.has(delivery.id)) this.window.skip(delivery);
-    else this.window.change(toPending(delivery, readAt), this.room);
+  replaceDelivery(delivery: DeliveryDocument, readAt: number): void {
+    if (this.state.underWay.has(delivery.id)) this.window.skipDelivery(delivery);
+    else this.window.replaceDelivery(toPending(delivery, readAt), this.room);
   }
   /** Marks the pending deliveries to be read again, because another process may have changed them. */
-  reread(): void {
-    this.window.reset();
+  rereadPending(): void {
+    this.window.emptyWindow();
   }
   /**
    * Marks the pending deliveries to be read again if the wall clock was set. Due times in memory depend on the time
@@ -174,7 +174,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     const { steps } = this.timing.time;
     if (steps === this.knownSteps) return;
     this.knownSteps = steps;
-    this.window.reset();
+    this.window.emptyWindow();
   }
   wantsRefill(room: number): boolean {
     return this.window.wantsRefill(room);
@@ -183,7 +183,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     return this.window.beginRefill(room, this.state.underWay.size);
   }
   endRefill(refill: Refill, content: RefillContent, knownAt: number): void {
-    this.window.endRefill(refill, content, this.state.underWay, knownAt);
+    this.window.addRefill(refill, content, this.state.underWay, knownAt);
   }
   abandonRefill(refill: Refill): void {
     this.window.abandonRefill(refill);
@@ -195,7 +195,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     // Return no time after the lease is lost, because a lost lease is never regained.
     if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
-    if (this.window.express.some(this.isDeliverable)) return blockedUntil;
+    if (this.window.express.hasItem(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || attempting >= concurrency.allowed || !isEnabled(this.endpoint)) return undefined;
     const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStored(first.due);
@@ -210,7 +210,9 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     if (!this.canTakeDelivery(now)) return undefined;
     const { express, scheduled } = this.window;
     const isDue = (this.firstDueAt ?? now) <= now;
-    const item = express.take(this.isDeliverable) ?? (isDue ? scheduled.shift() : scheduled.take(this.canGoEarly));
+    const item =
+      express.takeMatching(this.isDeliverable) ??
+      (isDue ? scheduled.takeFirst() : scheduled.takeMatching(this.canGoEarly));
     if (item === undefined) return undefined;
     const isEarly = this.timing.time.fromStored(item.due) > now && this.failedBeforeRecovery(item);
     this.state.beginAttempt(item.id, isEarly, now);
@@ -218,7 +220,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   }
 
   /**
-   * Ends the attempt at a delivery, after its outcome was stored or because no attempt was needed.
+   * Ends the work on a delivery: the outcome of its attempt was stored, or no attempt was made because none was needed.
    * @param after the delivery as now stored; undefined if it no longer exists
    * @returns false if the delivery is pending although its endpoint is deleted, so that it has to be discarded
    */
@@ -226,10 +228,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
     this.state.endAttempt(id);
     this.window.recordChange(id);
     this.state.replay?.recordAttempt(id, after);
-    if (!this.window.isNewest(id, after?.revision)) this.window.reset();
+    if (!this.window.isNewest(id, after?.revision)) this.window.emptyWindow();
     else if (after !== undefined && awaitsAttempt(after)) {
       if (this.endpoint.deleted) return false;
-      if (!this.state.isDropped) this.window.add(toPending(after, knownAt), room);
+      if (!this.state.isDropped) this.window.addDelivery(toPending(after, knownAt), room);
     }
     return true;
   }
@@ -242,12 +244,12 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
     this.state.endAttempt(item.id);
     if (!this.window.isNewest(item.id, item.delivery.revision)) {
-      this.window.reset();
+      this.window.emptyWindow();
       return false;
     }
-    if (!isPayloadMissing) this.state.block(now + FAULT_PAUSE_MS);
+    if (!isPayloadMissing) this.state.blockUntil(now + FAULT_PAUSE_MS);
     const retryAt = this.timing.time.toStored(now + MISSING_PAYLOAD_RETRY_MS);
-    this.window.putBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
+    this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
   }
 
@@ -278,14 +280,14 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
     const now = this.timing.time.toStored(this.timing.time.now());
-    const due = Math.min(queuePosition(delivery).due, now + this.maxWaitMs(delivery, now));
+    const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
     if (isUntried || getUrlRevision(delivery) === getUrlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
   /** Returns the longest time, in milliseconds, that a delivery may wait for its next attempt. */
-  private maxWaitMs(delivery: DeliveryDocument, now: number): number {
+  private getMaxWaitMs(delivery: DeliveryDocument, now: number): number {
     const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
     if (first_attempt_at === null) return isUntriedReplay(delivery) ? MAX_REPLAY_DELAY_MS : 0;
     const longest = Math.max(computeMaxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_RETRY_AFTER_MS);
@@ -302,7 +304,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   /** Returns true if one of the first scheduled deliveries may be sent early. */
   private hasEarlyDelivery(first: PendingDelivery): boolean {
     if (this.canGoEarly(first)) return true;
-    return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.canGoEarly);
+    return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.hasItem(this.canGoEarly);
   }
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint is recovering. */

@@ -2,7 +2,7 @@ import { choosePropertyRounds } from '@tracking/testing';
 import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { type QueuePosition, isPositionAfter, queuePosition } from '../store/delivery-queues.ts';
+import { type QueuePosition, isPositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -63,7 +63,7 @@ class ShardOwner {
         return;
       default:
         if (value % 10 === 0) {
-          this.window.reset();
+          this.window.emptyWindow();
           this.reading = undefined;
         }
     }
@@ -89,7 +89,7 @@ class ShardOwner {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
     if (this.window.wantsRefill(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
-    const [earliest] = waiting.map(queuePosition).sort((one, other) => (isPositionAfter(one, other) ? 1 : -1));
+    const [earliest] = waiting.map(createQueuePosition).sort((one, other) => (isPositionAfter(one, other) ? 1 : -1));
     return [this.window.scheduled.first?.id, earliest?.id];
   }
 
@@ -100,7 +100,7 @@ class ShardOwner {
   private record(due: number): void {
     const one = delivery((this.count += 1), due);
     this.store(one);
-    this.window.add(toPending(one, 0), this.room);
+    this.window.addDelivery(toPending(one, 0), this.room);
   }
 
   private beginReading(): void {
@@ -118,20 +118,20 @@ class ShardOwner {
 
   private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
     const all = [...this.stored.values()].sort((one, other) =>
-      isPositionAfter(queuePosition(one), queuePosition(other)) ? 1 : -1,
+      isPositionAfter(createQueuePosition(one), createQueuePosition(other)) ? 1 : -1,
     );
-    return all.filter((one) => isPositionAfter(queuePosition(one), after)).slice(0, limit);
+    return all.filter((one) => isPositionAfter(createQueuePosition(one), after)).slice(0, limit);
   }
 
   private endReading(): void {
     if (this.reading?.content === undefined) return;
-    this.window.endRefill(this.reading.refill, this.reading.content, this.busy, 0);
+    this.window.addRefill(this.reading.refill, this.reading.content, this.busy, 0);
     this.window.abandonRefill(this.reading.refill);
     this.reading = undefined;
   }
 
   private take(): void {
-    const item = this.window.scheduled.shift();
+    const item = this.window.scheduled.takeFirst();
     if (item === undefined) return;
     // Never twice, never completed ones, never in an outdated form.
     expect(this.busy.has(item.id)).toBe(false);
@@ -144,7 +144,7 @@ class ShardOwner {
   /** The delivery could not be attempted. */
   private putBack(later: number): void {
     if (this.latest === undefined || !this.busy.delete(this.latest.id)) return;
-    this.window.putBack({ ...this.latest, due: this.latest.due + later });
+    this.window.putDeliveryBack({ ...this.latest, due: this.latest.due + later });
     this.latest = undefined;
     this.delayed = true;
   }
@@ -158,7 +158,7 @@ class ShardOwner {
     else this.store(again);
     this.busy.delete(id);
     this.window.recordChange(id);
-    if (again !== undefined) this.window.add(toPending(again, 0), this.room);
+    if (again !== undefined) this.window.addDelivery(toPending(again, 0), this.room);
   }
 }
 

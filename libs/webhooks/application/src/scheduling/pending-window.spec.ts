@@ -1,6 +1,6 @@
 import { createDelivery, requestRetry } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { isPositionAfter, queuePosition } from '../store/delivery-queues.ts';
+import { isPositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
 import { PendingWindow, toPending } from './pending-window.ts';
 
 const ROOM = 4;
@@ -33,14 +33,14 @@ class Disk {
     const { after, limit } = refill;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const scheduled =
-      after === undefined ? [] : all.filter((one) => isPositionAfter(queuePosition(one), after)).slice(0, limit);
-    window.endRefill(refill, { scheduled, express: [] }, nobody, 0);
+      after === undefined ? [] : all.filter((one) => isPositionAfter(createQueuePosition(one), after)).slice(0, limit);
+    window.addRefill(refill, { scheduled, express: [] }, nobody, 0);
   }
 }
 
 function drain(window: PendingWindow): number[] {
   const all: number[] = [];
-  for (let item = window.scheduled.shift(); item !== undefined; item = window.scheduled.shift()) {
+  for (let item = window.scheduled.takeFirst(); item !== undefined; item = window.scheduled.takeFirst()) {
     all.push(Number(item.id.slice(4)) / 10);
   }
   return all;
@@ -48,7 +48,7 @@ function drain(window: PendingWindow): number[] {
 function drainWith(window: PendingWindow, disk: Disk): number[] {
   const all: number[] = [];
   for (disk.fill(window); window.scheduled.size > 0; disk.fill(window)) {
-    const item = window.scheduled.shift();
+    const item = window.scheduled.takeFirst();
     if (item === undefined) break;
     disk.stored.delete(item.id);
     all.push(Number(item.id.slice(4)) / 10);
@@ -64,16 +64,16 @@ describe('a pending window', () => {
     const refill = window.beginRefill(ROOM);
     const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [] };
     disk.put(10);
-    window.add(waiting(10), ROOM);
-    window.endRefill(refill, content, nobody, 0);
+    window.addDelivery(waiting(10), ROOM);
+    window.addRefill(refill, content, nobody, 0);
     expect(window.wantsRefill(ROOM)).toBe(false);
     expect(drain(window)).toEqual([10, 50, 60, 70, 80]);
   });
 
   test('reads nothing for an endpoint that keeps up', () => {
     const window = new PendingWindow(true);
-    window.add(waiting(2), ROOM);
-    window.add(waiting(1), ROOM);
+    window.addDelivery(waiting(2), ROOM);
+    window.addDelivery(waiting(1), ROOM);
     expect(window.wantsRefill(ROOM)).toBe(false);
     expect(drain(window)).toEqual([1, 2]);
     expect(window.isComplete).toBe(true);
@@ -83,7 +83,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (let n = 0; n < 20; n += 1) {
       disk.put(n);
-      window.add(waiting(n), ROOM);
+      window.addDelivery(waiting(n), ROOM);
       expect(window.scheduled.size).toBeLessThanOrEqual(ROOM);
     }
     expect(drainWith(window, disk)).toEqual(Array.from({ length: 20 }, (_, n) => n));
@@ -94,7 +94,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (const n of [10, 11, 12, 13, 5, 6]) {
       disk.put(n);
-      window.add(waiting(n), ROOM);
+      window.addDelivery(waiting(n), ROOM);
     }
     expect(drainWith(window, disk)).toEqual([5, 6, 10, 11, 12, 13]);
   });
@@ -125,7 +125,7 @@ describe('a pending window', () => {
     const before = new Disk();
     before.put(1);
     disk.put(2);
-    window.add(waiting(2), ROOM);
+    window.addDelivery(waiting(2), ROOM);
     before.answer(window, refill);
     expect(drainWith(window, disk)).toEqual([1, 2]);
   });
@@ -137,7 +137,7 @@ describe('a pending window', () => {
     // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
     disk.stored.set(delivery(1).id, delivery(1));
     window.recordChange(delivery(1).id);
-    window.add(waiting(2.5), ROOM);
+    window.addDelivery(waiting(2.5), ROOM);
     disk.answer(window, refill);
     disk.stored.delete(delivery(1).id);
     disk.put(2.5);
@@ -148,13 +148,13 @@ describe('a pending window', () => {
     const window = new PendingWindow(false);
     const [attempted, retried] = [delivery(1), requestRetry(delivery(1), '2026-01-02T00:00:00.000Z')];
     const read = { scheduled: [retried], express: [] };
-    window.endRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
+    window.addRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
     expect(window.scheduled.size).toBe(0);
     expect([window.isNewest(attempted.id, attempted.revision), window.isNewest(attempted.id, 1)]).toEqual([
       false,
       true,
     ]);
-    window.skip(attempted);
+    window.skipDelivery(attempted);
     expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
   });
 
@@ -170,15 +170,15 @@ describe('a pending window', () => {
   test('ignores deliveries of a page that are being attempted', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    window.endRefill(refill, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
+    window.addRefill(refill, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
     expect(drain(window)).toEqual([2]);
   });
 
   test('leaves a delivery that was stored during a read, and taken since, to its attempt', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    window.add(waiting(1), ROOM);
-    window.endRefill(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
+    window.addDelivery(waiting(1), ROOM);
+    window.addRefill(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
     expect([window.scheduled.size, window.isComplete]).toEqual([0, true]);
     expect(window.isNewest(delivery(1).id, delivery(1).revision + 1)).toBe(true);
   });
@@ -187,7 +187,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2, 3);
     const refill = window.beginRefill(ROOM);
-    window.reset();
+    window.emptyWindow();
     disk.answer(window, refill);
     expect(window.scheduled.size).toBe(0);
     expect(drainWith(window, disk)).toEqual([1, 2, 3]);
@@ -197,16 +197,16 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     for (const n of [20, 21, 22, 23, 24]) {
       disk.put(n);
-      window.add(waiting(n), ROOM);
+      window.addDelivery(waiting(n), ROOM);
     }
-    window.scheduled.shift();
-    window.scheduled.shift();
+    window.scheduled.takeFirst();
+    window.scheduled.takeFirst();
     disk.stored.delete(delivery(20).id);
     disk.stored.delete(delivery(21).id);
     const refill = window.beginRefill(ROOM);
     for (const n of [1, 2, 3, 4]) {
       disk.put(n);
-      window.add(waiting(n), ROOM);
+      window.addDelivery(waiting(n), ROOM);
     }
     disk.answer(window, refill);
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
@@ -215,11 +215,11 @@ describe('a pending window', () => {
   test('loses no delivery that was returned for later and is stored before those left on disk', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     disk.put(1, 2, 3);
-    const back = (n: number, due: number) => window.putBack({ ...waiting(n), due: waiting(due).due });
+    const back = (n: number, due: number) => window.putDeliveryBack({ ...waiting(n), due: waiting(due).due });
     back(1, 10);
     back(2, 11);
     // Room for two: the last one stays on disk, where it comes first.
-    window.add(waiting(3), 2);
+    window.addDelivery(waiting(3), 2);
     expect(window.scheduled.size).toBe(2);
     expect(drainWith(window, disk).toSorted()).toEqual([1, 2, 3]);
   });
@@ -235,9 +235,9 @@ describe('a pending window', () => {
   test('misses no express delivery while a page is being read, however many there are', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
-    window.endRefill(refill, { scheduled: [], express: [] }, nobody, 0);
-    window.express.clear();
+    for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
+    window.addRefill(refill, { scheduled: [], express: [] }, nobody, 0);
+    window.express.removeAll();
     expect(window.wantsRefill(0)).toBe(true);
   });
 
@@ -247,22 +247,22 @@ describe('a pending window', () => {
     const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
     const read = (stored: readonly DeliveryDocument[]) => {
       const refill = window.beginRefill(ROOM, attempted.size);
-      window.endRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
+      window.addRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
     };
     read(requested.slice(0, 100));
     expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([0, false]);
-    window.reset();
+    window.emptyWindow();
     read(requested);
     expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
   });
 
   test('holds express deliveries apart, up to a bound', () => {
     const window = new PendingWindow(true);
-    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
+    for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
     expect(window.wantsRefill(ROOM)).toBe(false);
-    window.express.clear();
+    window.express.removeAll();
     expect(window.wantsRefill(ROOM)).toBe(true);
   });
 
@@ -282,19 +282,19 @@ describe('a pending window', () => {
       [retrying, 3],
       [replayedLater, 4],
     ] as const) {
-      window.add(toPending(form, 0), ROOM);
+      window.addDelivery(toPending(form, 0), ROOM);
       expect(held()).toEqual([expected]);
     }
-    window.change(toPending({ ...requested, revision: 5 }, 0), ROOM);
+    window.replaceDelivery(toPending({ ...requested, revision: 5 }, 0), ROOM);
     expect([held(), window.scheduled.size]).toEqual([[5], 0]);
   });
 
   test('replaces a held delivery by a newer form that a read finds', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    window.putBack(waiting(1));
+    window.putDeliveryBack(waiting(1));
     const newer = { ...delivery(1), revision: 2 };
-    window.endRefill(refill, { scheduled: [newer], express: [] }, nobody, 0);
+    window.addRefill(refill, { scheduled: [newer], express: [] }, nobody, 0);
     expect(window.scheduled.first?.delivery.revision).toBe(2);
   });
 });

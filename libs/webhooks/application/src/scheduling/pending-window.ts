@@ -1,10 +1,10 @@
-import { type DeliveryDocument, expressQueue } from '../store/delivery-document.ts';
+import { type DeliveryDocument, getExpressQueue } from '../store/delivery-document.ts';
 import {
-  QUEUE_START,
-  QUEUE_END,
+  QUEUE_START_POSITION,
+  QUEUE_END_POSITION,
   type QueuePosition,
   isPositionAfter,
-  queuePosition,
+  createQueuePosition,
 } from '../store/delivery-queues.ts';
 
 /** Most requested retries and sandbox events held in memory for each endpoint. */
@@ -25,7 +25,7 @@ export interface PendingDelivery extends QueuePosition {
 export function toPending(stored: DeliveryDocument, knownAt: number): PendingDelivery {
   const { latest_attempt, ...rest } = stored;
   const delivery = latest_attempt === undefined ? stored : rest;
-  return { ...queuePosition(stored), delivery, knownAt };
+  return { ...createQueuePosition(stored), delivery, knownAt };
 }
 
 /** A read of pending deliveries that has begun and not ended. */
@@ -75,15 +75,15 @@ export class PendingWindow {
   constructor(
     empty: boolean,
     private readonly mayGo: (item: PendingDelivery) => boolean = () => true,
-    private readonly dueOf: (delivery: DeliveryDocument) => number = (delivery) => queuePosition(delivery).due,
+    private readonly dueOf: (delivery: DeliveryDocument) => number = (delivery) => createQueuePosition(delivery).due,
   ) {
-    this.horizon = empty ? QUEUE_END : QUEUE_START;
+    this.horizon = empty ? QUEUE_END_POSITION : QUEUE_START_POSITION;
     this.isExpressRead = empty;
   }
 
   /** True if the window contains every stored delivery that is known to be pending. */
   get isComplete(): boolean {
-    return this.horizon === QUEUE_END && this.isExpressRead && this.refill === undefined;
+    return this.horizon === QUEUE_END_POSITION && this.isExpressRead && this.refill === undefined;
   }
 
   /**
@@ -91,29 +91,29 @@ export class PendingWindow {
    * form.
    * @param room maximum number of scheduled deliveries to hold
    */
-  add(given: PendingDelivery, room: number): void {
+  addDelivery(given: PendingDelivery, room: number): void {
     const item = this.takeNewest({ ...given, due: this.dueOf(given.delivery) });
-    if (isExpress(item)) this.addExpress(item);
+    if (isExpress(item)) this.addExpressDelivery(item);
     else if (isPositionAfter(item, this.horizon)) this.addMissed(item);
     else {
-      this.scheduled.add(item);
-      if (this.scheduled.size > room) this.horizon = dropLast(this.scheduled);
+      this.scheduled.addItem(item);
+      if (this.scheduled.size > room) this.horizon = evictLast(this.scheduled);
     }
   }
 
   /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
-  putBack(item: PendingDelivery): void {
-    if (!isExpress(item) || this.mayGo(item)) this.hold(item);
+  putDeliveryBack(item: PendingDelivery): void {
+    if (!isExpress(item) || this.mayGo(item)) this.holdDelivery(item);
   }
 
   /** Replaces a delivery that was just changed in the store. */
-  change(item: PendingDelivery, room: number): void {
+  replaceDelivery(item: PendingDelivery, room: number): void {
     this.recordChange(item.id);
-    this.add(item, room);
+    this.addDelivery(item, room);
   }
 
   /** Skips a delivery that is being attempted. The end of the attempt decides if the delivery is pending again. */
-  skip({ id, revision }: DeliveryDocument): void {
+  skipDelivery({ id, revision }: DeliveryDocument): void {
     this.passedOver.set(id, Math.max(revision, this.passedOver.get(id) ?? 0));
   }
 
@@ -133,17 +133,17 @@ export class PendingWindow {
   }
 
   /** Empties the window. All deliveries are stored and are read again. */
-  reset(): void {
-    this.scheduled.clear();
-    this.express.clear();
-    this.horizon = QUEUE_START;
+  emptyWindow(): void {
+    this.scheduled.removeAll();
+    this.express.removeAll();
+    this.horizon = QUEUE_START_POSITION;
     this.isExpressRead = false;
     this.refill = undefined;
   }
 
   /** Returns true if the store has more pending deliveries and the window has capacity. */
   wantsRefill(room: number): boolean {
-    return this.refill === undefined && (this.wantsScheduled(room) || this.wantsExpress());
+    return this.refill === undefined && (this.needsScheduled(room) || this.needsExpress());
   }
 
   /**
@@ -153,14 +153,14 @@ export class PendingWindow {
    * window empty and be read again and again
    */
   beginRefill(room: number, underWay = 0): Refill {
-    const after = this.wantsScheduled(room) ? this.horizon : undefined;
+    const after = this.needsScheduled(room) ? this.horizon : undefined;
     const limit = Math.max(1, Math.min(MAX_REFILL_SIZE, room - this.scheduled.size));
     this.refill = {
       after,
       limit,
-      expressLimit: this.wantsExpress() ? MAX_EXPRESS_SIZE + underWay : 0,
+      expressLimit: this.needsExpress() ? MAX_EXPRESS_SIZE + underWay : 0,
       missed: new PriorityQueue(),
-      end: QUEUE_END,
+      end: QUEUE_END_POSITION,
       missedExpress: false,
       changed: new Set(),
     };
@@ -176,7 +176,7 @@ export class PendingWindow {
    * @param underWay ids of the deliveries being attempted
    * @param knownAt time at which the read began
    */
-  endRefill(
+  addRefill(
     refill: Refill,
     { scheduled, express }: RefillContent,
     underWay: { has(id: string): boolean },
@@ -185,49 +185,50 @@ export class PendingWindow {
     if (this.refill !== refill) return;
     this.refill = undefined;
     const isLeftToAttempt = (delivery: DeliveryDocument) => {
-      if (underWay.has(delivery.id)) this.skip(delivery);
+      if (underWay.has(delivery.id)) this.skipDelivery(delivery);
       return underWay.has(delivery.id);
     };
     const isFresh = (delivery: DeliveryDocument) => !refill.changed.has(delivery.id) && !isLeftToAttempt(delivery);
     if (refill.expressLimit > 0) {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
-      for (const delivery of express.filter(isFresh)) this.hold(toPending(delivery, knownAt));
+      for (const delivery of express.filter(isFresh)) this.holdDelivery(toPending(delivery, knownAt));
     }
     // Discard the result if the window was shortened during the read, because it no longer continues the window.
     if (refill.after === undefined || refill.after !== this.horizon) return;
     // Add the missed deliveries too: the next refill may be hours away.
     const lastRead = scheduled.at(-1);
-    const readTo = lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END : queuePosition(lastRead);
+    const readTo =
+      lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END_POSITION : createQueuePosition(lastRead);
     const end = isPositionAfter(readTo, refill.end) ? refill.end : readTo;
     const found = scheduled.filter(isFresh).map((delivery) => {
       return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
-    for (const item of [...missed, ...found]) if (!isPositionAfter(item, end)) this.hold(item);
+    for (const item of [...missed, ...found]) if (!isPositionAfter(item, end)) this.holdDelivery(item);
     this.horizon = end;
   }
 
-  private wantsScheduled(room: number): boolean {
-    return this.horizon !== QUEUE_END && room > 0 && this.scheduled.size <= room / 2;
+  private needsScheduled(room: number): boolean {
+    return this.horizon !== QUEUE_END_POSITION && room > 0 && this.scheduled.size <= room / 2;
   }
 
-  private wantsExpress(): boolean {
+  private needsExpress(): boolean {
     return !this.isExpressRead && this.express.size === 0;
   }
 
-  private hold(item: PendingDelivery): void {
+  private holdDelivery(item: PendingDelivery): void {
     const newest = this.takeNewest(item);
-    (isExpress(newest) ? this.express : this.scheduled).add(newest);
+    (isExpress(newest) ? this.express : this.scheduled).addItem(newest);
   }
 
   /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
   private takeNewest(item: PendingDelivery): PendingDelivery {
-    return pickNewest(item, this.scheduled.remove(item.id), this.express.remove(item.id));
+    return pickNewest(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
   }
 
-  private addExpress(item: PendingDelivery): void {
+  private addExpressDelivery(item: PendingDelivery): void {
     if (!this.mayGo(item)) return;
-    if (this.express.size < MAX_EXPRESS_SIZE) return this.express.add(item);
+    if (this.express.size < MAX_EXPRESS_SIZE) return this.express.addItem(item);
     this.isExpressRead = false;
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
@@ -235,15 +236,15 @@ export class PendingWindow {
   private addMissed(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = pickNewest(given, refill.missed.remove(given.id));
+    const item = pickNewest(given, refill.missed.removeById(given.id));
     if (isPositionAfter(item, refill.end)) return;
-    refill.missed.add(item);
-    if (refill.missed.size > refill.limit) refill.end = dropLast(refill.missed);
+    refill.missed.addItem(item);
+    if (refill.missed.size > refill.limit) refill.end = evictLast(refill.missed);
   }
 }
 
 function isExpress({ delivery }: PendingDelivery): boolean {
-  return delivery.queue === expressQueue(delivery.endpoint_id);
+  return delivery.queue === getExpressQueue(delivery.endpoint_id);
 }
 
 /** Returns the newest of several forms of one delivery; the given form if none is newer. */
@@ -255,12 +256,12 @@ function pickNewest(given: PendingDelivery, ...others: readonly (PendingDelivery
 }
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
-function dropLast(list: PriorityQueue): QueuePosition {
-  const dropped = list.pop();
-  const { due, id } = list.last ?? QUEUE_START;
+function evictLast(list: PriorityQueue): QueuePosition {
+  const dropped = list.takeLast();
+  const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
   // Take the earlier due time: a delivery that was returned to the window is due later in memory than in the store.
-  const stored = queuePosition(dropped.delivery);
+  const stored = createQueuePosition(dropped.delivery);
   return isPositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 
@@ -285,7 +286,7 @@ class PriorityQueue {
     return this.items.values();
   }
 
-  add(item: PendingDelivery): void {
+  addItem(item: PendingDelivery): void {
     if (this.ids.has(item.id)) return;
     this.ids.add(item.id);
     // Fast path: most deliveries are added at the end.
@@ -301,30 +302,30 @@ class PriorityQueue {
     this.items.splice(low, 0, item);
   }
 
-  shift(): PendingDelivery | undefined {
+  takeFirst(): PendingDelivery | undefined {
     return this.removeId(this.items.shift());
   }
 
-  pop(): PendingDelivery | undefined {
+  takeLast(): PendingDelivery | undefined {
     return this.removeId(this.items.pop());
   }
 
   /** Removes and returns the first delivery for which the predicate holds. */
-  take(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
+  takeMatching(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(isWanted);
     return index < 0 ? undefined : this.removeId(this.items.splice(index, 1)[0]);
   }
 
   /** Removes and returns the delivery with this id. */
-  remove(id: string): PendingDelivery | undefined {
-    return this.ids.has(id) ? this.take((item) => item.id === id) : undefined;
+  removeById(id: string): PendingDelivery | undefined {
+    return this.ids.has(id) ? this.takeMatching((item) => item.id === id) : undefined;
   }
 
-  some(isWanted: (item: PendingDelivery) => boolean): boolean {
+  hasItem(isWanted: (item: PendingDelivery) => boolean): boolean {
     return this.items.some(isWanted);
   }
 
-  clear(): void {
+  removeAll(): void {
     this.items = [];
     this.ids.clear();
   }

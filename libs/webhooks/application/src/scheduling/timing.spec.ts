@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { setSystemTimer } from '../attempts/dispatcher.ts';
-import { ATTEMPT_COST_MS, DelayQueue, type PacedEndpoint, Pacing, SpareTime } from './timing.ts';
+import { ATTEMPT_COST_MS, DelayQueue, type DelayableEndpoint, SpareTimePacing, SpareTime } from './timing.ts';
 
 describe('delay queue', () => {
   let now = 0;
@@ -18,51 +18,51 @@ describe('delay queue', () => {
   describe('a delay queue', () => {
     test('wakes items in order of time, in whatever order they were added', async () => {
       const moments = Array.from({ length: 50 }, (_, index) => 1_001 + ((index * 37) % 50));
-      for (const moment of moments) delays.schedule(String(moment), moment);
+      for (const moment of moments) delays.scheduleItem(String(moment), moment);
       now = 2_000;
-      delays.schedule('last', 1_999);
+      delays.scheduleItem('last', 1_999);
       await eventually(() => expect(woken).toHaveLength(51));
       expect(woken).toEqual([...moments.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
     test('wakes an item once, at the earliest time requested', async () => {
-      delays.schedule('a', 5_000);
-      delays.schedule('a', 1_010);
-      delays.schedule('a', 3_000);
+      delays.scheduleItem('a', 5_000);
+      delays.scheduleItem('a', 1_010);
+      delays.scheduleItem('a', 3_000);
       now = 1_020;
-      delays.schedule('b', 1_020);
+      delays.scheduleItem('b', 1_020);
       await eventually(() => expect(woken).toEqual(['a', 'b']));
       now = 10_000;
-      delays.schedule('c', 10_000);
+      delays.scheduleItem('c', 10_000);
       await eventually(() => expect(woken).toContain('c'));
       expect(woken).toEqual(['a', 'b', 'c']);
     });
 
     test('does not wake an item that was removed', async () => {
-      delays.schedule('a', 1_000);
-      delays.remove('a');
-      delays.schedule('b', 1_000);
+      delays.scheduleItem('a', 1_000);
+      delays.removeItem('a');
+      delays.scheduleItem('b', 1_000);
       await eventually(() => expect(woken).toEqual(['b']));
     });
 
     test('keeps the order after some items were removed', async () => {
       const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
-      for (const moment of moments) delays.schedule(String(moment), moment);
+      for (const moment of moments) delays.scheduleItem(String(moment), moment);
       const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
-      for (const moment of gone) delays.remove(String(moment));
+      for (const moment of gone) delays.removeItem(String(moment));
       now = 2_000;
-      delays.schedule('last', 1_999);
+      delays.scheduleItem('last', 1_999);
       await eventually(() => expect(woken).toContain('last'));
       expect(woken).toEqual([...kept.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
     test('holds an item once, however often it is woken before a distant time', async () => {
       for (let round = 1; round <= 20; round += 1) {
-        delays.schedule('a', 100_000_000);
-        delays.schedule('a', now);
+        delays.scheduleItem('a', 100_000_000);
+        delays.scheduleItem('a', now);
         await eventually(() => expect(woken).toHaveLength(round));
       }
-      delays.schedule('a', 100_000_000);
+      delays.scheduleItem('a', 100_000_000);
       expect(delays.size).toBe(1);
     });
 
@@ -71,12 +71,12 @@ describe('delay queue', () => {
         time,
         (item) => {
           woken.push(item);
-          if (woken.length < 6) again.schedule('a', 1_000);
+          if (woken.length < 6) again.scheduleItem('a', 1_000);
         },
         setSystemTimer,
       );
-      again.schedule('a', 1_000);
-      again.schedule('b', 1_001);
+      again.scheduleItem('a', 1_000);
+      again.scheduleItem('b', 1_001);
       now = 2_000;
       await eventually(() => expect(woken).toContain('b'));
       expect(woken.slice(0, 2)).toEqual(['a', 'b']);
@@ -93,7 +93,7 @@ describe('delay queue', () => {
           return () => undefined;
         },
       );
-      driven.schedule('a', 1_000 + 3_600_000);
+      driven.scheduleItem('a', 1_000 + 3_600_000);
       timers[0]?.ring();
       expect(woken).toEqual([]);
       now += 3_600_000;
@@ -113,8 +113,8 @@ describe('delay queue', () => {
           return () => undefined;
         },
       );
-      driven.schedule('a', now + 259_200_000);
-      driven.schedule('b', now + 5_000);
+      driven.scheduleItem('a', now + 259_200_000);
+      driven.scheduleItem('b', now + 5_000);
       stepped.steps += 1;
       rings.at(-1)?.();
       expect([woken, driven.size]).toEqual([['b', 'a'], 0]);
@@ -136,7 +136,7 @@ describe('pacing', () => {
   /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
-    while (spare.spend(ATTEMPT_COST_MS, { ...time })) count += 1;
+    while (spare.trySpend(ATTEMPT_COST_MS, { ...time })) count += 1;
     return count;
   };
 
@@ -180,7 +180,7 @@ describe('pacing', () => {
     test('is paid off first if more was spent than available', () => {
       attempts();
       loop(2, 2);
-      expect(spare.spend(6, { ...time })).toBe(true);
+      expect(spare.trySpend(6, { ...time })).toBe(true);
       loop(5, 5);
       expect(spare.isEnoughForAttempt({ ...time })).toBe(false);
       loop(1, 1);
@@ -189,47 +189,47 @@ describe('pacing', () => {
   });
 
   describe('pacing', () => {
-    const endpoint = (workspace: string, isPaced = true, isFailing = true): PacedEndpoint => ({
+    const endpoint = (workspace: string, isPaced = true, isFailing = true): DelayableEndpoint => ({
       ...{ workspace, isPaced, isFailing },
     });
     /** Admits probes until the time saved at the beginning is spent. */
     const spent = () => {
-      const pacing = new Pacing<PacedEndpoint>({ ...time });
-      while (pacing.admits(endpoint('wsp_0'), { ...time }));
-      pacing.remove(endpoint('wsp_0'));
-      expect(pacing.next({ ...time })).toBeUndefined();
+      const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
+      while (pacing.mayBeginAttempt(endpoint('wsp_0'), { ...time }));
+      pacing.removeEndpoint(endpoint('wsp_0'));
+      expect(pacing.takeNextWaiting({ ...time })).toBeUndefined();
       return pacing;
     };
 
     test('admits endpoints that are not paced, whatever the spare time', () => {
-      expect(spent().admits(endpoint('wsp_1', false), { ...time })).toBe(true);
+      expect(spent().mayBeginAttempt(endpoint('wsp_1', false), { ...time })).toBe(true);
     });
 
     test('charges a probe twice as much as an attempt, and a replay three times', () => {
-      const count = (admit: (pacing: Pacing<PacedEndpoint>) => boolean) => {
-        const pacing = new Pacing<PacedEndpoint>({ ...time });
+      const count = (admit: (pacing: SpareTimePacing<DelayableEndpoint>) => boolean) => {
+        const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
         let admitted = 0;
         while (admit(pacing)) admitted += 1;
         return admitted;
       };
-      expect(count((pacing) => pacing.admits(endpoint('wsp_1', true, false), { ...time }))).toBe(10);
-      expect(count((pacing) => pacing.admits(endpoint('wsp_1'), { ...time }))).toBe(5);
+      expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1', true, false), { ...time }))).toBe(10);
+      expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1'), { ...time }))).toBe(5);
       expect(count((pacing) => pacing.admitsReplay(endpoint('wsp_1', false), { ...time }))).toBe(4);
     });
 
     test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
-      const pacing = new Pacing<PacedEndpoint>({ ...time });
+      const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
       while (pacing.admitsReplay(endpoint('wsp_0'), { ...time }));
-      for (let one = pacing.next(loopWith(6)); one !== undefined; one = pacing.next({ ...time }));
+      for (let one = pacing.takeNextWaiting(loopWith(6)); one !== undefined; one = pacing.takeNextWaiting({ ...time }));
       const [first, second, other] = [endpoint('wsp_1'), endpoint('wsp_1'), endpoint('wsp_2')];
-      while (pacing.admits(first, { ...time }));
+      while (pacing.mayBeginAttempt(first, { ...time }));
       expect(pacing.admitsReplay(second, { ...time })).toBe(false);
-      expect(pacing.admits(other, { ...time })).toBe(false);
-      expect([pacing.isAwaited, pacing.next({ ...time })]).toEqual([true, undefined]);
+      expect(pacing.mayBeginAttempt(other, { ...time })).toBe(false);
+      expect([pacing.isAwaited, pacing.takeNextWaiting({ ...time })]).toEqual([true, undefined]);
       loop(20, 20);
-      expect([pacing.next({ ...time }), pacing.next({ ...time })]).toEqual([first, other]);
-      pacing.remove(second);
-      expect([pacing.next({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
+      expect([pacing.takeNextWaiting({ ...time }), pacing.takeNextWaiting({ ...time })]).toEqual([first, other]);
+      pacing.removeEndpoint(second);
+      expect([pacing.takeNextWaiting({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
     });
 
     function loopWith(ms: number) {

@@ -40,7 +40,7 @@ export class DelayQueue<T> {
   }
 
   /** Schedules the item to be woken at this time, unless it is already scheduled earlier. */
-  schedule(item: T, moment: number): void {
+  scheduleItem(item: T, moment: number): void {
     const known = this.entries.get(item);
     if (known !== undefined && known.at <= moment) return;
     const entry = known ?? { at: moment, item, index: this.heap.length };
@@ -51,7 +51,7 @@ export class DelayQueue<T> {
   }
 
   /** Cancels the item's wake-up. */
-  remove(item: T): void {
+  removeItem(item: T): void {
     const entry = this.entries.get(item);
     if (entry === undefined) return;
     this.entries.delete(item);
@@ -74,10 +74,10 @@ export class DelayQueue<T> {
     this.cancelTimer?.();
     this.timerAt = first.at;
     const wait = Math.max(0, Math.min(first.at - this.time.now(), MAX_TIMER_MS));
-    this.cancelTimer = this.setTimer(() => this.fire(), wait);
+    this.cancelTimer = this.setTimer(() => this.wakeDueItems(), wait);
   }
 
-  private fire(): void {
+  private wakeDueItems(): void {
     this.timerAt = Infinity;
     const now = this.time.now();
     // After a step, stored times correspond to other times of this process, so every item is woken.
@@ -85,7 +85,7 @@ export class DelayQueue<T> {
     this.knownSteps = this.time.steps;
     const due: T[] = [];
     for (let [first] = this.heap; first !== undefined && first.at <= until; [first] = this.heap) {
-      this.remove(first.item);
+      this.removeItem(first.item);
       due.push(first.item);
     }
     // An item that is scheduled again for a past time waits for the next timer, so that other work gets its turn.
@@ -98,7 +98,7 @@ export class DelayQueue<T> {
     while (entry.index > 0) {
       const above = this.heap[(entry.index - 1) >> 1] as DelayedItem<T>;
       if (above.at <= entry.at) break;
-      this.move(above, entry.index, entry);
+      this.swapEntries(above, entry.index, entry);
     }
     this.heap[entry.index] = entry;
   }
@@ -109,13 +109,13 @@ export class DelayQueue<T> {
       const [left, right] = [this.heap[2 * entry.index + 1], this.heap[2 * entry.index + 2]];
       const child = right !== undefined && right.at < (left?.at ?? Infinity) ? right : left;
       if (child === undefined || child.at >= entry.at) break;
-      this.move(child, entry.index, entry);
+      this.swapEntries(child, entry.index, entry);
     }
     this.heap[entry.index] = entry;
   }
 
   /** Swaps an entry with its neighbor in the heap. */
-  private move(neighbour: DelayedItem<T>, to: number, entry: DelayedItem<T>): void {
+  private swapEntries(neighbour: DelayedItem<T>, to: number, entry: DelayedItem<T>): void {
     entry.index = neighbour.index;
     neighbour.index = to;
     this.heap[to] = neighbour;
@@ -123,14 +123,14 @@ export class DelayQueue<T> {
 }
 
 /** Time that an event loop has run and been idle, in milliseconds. Both values only increase. */
-export interface LoopTime {
+export interface EventLoopTime {
   readonly elapsed: number;
   /** Idle part of `elapsed`. */
   readonly idle: number;
 }
 
-/** An endpoint whose attempts may have to wait for spare time. */
-export interface PacedEndpoint {
+/** An endpoint whose attempts may be delayed until the process has spare time. */
+export interface DelayableEndpoint {
   readonly workspace: string;
   /** True if the next attempt is made in spare time only. */
   readonly isPaced: boolean;
@@ -154,11 +154,11 @@ const REPLAY_COST_MS = 6;
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
  * otherwise later and in turn.
  */
-export class Pacing<E extends PacedEndpoint> {
+export class SpareTimePacing<E extends DelayableEndpoint> {
   private readonly spare: SpareTime;
   private readonly waiting = new RoundRobin<E>();
 
-  constructor(now: LoopTime) {
+  constructor(now: EventLoopTime) {
     this.spare = new SpareTime(now);
   }
 
@@ -167,33 +167,33 @@ export class Pacing<E extends PacedEndpoint> {
     return !this.waiting.isEmpty;
   }
 
-  /** Returns true if the endpoint's next attempt may begin now. If not, {@link next} returns the endpoint later. */
-  admits(endpoint: E, now: LoopTime): boolean {
+  /** Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaiting} returns the endpoint later. */
+  mayBeginAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
     return this.trySpend(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
   }
 
-  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link next} returns the endpoint later. */
-  admitsReplay(endpoint: E, now: LoopTime): boolean {
+  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaiting} returns the endpoint later. */
+  admitsReplay(endpoint: E, now: EventLoopTime): boolean {
     return this.trySpend(endpoint, REPLAY_COST_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
-  next(now: LoopTime): E | undefined {
+  takeNextWaiting(now: EventLoopTime): E | undefined {
     if (!this.spare.isEnoughForAttempt(now)) return undefined;
-    return this.waiting.next(
+    return this.waiting.takeNext(
       () => 1,
       () => 0,
     );
   }
 
-  remove(endpoint: E): void {
-    this.waiting.remove(endpoint.workspace, endpoint);
+  removeEndpoint(endpoint: E): void {
+    this.waiting.removeMember(endpoint.workspace, endpoint);
   }
 
-  private trySpend(endpoint: E, price: number, now: LoopTime): boolean {
-    if (this.spare.spend(price, now)) return true;
-    this.waiting.add(endpoint.workspace, endpoint);
+  private trySpend(endpoint: E, price: number, now: EventLoopTime): boolean {
+    if (this.spare.trySpend(price, now)) return true;
+    this.waiting.addMember(endpoint.workspace, endpoint);
     return false;
   }
 }
@@ -207,10 +207,10 @@ const MAX_SAVED_MS = 10 * ATTEMPT_COST_MS;
 export class SpareTime {
   private saved = MAX_SAVED_MS;
 
-  constructor(private known: LoopTime) {}
+  constructor(private known: EventLoopTime) {}
 
   /** Returns true if there is enough spare time for an attempt. */
-  isEnoughForAttempt(now: LoopTime): boolean {
+  isEnoughForAttempt(now: EventLoopTime): boolean {
     this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SAVED_MS, this.saved);
     this.known = now;
@@ -221,7 +221,7 @@ export class SpareTime {
    * Spends this many milliseconds if there is enough spare time for an attempt. A higher price is paid off by future
    * spare time.
    */
-  spend(price: number, now: LoopTime): boolean {
+  trySpend(price: number, now: EventLoopTime): boolean {
     if (!this.isEnoughForAttempt(now)) return false;
     this.saved -= price;
     return true;

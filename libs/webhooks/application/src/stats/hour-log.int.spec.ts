@@ -1,13 +1,13 @@
 import type { Collection, CountOptions, Filter } from '@tracking/ports';
 import { markDiscarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
-  ATTEMPTS,
+  ATTEMPTS_COLLECTION,
   type AttemptDocument,
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  attemptId,
+  createAttemptId,
   toDocument,
 } from '../store/delivery-document.ts';
 import { HourLog, type HourLogDependencies } from './hour-log.ts';
@@ -23,14 +23,16 @@ let deliveries: Collection<DeliveryDocument>;
 let attempts: Collection<AttemptDocument>;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
-  attempts = await stage.engine.documentStore.collection<AttemptDocument>(ATTEMPTS);
+  deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  attempts = await stage.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
 });
 afterEach(() => stage.close());
 
 const log = (parts: object) => {
-  const watermark = { read: () => Promise.resolve('') };
-  return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogDependencies);
+  const watermark = { readWatermark: () => Promise.resolve('') };
+  const endpoints = { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) };
+  const known = { deliveries, attempts, watermark, endpoints, clock: () => new Date(AT) };
+  return new HourLog({ ...known, ...parts } as object as HourLogDependencies);
 };
 
 test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {
@@ -39,7 +41,7 @@ test('reads few attempts at a time, as each may have a large response, and count
   const numbered = (number: number) => ({ ...attempt, number, response: null });
   for (const each of made) {
     await deliveries.upsert({ ...each, attempts_count: 90, last_attempt_at: AT, latest_attempt: numbered(90) });
-    const earlier = Array.from({ length: 89 }, (_, n) => ({ id: attemptId(each.id, n + 1), ...numbered(n + 1) }));
+    const earlier = Array.from({ length: 89 }, (_, n) => ({ id: createAttemptId(each.id, n + 1), ...numbered(n + 1) }));
     await attempts.writeMany(earlier.map((document) => ({ kind: 'insert', document })));
   }
   let most = 0;
@@ -47,7 +49,7 @@ test('reads few attempts at a time, as each may have a large response, and count
     most = Math.max(most, ids.length);
     return attempts.getMany(ids);
   };
-  const counts = await log({ attempts: { getMany } }).attempts(endpoint_id, HOUR, signal);
+  const counts = await log({ attempts: { getMany } }).countAttempts(endpoint_id, HOUR, signal);
   expect(counts).toMatchObject({ succeeded: 0, failed: 900, longest_ms: 3 });
   expect(most).toBeLessThanOrEqual(200);
 });
@@ -58,11 +60,11 @@ test('counts the discards of an hour without reading those of other hours or san
   await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));
   let looked = 0;
   const count = async (filter: Filter, options: CountOptions) => {
-    const fields = DELIVERIES.indexes.find(({ name }) => name === options.index)?.fields ?? [];
+    const fields = DELIVERIES_COLLECTION.indexes.find(({ name }) => name === options.index)?.fields ?? [];
     const leading = Object.entries(filter).filter(([field]) => fields.includes(field));
     looked = await deliveries.count(Object.fromEntries(leading));
     return deliveries.count(filter, options);
   };
-  expect(await log({ deliveries: { count } }).discards(endpoint_id, HOUR, signal)).toBe(7);
+  expect(await log({ deliveries: { count } }).countDiscards(endpoint_id, HOUR, signal)).toBe(7);
   expect(looked).toBe(7);
 });

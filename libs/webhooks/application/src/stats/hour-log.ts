@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Timestamp } from '@tracking/contracts';
-import type { Clock, Collection, CollectionSpec, Document } from '@tracking/ports';
+import type { Scope, Timestamp } from '@tracking/contracts';
+import type { Clock, Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
-import { HourCounter, type HourCounts, startOfNextHour, startOfHour, shardOf } from '@tracking/webhooks-domain';
+import { HourCounter, type HourCounts, startOfNextHour, startOfHour, computeShard } from '@tracking/webhooks-domain';
 import {
   type AttemptDocument,
   type DeliveryDocument,
   type StoredAttempt,
-  attemptIds,
+  listAttemptIds,
+  toDeliveryShards,
 } from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/delivery-queries.ts';
 
@@ -24,12 +25,12 @@ export interface HourDocument extends Document, HourCounts {
   readonly open_in?: number;
   /** Time of {@link HourCounts.last_error}. A separate field, because an index needs one. */
   readonly last_error_at: Timestamp | null;
-  /** Present if the hour could not be recounted, because the log no longer contains all of its attempts. */
+  /** Present if a recount was not possible, because the log no longer contains all attempts of the hour. */
   readonly is_incomplete?: true;
 }
 
 /** Collection of hours. They are recounted from the log if a power cut loses them. */
-export const HOURS: CollectionSpec = {
+export const HOURS_COLLECTION: CollectionSpec = {
   name: 'webhook_hours',
   indexes: [
     { name: 'endpoint', fields: ['endpoint_id', 'hour'] },
@@ -55,7 +56,7 @@ export interface RecountDocument extends Document {
   readonly token: string;
 }
 
-export const RECOUNTS: CollectionSpec = {
+export const RECOUNTS_COLLECTION: CollectionSpec = {
   name: 'webhook_recounts',
   indexes: [
     { name: 'shard', fields: ['shard', 'id'] },
@@ -64,7 +65,7 @@ export const RECOUNTS: CollectionSpec = {
   durability: 'ordered',
 };
 
-export function hourId(endpointId: string, hour: Timestamp): string {
+export function createHourId(endpointId: string, hour: Timestamp): string {
   return `${endpointId}.${hour}`;
 }
 
@@ -76,7 +77,7 @@ export class RecountRequests {
    * Requests a recount. The request is stored when this resolves. The hour is then recounted, even if a recount is
    * already in progress.
    */
-  async request(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
+  async requestRecount(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
     await this.documents.upsert(createRequest(part, endpointId, hour));
   }
 
@@ -95,7 +96,7 @@ export class RecountRequests {
    * are always counted.
    */
   async requestForDiscardedDeliveries(endpointIds: readonly string[], at: Timestamp): Promise<void> {
-    for (const id of new Set(endpointIds)) await this.request('discards', id, startOfHour(at));
+    for (const id of new Set(endpointIds)) await this.requestRecount('discards', id, startOfHour(at));
   }
 
   /** Requests recounts for discarded deliveries. Call it before one of them is replayed or stored as delivered. */
@@ -109,8 +110,8 @@ export class RecountRequests {
 }
 
 function createRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
-  const id = `${hourId(endpoint_id, hour)}.${part}`;
-  return { id, endpoint_id, hour, part, shard: shardOf(endpoint_id), token: randomUUID() };
+  const id = `${createHourId(endpoint_id, hour)}.${part}`;
+  return { id, endpoint_id, hour, part, shard: computeShard(endpoint_id), token: randomUUID() };
 }
 
 const DELIVERIES_PER_READ = 100;
@@ -135,6 +136,8 @@ export interface HourLogDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly watermark: RetentionWatermark;
+  /** Returns the scope of an endpoint. */
+  readonly endpoints: { getEndpoint(id: string): Promise<Scope | undefined> };
   readonly clock: Clock;
 }
 
@@ -148,15 +151,16 @@ export class HourLog {
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
    * @throws LogIncomplete, ConcurrentAttempt
    */
-  async attempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
+  async countAttempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
     const counter = new HourCounter();
     const begun = new Date(this.dependencies.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     const seen = new SeenDeliveries(begun);
     const since = new Date(Date.parse(hour) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
+    const shards = await this.findShards(endpoint_id);
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
-      const page = await this.pace.run(async () => {
+      const page = await this.pace.runThenRest(async () => {
         const filter = { endpoint_id, last_attempt_at: { gte: since } };
         const sort = { fields: ['last_attempt_at', 'id'] };
         const found = await this.dependencies.deliveries.find({
@@ -164,11 +168,12 @@ export class HourLog {
           sort,
           limit: DELIVERIES_PER_READ,
           index: 'attempted',
+          shards,
           ...resume,
         });
         for (const [delivery, attempts] of await this.readWithAttempts(found)) {
-          const counted = attemptsInHour(attempts, hour);
-          if (seen.isFirstSeen(delivery, counted)) for (const attempt of counted) counter.count(attempt);
+          const counted = listAttemptsInHour(attempts, hour);
+          if (seen.isFirstSeen(delivery, counted)) for (const attempt of counted) counter.countAttempt(attempt);
         }
         return found;
       }, ending);
@@ -183,21 +188,28 @@ export class HourLog {
   }
 
   /** Counts deliveries that were discarded within the hour and still are. @throws LogIncomplete */
-  async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
+  async countDiscards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
-    const count = await this.pace.run(() => this.dependencies.deliveries.count(filter, { index: 'discards' }), ending);
+    const by = { index: 'discards', shards: await this.findShards(endpoint_id) };
+    const count = await this.pace.runThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
     await this.requireRetained(hour);
     return count;
   }
 
+  /** The endpoint is stored as long as it has deliveries. */
+  private async findShards(endpoint_id: string): Promise<ShardValues> {
+    const endpoint = await this.dependencies.endpoints.getEndpoint(endpoint_id);
+    return endpoint === undefined ? {} : toDeliveryShards(endpoint);
+  }
+
   private async requireRetained(hour: Timestamp): Promise<void> {
-    if ((await this.dependencies.watermark.read()) > hour) throw new LogIncomplete(hour);
+    if ((await this.dependencies.watermark.readWatermark()) > hour) throw new LogIncomplete(hour);
   }
 
   /** Reads the attempts of the deliveries, ordered by number. */
   private async readWithAttempts(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
-    const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
+    const ids = deliveries.flatMap(({ id, attempts_count }) => listAttemptIds(id, attempts_count));
     const byDelivery = Map.groupBy(await this.readEarlierAttempts(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
@@ -220,7 +232,7 @@ export class HourLog {
 }
 
 /** Returns the attempts of the hour. @throws LogIncomplete if the log may have dropped others between them */
-function attemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
+function listAttemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
   const end = startOfNextHour(hour);
   const isGap = attempts.some((attempt, n) => {
     const next = attempts[n + 1];

@@ -25,7 +25,7 @@ interface HourRecounterDependencies {
 
 /** Hourly statistics that this process counts. */
 interface OpenHours {
-  /** Returns the hour, which stays open until `storing` is decremented. */
+  /** Returns the counts of an hour, which stay open until `storing` is decremented. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
   write(hour: OpenHour): Promise<void>;
 }
@@ -49,7 +49,7 @@ export class HourRecounter {
   ) {}
 
   /** Runs a few of the recount requests for the endpoints of these shards. */
-  async round(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
+  async runRound(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
     if (owned.size === 0) return;
     const { documents } = this.dependencies.recounts;
     const from = this.after ?? '';
@@ -61,7 +61,7 @@ export class HourRecounter {
       if (ending.aborted) return;
       if (lease?.isHeld() === true && this.isStable(request)) await this.runRequest(request, lease, ending);
     }
-    if (from === '' && this.after === undefined) this.forgetDeletedRequests(found);
+    if (from === '' && this.after === undefined) this.forgetDeletedRecounts(found);
   }
 
   private isStable({ id, token }: RecountDocument): boolean {
@@ -71,8 +71,8 @@ export class HourRecounter {
     return this.dependencies.settleMs === 0;
   }
 
-  /** Forgets requests that no longer exist. */
-  private forgetDeletedRequests(found: readonly RecountDocument[]): void {
+  /** Forgets recount requests that the store no longer contains. */
+  private forgetDeletedRecounts(found: readonly RecountDocument[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
@@ -81,7 +81,7 @@ export class HourRecounter {
     const { endpoint_id, hour, token } = request;
     const open = await this.hours.use({ id: endpoint_id, lease }, hour);
     try {
-      if (open.isLost || !(await this.recount(open, request, ending))) return;
+      if (open.isLost || !(await this.recountHour(open, request, ending))) return;
       await this.hours.write(open);
       if (open.isLost || !lease.isHeld()) return;
     } finally {
@@ -91,19 +91,19 @@ export class HourRecounter {
     this.unchanged.delete(request.id);
   }
 
-  /** Recounts a part of an hour. Returns false if the recount has to be repeated. */
-  private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
+  /** Recounts the attempts or the discards of one hour. Returns false if the recount has to be repeated. */
+  private async recountHour(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
     const { log } = this.dependencies;
     const { hour, counted } = open;
     const { id } = open.endpoint;
     try {
-      if (part === 'discards') open.replace({ discarded: await log.discards(id, hour, ending) });
+      if (part === 'discards') open.replaceCounts({ discarded: await log.countDiscards(id, hour, ending) });
       else {
         if (this.isBusy(open)) return false;
-        const attempts = await log.attempts(id, hour, ending);
+        const attempts = await log.countAttempts(id, hour, ending);
         // Repeat the recount if an attempt was stored during the read, because the log may lack it.
         if (open.counted !== counted || open.storing > 1) return false;
-        open.replace({ attempts });
+        open.replaceCounts({ attempts });
       }
     } catch (error) {
       if (error instanceof ConcurrentAttempt) return false;
@@ -138,7 +138,7 @@ export class OpenHour {
   isLost = false;
   /** Time of the last count, on the monotonic clock. */
   usedAt = performance.now();
-  /** Promise while the hour is being opened or closed. */
+  /** Write that opens or closes the counts of this hour in the store; undefined if no such write is in progress. */
   settling: Promise<void> | undefined;
   private counter = new HourCounter();
   private isIncomplete = false;
@@ -155,21 +155,21 @@ export class OpenHour {
     this.isIncomplete = stored.is_incomplete ?? false;
   }
 
-  count(attempt: CountedAttempt): void {
-    this.counter.count(attempt);
+  countAttempt(attempt: CountedAttempt): void {
+    this.counter.countAttempt(attempt);
     this.counted += 1;
     this.isDirty = true;
     this.usedAt = performance.now();
   }
 
   /** Replaces the counts of attempts, of discards, or both. */
-  replace({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
+  replaceCounts({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
     const before = this.counter.counts;
     this.counter = new HourCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
     this.isDirty = true;
   }
 
-  /** Marks the hour as incomplete, because the log no longer contains the missing attempts. */
+  /** Marks the counts as incomplete, because the log no longer contains all attempts of the hour. */
   markIncomplete(): void {
     this.isIncomplete = true;
     this.isDirty = true;

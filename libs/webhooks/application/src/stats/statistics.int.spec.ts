@@ -2,9 +2,9 @@ import { eventually } from '@tracking/testing';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookStats } from '../index.ts';
-import { RECOUNTS } from './hour-log.ts';
+import { RECOUNTS_COLLECTION } from './hour-log.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 const HOUR_MS = 3_600_000;
@@ -23,16 +23,16 @@ describe('statistics of an endpoint', () => {
     stage = await WebhooksTestStage.open();
     // In the middle of an hour, so that no hour ends within a test by accident.
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    webhooks = await stage.start(SETTINGS);
+    webhooks = await stage.startWebhooks(SETTINGS);
     id = (await stage.createEnabledEndpoint(webhooks, URL_A)).id;
   });
   afterEach(() => stage.close());
 
   const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
-    api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
+    api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
   const publish = async (count: number) => {
     const events = Array.from({ length: count }, () => stage.addEvent());
-    await stage.publish(...events);
+    await stage.publishEvents(...events);
     return events;
   };
   /** Resolves once the counters match the log and are exact. */
@@ -47,14 +47,14 @@ describe('statistics of an endpoint', () => {
       { deadlineMs: 10_000 },
     );
   const attempted = (count: number) =>
-    eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(count));
+    eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(count));
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
     const answers = [createAnswer(200), TIMEOUT_FAILURE, createAnswer(500), { ...createAnswer(200), durationMs: 70.4 }];
     stage.receivers.respondWith(
       URL_A,
-      () => answers[stage.receivers.deliveriesAt(URL_A).length - 1] ?? createAnswer(200),
+      () => answers[stage.receivers.listDeliveriesAt(URL_A).length - 1] ?? createAnswer(200),
     );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
@@ -73,7 +73,7 @@ describe('statistics of an endpoint', () => {
     ]);
     expect(found.last_error).toMatchObject({ code: 'unexpected_status', status_code: 500 });
     expect(found.last_success_at).not.toBeNull();
-    const [oldest] = (await stage.deliveries(webhooks, { statuses: ['retrying'] })).toReversed();
+    const [oldest] = (await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toReversed();
     expect(found.waiting).toEqual({ count: 2, is_at_least: false, oldest_at: oldest?.created_at });
   });
 
@@ -95,19 +95,19 @@ describe('statistics of an endpoint', () => {
   });
 
   it('include only endpoints of one workspace and environment', async () => {
-    const get = (scope: object) => webhooks.stats.get({ ...SCOPE, ...scope, endpoint_id: id });
+    const get = (scope: object) => webhooks.stats.get({ ...SAMPLE_SCOPE, ...scope, endpoint_id: id });
     await expect(get({ environment: 'test' })).rejects.toMatchObject({ code: 'not_found' });
     await expect(get({ workspace_id: 'wsp_two' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('exclude sandbox events', async () => {
     const { id: delivery_id } = await webhooks.endpoints.test({
-      ...stage.command(),
+      ...stage.createCommand(),
       endpoint_id: id,
       type: 'shipment.created',
     });
     await eventually(async () => {
-      const { status } = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id });
+      const { status } = await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id });
       expect(status).toBe('succeeded');
     });
     await publish(1);
@@ -118,7 +118,7 @@ describe('statistics of an endpoint', () => {
     await publish(3);
     await attempted(3);
     await webhooks.stop();
-    const other = await stage.start(SETTINGS);
+    const other = await stage.startWebhooks(SETTINGS);
     expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 3, failed: 0 }, is_exact: true }]);
     await publish(2);
     await eventually(async () => expect((await stats(other)).hours[0]?.attempts.succeeded).toBe(5));
@@ -127,36 +127,36 @@ describe('statistics of an endpoint', () => {
 
   it('are recounted from the log if their process died before writing its counts', async () => {
     await webhooks.stop();
-    const mortal = await stage.start({ ...SETTINGS, statsWriteMs: 60_000 });
+    const mortal = await stage.startWebhooks({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
     stage.receivers.respondWith(URL_A, () => createAnswer((answered += 1) % 3 === 0 ? 500 : 200));
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
-    await eventually(async () => expect(await stage.deliveries(mortal, ended)).toHaveLength(30));
-    mortal.process.kill();
+    await eventually(async () => expect(await stage.listDeliveries(mortal, ended)).toHaveLength(30));
+    mortal.process.killProcess();
     expect(toCounts((await stats(webhooks)).hours)).toMatchObject([{ attempts: { succeeded: 0, failed: 0 } }]);
-    const waits = await stage.start({ ...SETTINGS, statsSettleMs: 60_000 });
+    const waits = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 60_000 });
     await eventually(async () => expect((await stats(waits)).hours).toMatchObject([{ is_exact: false }]));
     await waits.stop();
-    const other = await stage.start(SETTINGS);
+    const other = await stage.startWebhooks(SETTINGS);
     const { hours } = await exact(other);
     expect(hours).toMatchObject([{ attempts: { succeeded: 20, failed: 10 } }]);
   });
 
   it('are recounted at the end of an hour with attempts all the time', async () => {
-    const mortal = await stage.start(SETTINGS, new KillableProcess());
+    const mortal = await stage.startWebhooks(SETTINGS, new KillableProcess());
     await webhooks.stop();
     await publish(5);
     await attempted(5);
-    mortal.process.kill();
-    const other = await stage.start({ ...SETTINGS, statsSettleMs: 400 });
+    mortal.process.killProcess();
+    const other = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 400 });
     let isOver = false;
     stage.receivers.respondWith(URL_A, () => {
       if (!isOver) void publish(1);
       return createAnswer(200);
     });
     await publish(1);
-    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThan(100));
+    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
     stage.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
@@ -168,12 +168,14 @@ describe('statistics of an endpoint', () => {
   it("count a person's discards, and none twice", async () => {
     stage.receivers.respondWith(URL_A, () => createAnswer(500));
     await publish(3);
-    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3));
-    const [one, two] = await stage.deliveries(webhooks);
-    const command = { ...stage.command(), delivery_id: one?.id ?? '' };
+    await eventually(async () =>
+      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3),
+    );
+    const [one, two] = await stage.listDeliveries(webhooks);
+    const command = { ...stage.createCommand(), delivery_id: one?.id ?? '' };
     await webhooks.deliveries.discard(command);
     await webhooks.deliveries.discard(command);
-    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: two?.id ?? '' });
+    await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: two?.id ?? '' });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(2));
     const { waiting } = await exact();
     expect(waiting.count).toBe(1);
@@ -184,7 +186,7 @@ describe('statistics of an endpoint', () => {
     async (how) => {
       // A recount request is carried out after this time, by when the delivery has to be stored.
       await webhooks.stop();
-      webhooks = await stage.start({ ...SETTINGS, statsSettleMs: 200 });
+      webhooks = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 200 });
       const { promise: answered, resolve } = Promise.withResolvers<void>();
       stage.receivers.respondWith(URL_A, async () => {
         if (how === 'arrives after all') await answered;
@@ -192,8 +194,8 @@ describe('statistics of an endpoint', () => {
       });
       await publish(1);
       await attempted(1);
-      const [delivery] = await stage.deliveries(webhooks);
-      const about = { ...stage.command(), delivery_id: delivery?.id ?? '' };
+      const [delivery] = await stage.listDeliveries(webhooks);
+      const about = { ...stage.createCommand(), delivery_id: delivery?.id ?? '' };
       if (how !== 'arrives after all') {
         await eventually(async () => expect((await stats()).hours[0]?.attempts.failed).toBe(1));
       }
@@ -201,13 +203,17 @@ describe('statistics of an endpoint', () => {
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
       if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => createAnswer(200));
-      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.command() });
+      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.createCommand() });
       if (how === 'is replayed') {
-        await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: { statuses: ['discarded'] } });
+        await webhooks.replays.create({
+          ...stage.createCommand(),
+          endpoint_id: id,
+          filter: { statuses: ['discarded'] },
+        });
       }
       resolve();
       await eventually(async () =>
-        expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
+        expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
       );
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(0));
       await exact();
@@ -219,11 +225,11 @@ describe('statistics of an endpoint', () => {
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
     stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
-    await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
-    await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
+    await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });
+    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));
-    webhooks.process.kill();
-    const other = await stage.start(SETTINGS);
+    webhooks.process.killProcess();
+    const other = await stage.startWebhooks(SETTINGS);
     const { hours } = await exact(other);
     expect(hours).toMatchObject([{ deliveries: { succeeded: 1, dead_lettered: 1 } }]);
   });
@@ -231,15 +237,15 @@ describe('statistics of an endpoint', () => {
   it('report an hour as inexact if the log does not contain all of it', async () => {
     const short = { ...SETTINGS, retention: { deliveriesMs: 1, deadLettersMs: 1 }, sweepMs: 20 };
     await webhooks.stop();
-    const mortal = await stage.start(SETTINGS);
+    const mortal = await stage.startWebhooks(SETTINGS);
     await publish(5);
     await eventually(async () => expect((await stats(mortal)).hours[0]?.attempts.succeeded).toBe(5));
-    mortal.process.kill();
-    const sweeping = await stage.start({ ...short, statsSettleMs: 60_000 });
-    await eventually(async () => expect(await stage.deliveries(sweeping)).toEqual([]));
+    mortal.process.killProcess();
+    const sweeping = await stage.startWebhooks({ ...short, statsSettleMs: 60_000 });
+    await eventually(async () => expect(await stage.listDeliveries(sweeping)).toEqual([]));
     await sweeping.stop();
-    const other = await stage.start(SETTINGS);
-    const requests = await stage.engine.documentStore.collection(RECOUNTS);
+    const other = await stage.startWebhooks(SETTINGS);
+    const requests = await stage.engine.documentStore.collection(RECOUNTS_COLLECTION);
     await eventually(async () => expect(await requests.count({})).toBe(0));
     expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 5 }, is_exact: false }]);
   });
@@ -249,7 +255,7 @@ describe('statistics of an endpoint', () => {
     await eventually(async () => expect((await stats()).hours).toHaveLength(1));
     await webhooks.stop();
     stage.clockOffset += 3 * HOUR_MS;
-    const other = await stage.start({
+    const other = await stage.startWebhooks({
       ...SETTINGS,
       retention: { deliveriesMs: HOUR_MS, deadLettersMs: HOUR_MS },
       sweepMs: 20,

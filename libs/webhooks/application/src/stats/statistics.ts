@@ -4,14 +4,14 @@ import type { DutyCycle } from '@tracking/resilience';
 import { startOfHour, computePercentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { GetStats, WebhookHour, WebhookStats } from '../operation-types.ts';
-import type { DeliveryDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, type ScopedEndpoint, toDeliveryShards } from '../store/delivery-document.ts';
 import { type WebhookStatistics, validationError } from '../webhooks-api.ts';
 import {
-  HOURS,
+  HOURS_COLLECTION,
   type HourDocument,
   HourLog,
   type HourLogDependencies,
-  RECOUNTS,
+  RECOUNTS_COLLECTION,
   type RecountDocument,
   RecountRequests,
 } from './hour-log.ts';
@@ -36,8 +36,8 @@ export class Statistics implements WebhookStatistics {
     const { since = new Date(Date.parse(until) - DAY_MS).toISOString() } = request;
     const errors = validatePeriod(since, until);
     if (errors.length > 0) throw validationError(errors);
-    const { id } = await endpoints.require(request, request.endpoint_id);
-    return queries.readStats(id, since, until);
+    const endpoint = await endpoints.requireEndpoint(request, request.endpoint_id);
+    return queries.readStats(endpoint, since, until);
   }
 }
 
@@ -63,10 +63,11 @@ interface StatsQueriesDependencies {
 class StatsQueries {
   constructor(private readonly dependencies: StatsQueriesDependencies) {}
 
-  async readStats(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
+  async readStats(endpoint: ScopedEndpoint, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
+    const { id: endpoint_id } = endpoint;
     const [hours, waiting, lastSuccess, lastError] = await Promise.all([
       this.readHours(endpoint_id, startOfHour(since), until),
-      this.countPending(endpoint_id),
+      this.countPending(endpoint),
       this.findLatestHourWith(endpoint_id, 'last_success_at'),
       this.findLatestHourWith(endpoint_id, 'last_error_at'),
     ]);
@@ -83,17 +84,18 @@ class StatsQueries {
     const recounts = await this.dependencies.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS_PER_READ });
     const found = await this.dependencies.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS_PER_READ });
     const doubtful = new Set(recounts.map(({ hour }) => hour));
-    return found.map((document) => toHour(document, !doubtful.has(document.hour)));
+    return found.map((document) => toWebhookHour(document, !doubtful.has(document.hour)));
   }
 
-  private async countPending(endpoint_id: string): Promise<WebhookStats['waiting']> {
+  private async countPending(endpoint: ScopedEndpoint): Promise<WebhookStats['waiting']> {
+    const by = { index: 'endpoint', shards: toDeliveryShards(endpoint) };
     const { deliveries } = this.dependencies;
     const ofEach = await Promise.all(
       (['pending', 'retrying'] as const).map(async (status) => {
-        const filter = { endpoint_id, status };
+        const filter = { endpoint_id: endpoint.id, status };
         const sort = { fields: ['created_at', 'id'] };
-        const [first] = await deliveries.find({ filter, sort, limit: 1, index: 'endpoint' });
-        const count = await deliveries.count(filter, { atMost: MAX_COUNTED_PENDING, index: 'endpoint' });
+        const [first] = await deliveries.find({ filter, sort, limit: 1, ...by });
+        const count = await deliveries.count(filter, { atMost: MAX_COUNTED_PENDING, ...by });
         return { count, oldest: first?.created_at };
       }),
     );
@@ -114,7 +116,7 @@ class StatsQueries {
   }
 }
 
-function toHour(document: HourDocument, isCounted: boolean): WebhookHour {
+function toWebhookHour(document: HourDocument, isCounted: boolean): WebhookHour {
   const { hour, succeeded, failed, dead_lettered, discarded, latency, longest_ms, is_incomplete = false } = document;
   const part = (of: number) => computePercentile(latency, of, longest_ms);
   const max = succeeded + failed === 0 ? null : longest_ms;
@@ -149,8 +151,8 @@ export async function openStatistics({
   ...dependencies
 }: EndpointStatisticsDependencies): Promise<EndpointStatistics> {
   const [hours, documents] = await Promise.all([
-    store.collection<HourDocument>(HOURS),
-    store.collection<RecountDocument>(RECOUNTS),
+    store.collection<HourDocument>(HOURS_COLLECTION),
+    store.collection<RecountDocument>(RECOUNTS_COLLECTION),
   ]);
   const recounts = new RecountRequests(documents);
   return {
@@ -162,7 +164,7 @@ export async function openStatistics({
 }
 
 /** Returns the start of the last hour that ends by the given time. */
-function previousHour(at: Timestamp): Timestamp {
+function getPreviousHour(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
 
@@ -174,12 +176,12 @@ export async function deleteHoursBefore(
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
-  while (found > 0 && !ending.aborted) found = await pace.run(() => deletePage(hours, before), ending);
+  while (found > 0 && !ending.aborted) found = await pace.runThenRest(() => deletePage(hours, before), ending);
 }
 
 /** @returns the number of hours deleted */
 async function deletePage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
-  const filter = { hour: { lt: previousHour(before) } };
+  const filter = { hour: { lt: getPreviousHour(before) } };
   const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });
   if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
   return old.length;

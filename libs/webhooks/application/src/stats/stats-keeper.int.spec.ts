@@ -2,9 +2,15 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
-import { createDelivery, shardOf } from '@tracking/webhooks-domain';
+import { createDelivery, computeShard } from '@tracking/webhooks-domain';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
-import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
+import { SAMPLE_SCOPE } from '../../test/stage.ts';
+import {
+  ATTEMPTS_COLLECTION,
+  type AttemptDocument,
+  DELIVERIES_COLLECTION,
+  type DeliveryDocument,
+} from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
@@ -31,24 +37,26 @@ describe('the statistics keeper', () => {
     name: 'shard',
     epoch,
     lost: new AbortController().signal,
+    handOverRequested: new AbortController().signal,
     isHeld: () => true,
     release: () => Promise.resolve(),
   });
   const owner = async (owned: Lease, store = engine.documentStore): Promise<EndpointStatistics> => {
     const [deliveries, attempts, watermark] = await Promise.all([
-      store.collection<DeliveryDocument>(DELIVERIES),
-      store.collection<AttemptDocument>(ATTEMPTS),
+      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
+      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
       store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     ]);
     const opened = await openStatistics({
       ...{ store, deliveries, attempts, watermark: new RetentionWatermark(watermark) },
-      shards: { leases: new Map([[shardOf(ENDPOINT), owned]]) },
+      shards: { leases: new Map([[computeShard(ENDPOINT), owned]]) },
       clock: () => new Date(AT),
+      endpoints: { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) },
       logger: silentLogger,
       countRetry: () => undefined,
       ...{ writeMs: 5, idleMs: 60_000, settleMs: 10 },
     });
-    opened.keeper.start();
+    opened.keeper.startRounds();
     running.push(opened);
     return opened;
   };
@@ -57,11 +65,12 @@ describe('the statistics keeper', () => {
   const store = async (id: string) => {
     const about = { workspace_id: 'wsp_one', environment: 'live', endpoint_id: ENDPOINT, payload_id: 'p' } as const;
     const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: AT, sandbox: false };
-    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
     await deliveries.insert({ ...createDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
   };
-  const hours = async ({ queries }: EndpointStatistics) => (await queries.readStats(ENDPOINT, HOUR, AT)).hours;
+  const hours = async ({ queries }: EndpointStatistics) =>
+    (await queries.readStats({ id: ENDPOINT, ...SAMPLE_SCOPE }, HOUR, AT)).hours;
   const exact = (of: EndpointStatistics) =>
     eventually(async () => {
       const found = await hours(of);

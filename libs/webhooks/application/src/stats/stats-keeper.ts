@@ -1,8 +1,8 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
-import { pause } from '@tracking/resilience';
-import { type CountedAttempt, startOfNextHour, startOfHour, shardOf } from '@tracking/webhooks-domain';
-import { type HourDocument, type HourLog, type RecountRequests, hourId } from './hour-log.ts';
+import { pauseFor } from '@tracking/resilience';
+import { type CountedAttempt, startOfNextHour, startOfHour, computeShard } from '@tracking/webhooks-domain';
+import { type HourDocument, type HourLog, type RecountRequests, createHourId } from './hour-log.ts';
 import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
 
 /** Maximum number of hours written in a round. Bounds the cost of statistics, however many endpoints are attempted. */
@@ -56,25 +56,37 @@ export class StatsKeeper {
   constructor(private readonly dependencies: StatsKeeperDependencies) {
     this.recounting = new HourRecounter(dependencies, {
       use: (endpoint, hour) => this.acquireHour(endpoint, hour),
-      write: (hour) => this.write(hour, true),
+      write: (hour) => this.writeHour(hour, true),
     });
   }
 
-  start(): void {
-    this.running = this.run();
+  startRounds(): void {
+    this.running = this.runRounds();
   }
 
   /** Stops the rounds. Call {@link writeRemaining} afterwards to write the counts. */
-  stop(): void {
+  stopRounds(): void {
     this.stopping.abort();
   }
 
-  /** Writes the counts. If a storage engine is unreachable, hours stay open and the next owner recounts them. */
+  /**
+   * Writes the counted attempts of all open hours. If a storage engine is unreachable, hours stay open, and the next
+   * owner counts them again.
+   */
   async writeRemaining(): Promise<void> {
-    this.stop();
+    this.stopRounds();
     await this.running;
-    await Promise.allSettled([...this.open.values()].map((hour) => this.close(hour)));
+    await Promise.allSettled([...this.open.values()].map((hour) => this.closeHour(hour)));
     await Promise.allSettled(this.requests);
+  }
+
+  /**
+   * Writes the counts of a shard that this process hands over. Hours that cannot be written stay open, and the next
+   * owner recounts them.
+   */
+  async writeShard(shard: number): Promise<void> {
+    const hours = [...this.open.values()].filter(({ endpoint }) => computeShard(endpoint.id) === shard);
+    await Promise.allSettled(hours.map((hour) => this.closeHour(hour)));
   }
 
   /**
@@ -87,14 +99,14 @@ export class StatsKeeper {
     const hour = await this.acquireHour(endpoint, startOfHour(at));
     return (attempt) => {
       hour.storing -= 1;
-      if (attempt !== undefined) hour.count(attempt);
+      if (attempt !== undefined) hour.countAttempt(attempt);
       if (hour.isLost) this.requestRecount(hour);
     };
   }
 
-  /** Returns the hour, stored as open. It is not closed until `storing` is decremented. */
+  /** Returns the counts of an hour, stored as open. They are not closed until `storing` is decremented. */
   private async acquireHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
-    const id = hourId(endpoint.id, hour);
+    const id = createHourId(endpoint.id, hour);
     for (;;) {
       const known = this.open.get(id);
       if (known === undefined) break;
@@ -119,30 +131,30 @@ export class StatsKeeper {
     try {
       const stored = await hours.get(hour.id);
       if (stored !== undefined) hour.continueFromStored(stored);
-      // Request a recount: the owner that left the hour open may not have counted all stored outcomes.
+      // Request a recount: the owner that left the counts of the hour open may not have counted all stored outcomes.
       if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
-      const written = await hours.upsert(hour.toDocument(shardOf(id)), { epoch: { lte: lease.epoch } });
+      const written = await hours.upsert(hour.toDocument(computeShard(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.markHourLost(hour);
     } catch (error) {
-      this.forget(hour);
+      this.forgetHour(hour);
       throw error;
     }
   }
 
-  private async run(): Promise<void> {
+  private async runRounds(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     while (!signal.aborted) {
       try {
         await this.findOpenHours();
         await this.writeDueHours();
-        await this.recounting.round(this.dependencies.shards.leases, signal);
+        await this.recounting.runRound(this.dependencies.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
         countRetry('writing statistics');
         logger.warn({ reason: String(error) }, 'webhooks: could not write statistics; trying again');
       }
-      await pause(this.dependencies.writeMs, signal);
+      await pauseFor(this.dependencies.writeMs, signal);
     }
   }
 
@@ -177,7 +189,7 @@ export class StatsKeeper {
     const written = await Promise.allSettled(
       due
         .slice(0, HOURS_PER_ROUND)
-        .map((hour) => (this.canClose(hour, now) ? this.close(hour) : this.write(hour, true))),
+        .map((hour) => (this.canClose(hour, now) ? this.closeHour(hour) : this.writeHour(hour, true))),
     );
     for (const one of written) if (one.status === 'rejected') throw one.reason;
   }
@@ -187,26 +199,26 @@ export class StatsKeeper {
     return startOfNextHour(hour.hour) <= now || performance.now() - hour.usedAt >= this.dependencies.idleMs;
   }
 
-  /** Closes the hour, unless an outcome of it is being stored. */
-  private async close(hour: OpenHour): Promise<void> {
-    if (hour.storing > 0) return this.write(hour, true);
-    const closing = this.write(hour, false).then(() => void this.forget(hour));
+  /** Closes the counts of an hour, unless an outcome in that hour is being stored. */
+  private async closeHour(hour: OpenHour): Promise<void> {
+    if (hour.storing > 0) return this.writeHour(hour, true);
+    const closing = this.writeHour(hour, false).then(() => void this.forgetHour(hour));
     hour.settling = ignoreFailure(closing).then(() => (hour.settling = undefined));
     await closing;
   }
 
-  private async write(hour: OpenHour, staysOpen: boolean): Promise<void> {
+  private async writeHour(hour: OpenHour, staysOpen: boolean): Promise<void> {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
-      const document = hour.toDocument(staysOpen ? shardOf(id) : undefined);
+      const document = hour.toDocument(staysOpen ? computeShard(id) : undefined);
       if (!(await this.dependencies.hours.upsert(document, { epoch: { lte: lease.epoch } })))
         return await this.markHourLost(hour);
     } catch (error) {
       hour.isDirty = true;
       throw error;
     }
-    if (this.forget(hour)) this.open.set(hour.id, hour);
+    if (this.forgetHour(hour)) this.open.set(hour.id, hour);
   }
 
   /**
@@ -215,12 +227,12 @@ export class StatsKeeper {
    */
   private async markHourLost(hour: OpenHour): Promise<void> {
     hour.isLost = true;
-    this.forget(hour);
-    await this.dependencies.recounts.request('attempts', hour.endpoint.id, hour.hour);
+    this.forgetHour(hour);
+    await this.dependencies.recounts.requestRecount('attempts', hour.endpoint.id, hour.hour);
   }
 
-  /** Forgets the hour, unless this process replaced it under a later lease. Returns true if the hour was known. */
-  private forget(hour: OpenHour): boolean {
+  /** Forgets the counts of an hour, unless this process replaced them under a later lease. Returns true if it had them. */
+  private forgetHour(hour: OpenHour): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 

@@ -3,7 +3,7 @@ import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testi
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(300_000);
 
@@ -26,24 +26,24 @@ test('statistics agree with the log however their owners end, hour after hour', 
   const stage = await WebhooksTestStage.open();
   try {
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
+    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
     const { id } = await stage.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
     stage.receivers.respondWith(URL_A, () => createAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
-    const stats = (asked = {}) => api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
+    const stats = (asked = {}) => api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        await stage.publish(stage.addEvent());
+        await stage.publishEvents(stage.addEvent());
         await simulateDelay(1);
       }
     };
     const given: string[] = [];
     /** Discards a pending delivery, if there is one. */
     const discard = async () => {
-      const [waiting] = await stage.deliveries(api, { statuses: ['retrying'] });
+      const [waiting] = await stage.listDeliveries(api, { statuses: ['retrying'] });
       if (waiting === undefined) return;
-      const discarding = api.deliveries.discard({ ...stage.command(), delivery_id: waiting.id });
+      const discarding = api.deliveries.discard({ ...stage.createCommand(), delivery_id: waiting.id });
       await discarding.then(
         () => given.push(waiting.id),
         (error: unknown) => expect(error).toMatchObject({ code: 'delivery_succeeded' }),
@@ -54,31 +54,31 @@ test('statistics agree with the log however their owners end, hour after hour', 
     for (let reign = 0; reign < REIGNS; reign += 1) {
       const end = ENDS[reign % ENDS.length] ?? 'stop';
       const dieAt = end === 'at a call' ? 1 + ((reign * 37) % 90) : Infinity;
-      const owner = await stage.start(DYING, new KillableProcess(dieAt, reign % 2 === 0));
+      const owner = await stage.startWebhooks(DYING, new KillableProcess(dieAt, reign % 2 === 0));
       const before = attempts;
       const loaded = load(15);
       await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));
       await discard();
       if (end === 'stand still') {
         // The suspended owner resumes beside its successor, with its old counts.
-        owner.process.suspend();
+        owner.process.suspendProcess();
         standing.push(owner);
       } else if (end === 'lose leases') {
         owner.process.loseLeases();
         standing.push(owner);
       } else if (end === 'stop') await owner.stop();
-      else owner.process.kill();
+      else owner.process.killProcess();
       await loaded;
       // One hour for each, so that no hour is recounted because of another.
       stage.clockOffset += HOUR_MS;
       while (standing.length > 1) await standing.shift()?.stop();
     }
     for (const owner of standing) await owner.stop();
-    const last = await stage.start(SETTINGS);
+    const last = await stage.startWebhooks(SETTINGS);
     await stage.waitUntilConsumed();
     await eventually(
       async () => {
-        expect(await stage.deliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
+        expect(await stage.listDeliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         const log = await countFromLog(stage.engine.documentStore, id);
@@ -89,7 +89,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
             .map(({ deliveries, ...hour }) => ({ ...hour, deliveries: { ...deliveries, discarded: 0 } }));
         expect(plain(said)).toEqual(plain(log));
         // A delivery discarded during its attempt, and delivered, is in the log only as delivered.
-        const discarded = given.map((delivery_id) => api.deliveries.get({ scopes: [SCOPE], delivery_id }));
+        const discarded = given.map((delivery_id) => api.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id }));
         const delivered = (await Promise.all(discarded)).filter(({ status }) => status === 'succeeded');
         const discards = (hours: typeof said) => hours.reduce((sum, { deliveries }) => sum + deliveries.discarded, 0);
         expect(discards(said)).toBeGreaterThanOrEqual(discards(log));

@@ -3,17 +3,18 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { eventually, createPropertyOptions, silentLogger, createTempFolder } from '@tracking/testing';
-import { markDiscarded, createDelivery, shardOf } from '@tracking/webhooks-domain';
+import { markDiscarded, createDelivery, computeShard } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { toCounts, countFromLog } from '../../test/counted-log.ts';
+import { SAMPLE_SCOPE } from '../../test/stage.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
-  ATTEMPTS,
+  ATTEMPTS_COLLECTION,
   type AttemptDocument,
-  DELIVERIES,
+  DELIVERIES_COLLECTION,
   type DeliveryDocument,
   type StoredAttempt,
-  attemptId,
+  createAttemptId,
   toDocument,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
@@ -71,6 +72,7 @@ class CountingRun {
     const store = process.documentStore(this.engine.documentStore);
     const lease: Lease = {
       ...{ name: 'shard', epoch: this.epoch, lost: new AbortController().signal },
+      handOverRequested: new AbortController().signal,
       isHeld: () => this.owners.at(-1)?.lease === lease,
       release: () => Promise.resolve(),
     };
@@ -78,17 +80,18 @@ class CountingRun {
       ...{ store, ...(await this.log(store)) },
       shards: {
         get leases() {
-          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [shardOf(id), lease]) : []);
+          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [computeShard(id), lease]) : []);
         },
       },
       clock: () => new Date(this.now),
+      endpoints: { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) },
       logger: silentLogger,
       countRetry: () => undefined,
       ...{ writeMs: 3, idleMs: 30, settleMs: 5 },
     });
     const owner = { process, lease, statistics };
     this.owners.push(owner);
-    statistics.keeper.start();
+    statistics.keeper.startRounds();
     return owner;
   }
 
@@ -104,7 +107,7 @@ class CountingRun {
         await this.start(step.dieIn);
         return;
       case 'kill':
-        owner.process.kill();
+        owner.process.killProcess();
         await this.start(step.dieIn);
         return;
       case 'discard':
@@ -121,7 +124,7 @@ class CountingRun {
   }
 
   async end(): Promise<EndpointStatistics> {
-    for (const { statistics } of this.owners) statistics.keeper.stop();
+    for (const { statistics } of this.owners) statistics.keeper.stopRounds();
     // For this long it may be unknown if a succeeded delivery was attempted again in between.
     this.now += 15 * MINUTE_MS;
     const { statistics } = await this.start();
@@ -130,7 +133,7 @@ class CountingRun {
 
   async close(): Promise<void> {
     for (const owner of this.owners) {
-      owner.statistics.keeper.stop();
+      owner.statistics.keeper.stopRounds();
       await owner.process.raceDeath(owner.statistics.keeper.writeRemaining());
     }
   }
@@ -162,7 +165,7 @@ class CountingRun {
     // A discarded delivery that is attempted again is no longer discarded in the log; the counters still include it.
     if (again !== undefined && again.status !== 'discarded') {
       const { latest_attempt: before, revision, attempts_count: made } = again;
-      if (before !== undefined) await attempts.upsert({ id: attemptId(again.id, before.number), ...before });
+      if (before !== undefined) await attempts.upsert({ id: createAttemptId(again.id, before.number), ...before });
       const attempt = { number: made + 1, ...log };
       const next = { ...again, ...done, attempts_count: made + 1, latest_attempt: attempt, revision: revision + 1 };
       return (await deliveries.replace(next, { revision })) ? attempt : undefined;
@@ -196,8 +199,8 @@ class CountingRun {
 
   private async log(store: EmbeddedEngine['documentStore'] | ReturnType<KillableProcess['documentStore']>) {
     const [deliveries, attempts, watermark] = await Promise.all([
-      store.collection<DeliveryDocument>(DELIVERIES),
-      store.collection<AttemptDocument>(ATTEMPTS),
+      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
+      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
       store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     ]);
     return { deliveries, attempts, watermark: new RetentionWatermark(watermark) };
@@ -217,7 +220,7 @@ test('whichever process dies at any point, the counters match the log in the end
         for (const id of ENDPOINTS) {
           await eventually(
             async () => {
-              const { hours } = await queries.readStats(id, since, until);
+              const { hours } = await queries.readStats({ id, ...SAMPLE_SCOPE }, since, until);
               expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
               const some = toCounts(hours).filter(
                 ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,

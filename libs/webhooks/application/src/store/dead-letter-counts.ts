@@ -1,5 +1,5 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
-import type { Bounds, Collection, Filter } from '@tracking/ports';
+import type { FieldBounds, Collection, Filter } from '@tracking/ports';
 import type { DeadLetterFilter } from '../operation-types.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
@@ -29,10 +29,10 @@ interface CountLimits {
 }
 const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
 
-const INDEX_NAME = 'dead_letters';
-const INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
+const DEAD_LETTER_INDEX_NAME = 'dead_letters';
+const DEAD_LETTER_INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
 /** A text that sorts after every timestamp. */
-const AFTER_EVERY_TIMESTAMP = '~';
+const TEXT_AFTER_TIMESTAMPS = '~';
 
 /** Counts the dead letters of a scope by reason, endpoint and event type, in the order of an index. */
 export class DeadLetterCounts {
@@ -49,10 +49,10 @@ export class DeadLetterCounts {
     for await (const kind of this.listKinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
-      if (!matches(kind, filter)) continue;
+      if (!matchesFilter(kind, filter)) continue;
       // Read at least one row, because each kind has at least one dead letter.
       const most = Math.max(1, Math.min(this.limits.ofEach, left));
-      const count = await this.count(scope, kind, filter, most + 1);
+      const count = await this.countDeadLetters(scope, kind, filter, most + 1);
       left -= Math.min(count, most);
       if (count > 0) groups.push({ ...kind, count: Math.min(count, most), is_exact: count <= most });
     }
@@ -64,8 +64,8 @@ export class DeadLetterCounts {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.listKinds(scope, filter)) {
-      if (!matches(kind, filter)) continue;
-      const query = { filter: kindFilter(scope, kind, filter), sort, limit: 1, index: INDEX_NAME };
+      if (!matchesFilter(kind, filter)) continue;
+      const query = { filter: createKindFilter(scope, kind, filter), sort, limit: 1, index: DEAD_LETTER_INDEX_NAME };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
         if (at > (newest.get(endpoint_id) ?? '')) newest.set(endpoint_id, at);
       }
@@ -85,7 +85,13 @@ export class DeadLetterCounts {
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
-      const query = { filter, sort: { fields: INDEX_FIELDS }, limit: 1, index: INDEX_NAME, ...resume };
+      const query = {
+        filter,
+        sort: { fields: DEAD_LETTER_INDEX_FIELDS },
+        limit: 1,
+        index: DEAD_LETTER_INDEX_NAME,
+        ...resume,
+      };
       const [first] = await this.deliveries.find(query);
       if (first?.reason === undefined) return;
       const { reason, endpoint_id, event_type } = first;
@@ -96,41 +102,46 @@ export class DeadLetterCounts {
     }
   }
 
-  private count(scope: Scope, kind: DeadLetterKind, filter: DeadLetterFilter, atMost: number): Promise<number> {
-    return this.deliveries.count(kindFilter(scope, kind, filter), { atMost, index: INDEX_NAME });
+  private countDeadLetters(
+    scope: Scope,
+    kind: DeadLetterKind,
+    filter: DeadLetterFilter,
+    atMost: number,
+  ): Promise<number> {
+    return this.deliveries.count(createKindFilter(scope, kind, filter), { atMost, index: DEAD_LETTER_INDEX_NAME });
   }
 }
 
-function kindFilter(
+function createKindFilter(
   { workspace_id, environment }: Scope,
   { reason, endpoint_id, event_type }: DeadLetterKind,
   { since, until }: DeadLetterFilter,
 ): Filter {
-  const times: Bounds = { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
+  const times: FieldBounds = { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
   const bounds = since === undefined && until === undefined ? {} : { event_created_at: times };
   return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
-function matches(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
-  return kindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
+function matchesFilter(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
+  return listKindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
 /** Returns the index position after which the next matching kind follows; undefined after the last kind. */
 function findPositionBeforeNextKind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
-  for (const { value, wanted } of kindFields(kind, asked)) {
+  for (const { value, wanted } of listKindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
       if (next !== undefined) return padPosition([...place, next], '');
-      return place.length === 0 ? undefined : padPosition(place, AFTER_EVERY_TIMESTAMP);
+      return place.length === 0 ? undefined : padPosition(place, TEXT_AFTER_TIMESTAMPS);
     }
     place.push(value);
   }
-  return padPosition(place, AFTER_EVERY_TIMESTAMP);
+  return padPosition(place, TEXT_AFTER_TIMESTAMPS);
 }
 
 /** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */
-function kindFields(
+function listKindFields(
   { reason, endpoint_id, event_type }: DeadLetterKind,
   asked: DeadLetterFilter,
 ): readonly { readonly value: string; readonly wanted: readonly string[] | undefined }[] {
@@ -142,5 +153,5 @@ function kindFields(
 }
 
 function padPosition(place: readonly string[], by: string): readonly string[] {
-  return [...place, ...INDEX_FIELDS.slice(place.length).map(() => by)];
+  return [...place, ...DEAD_LETTER_INDEX_FIELDS.slice(place.length).map(() => by)];
 }

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto';
-import type { ApiVersion, Timestamp } from '@tracking/contracts';
-import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { type Delivery, type NewDelivery, isScheduled, createDelivery } from '@tracking/webhooks-domain';
+import { listScopeValues, type PayloadForm, type Scope, type Timestamp } from '@tracking/contracts';
+import type { Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
+import {
+  type Delivery,
+  type NewDelivery,
+  type PayloadFormat,
+  isScheduled,
+  createDelivery,
+} from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import type { WebhookAttempt, WebhookDelivery } from '../operation-types.ts';
 
@@ -34,7 +40,7 @@ const SORT_FIELDS = ['created_at', 'id'];
 /** Fields that list filters use. An index with these fields skips deliveries without reading their documents. */
 const FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
-export const DELIVERIES: CollectionSpec = {
+export const DELIVERIES_COLLECTION: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
@@ -52,21 +58,35 @@ export const DELIVERIES: CollectionSpec = {
     // Index for recounting discards, which are few.
     { name: 'discards', fields: ['endpoint_id', 'discarded_at'], only: 'discarded_at' },
   ],
+  shardKey: ['workspace_id', 'environment'],
 };
+
+/** An endpoint whose deliveries are read. */
+export interface ScopedEndpoint extends Scope {
+  readonly id: string;
+}
+
+/** Returns the values of the shard key of deliveries in the scopes. */
+export function toDeliveryShards(...scopes: readonly Scope[]): ShardValues {
+  return listScopeValues(scopes);
+}
 
 /**
  * Collection of deliveries for writes that the process repeats if a power cut loses them. A lost record is created
  * again from its message, and an attempt whose outcome is lost is made again. Client requests are written through
- * {@link DELIVERIES}.
+ * {@link DELIVERIES_COLLECTION}.
  */
-export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
+export const REPEATABLE_DELIVERIES_COLLECTION: CollectionSpec = { ...DELIVERIES_COLLECTION, durability: 'ordered' };
 
 /**
  * Returns the id of the delivery of an event to an endpoint. It is derived, so that repeated recording finds the same
  * delivery. It begins with the event's time, so that deliveries recorded together are stored together: for fifty
  * endpoints, an engine writes a few pages instead of fifty.
  */
-export function deliveryId(endpointId: string, event: { readonly id: string; readonly created_at: Timestamp }): string {
+export function createDeliveryId(
+  endpointId: string,
+  event: { readonly id: string; readonly created_at: Timestamp },
+): string {
   const time = Math.max(0, Date.parse(event.created_at)).toString(16).padStart(12, '0');
   return `dlv_${time}${hash('sha256', `${endpointId} ${event.id}`).slice(0, 20)}`;
 }
@@ -74,10 +94,10 @@ export function deliveryId(endpointId: string, event: { readonly id: string; rea
 /**
  * Returns the name of an endpoint's queue of scheduled attempts. Its express queue of requested attempts has priority.
  */
-export function scheduledQueue(endpointId: string): string {
+export function getScheduledQueue(endpointId: string): string {
   return endpointId;
 }
-export function expressQueue(endpointId: string): string {
+export function getExpressQueue(endpointId: string): string {
   return `${endpointId}!`;
 }
 /** Queue of dead letters that are not announced yet. */
@@ -85,7 +105,7 @@ export const ANNOUNCEMENT_QUEUE = 'dead-letters';
 
 const UNKNOWN_REASON = 'unknown';
 
-export function endpointOfQueue(queue: string): string {
+export function getEndpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
 
@@ -104,7 +124,7 @@ export function isUntriedReplay({ replay_id, first_attempt_at }: Delivery): bool
 
 export function toDocument(delivery: Delivery): DeliveryDocument {
   const { queue: _queue, due_at: _due, reason: _reason, discarded_at: _at, ...rest } = delivery as DeliveryDocument;
-  return { ...rest, ...indexFields(rest), ...queueFields(rest) };
+  return { ...rest, ...createIndexFields(rest), ...createQueueFields(rest) };
 }
 
 /** Fields of a delivery that describe its event. */
@@ -120,25 +140,25 @@ export function createDeliveryDocument(
   payload_id: string,
   at: Timestamp,
 ): DeliveryDocument {
-  const id = deliveryId(endpoint_id, { id: about.event_id, created_at: about.event_created_at });
+  const id = createDeliveryId(endpoint_id, { id: about.event_id, created_at: about.event_created_at });
   return toDocument(createDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
 /** Returns the index fields of dead letters and discarded deliveries. */
-function indexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
+function createIndexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
   const { status, sandbox, last_error, completed_at: at } = delivery;
   if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
   return status === 'discarded' && !sandbox && at !== null ? { discarded_at: at } : {};
 }
 
-function queueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
+function createQueueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
   const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
-  if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
+  if (manual_at !== null) return { queue: getExpressQueue(endpoint_id), due_at: manual_at };
   if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
     return { queue: ANNOUNCEMENT_QUEUE, due_at: completed_at };
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
-  const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
+  const queue = delivery.sandbox ? getExpressQueue(endpoint_id) : getScheduledQueue(endpoint_id);
   // Use the earlier time, so that an event whose clock is ahead does not delay its delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;
@@ -165,7 +185,12 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
 /** An attempt before the latest one. Stored separately, so that the delivery's document stays small. */
 export interface AttemptDocument extends Document, StoredAttempt {}
 
-export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
+export const ATTEMPTS_COLLECTION: CollectionSpec = {
+  name: 'webhook_attempts',
+  indexes: [],
+  durability: 'ordered',
+  shardKey: [],
+};
 
 const FIRST_ATTEMPTS_KEPT = 50;
 const LATEST_ATTEMPTS_KEPT = 50;
@@ -179,7 +204,7 @@ export function isAttemptShown(number: number, count: number): boolean {
  * Returns the id of a separately stored attempt. After the first 50 attempts, a later one replaces the oldest of the
  * latest 50.
  */
-export function attemptId(deliveryId: string, number: number): string {
+export function createAttemptId(deliveryId: string, number: number): string {
   const place =
     number <= FIRST_ATTEMPTS_KEPT
       ? number
@@ -188,25 +213,42 @@ export function attemptId(deliveryId: string, number: number): string {
 }
 
 /** Returns the ids of all separately stored attempts of a delivery with this number of attempts. */
-export function attemptIds(deliveryId: string, count: number): readonly string[] {
+export function listAttemptIds(deliveryId: string, count: number): readonly string[] {
   const places = Math.max(0, Math.min(count - 1, FIRST_ATTEMPTS_KEPT + LATEST_ATTEMPTS_KEPT));
   return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
 }
 
-/** Body of an event in one payload version. Written once, before or with its first delivery, and never changed. */
+/** Body of an event in one payload version and form. Written once, before or with its first delivery, and never changed. */
 export interface PayloadDocument extends Document {
   readonly body: string;
   readonly created_at: Timestamp;
 }
 
-export const PAYLOADS: CollectionSpec = { name: 'webhook_payloads', indexes: [], durability: 'ordered' };
+export const PAYLOADS_COLLECTION: CollectionSpec = {
+  name: 'webhook_payloads',
+  indexes: [],
+  durability: 'ordered',
+  shardKey: [],
+};
 
-export function payloadId(eventId: string, apiVersion: ApiVersion): string {
-  return `${eventId}.${apiVersion}`;
+const THIN_SUFFIX = '-thin';
+
+export function createPayloadId(eventId: string, { version, form }: PayloadFormat): string {
+  return `${eventId}.${version}${form === 'thin' ? THIN_SUFFIX : ''}`;
+}
+
+/** Returns the form of the body with this id. */
+export function getPayloadForm(payloadId: string): PayloadForm {
+  return payloadId.endsWith(THIN_SUFFIX) ? 'thin' : 'full';
+}
+
+/** Returns the id of the thin form of the full body with this id. */
+export function getThinPayloadId(fullPayloadId: string): string {
+  return fullPayloadId + THIN_SUFFIX;
 }
 
 /** Returns the id of the event that the body belongs to. */
-export function payloadEventId(payloadId: string): string {
+export function getPayloadEventId(payloadId: string): string {
   return payloadId.slice(0, payloadId.lastIndexOf('.'));
 }
 
@@ -232,7 +274,7 @@ export class Payloads {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
-  async store(payloads: readonly PayloadDocument[]): Promise<void> {
+  async storePayloads(payloads: readonly PayloadDocument[]): Promise<void> {
     await this.documents.writeMany(payloads.map((document) => ({ kind: 'insert', document })));
   }
 
@@ -246,7 +288,7 @@ export class Payloads {
     return this.cache.get(id);
   }
 
-  async read(id: string): Promise<Buffer | undefined> {
+  async readPayload(id: string): Promise<Buffer | undefined> {
     const document = await this.documents.get(id);
     if (document === undefined) return undefined;
     this.addToCache(id, document.body);

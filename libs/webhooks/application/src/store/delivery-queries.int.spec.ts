@@ -1,7 +1,13 @@
 import type { Collection, Query } from '@tracking/ports';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument, attemptId } from './delivery-document.ts';
+import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import {
+  ATTEMPTS_COLLECTION,
+  type AttemptDocument,
+  DELIVERIES_COLLECTION,
+  type DeliveryDocument,
+  createAttemptId,
+} from './delivery-document.ts';
 import { DeliveryQueries } from './delivery-queries.ts';
 
 let stage: WebhooksTestStage;
@@ -12,7 +18,7 @@ afterEach(() => stage.close());
 
 /** Queries, with the number of index entries in the ranges that they read. */
 async function countedQueries() {
-  const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const looked = { at: 0 };
   const find = async (query: Query) => {
     const { event_created_at: _time, ...range } = query.filter;
@@ -33,26 +39,37 @@ test('a list of recent deliveries reads nothing that was recorded long before', 
   const late = await storeDeadLetters(stage, 2, { endpoint_id });
   for (const filter of [{ endpoint_id }, {}]) {
     const { queries, looked } = await countedQueries();
-    const { items } = await queries.list({ scopes: [SCOPE], filter: { ...filter, since: ago(60_000) }, limit: 50 });
+    const { items } = await queries.listDeliveries({
+      scopes: [SAMPLE_SCOPE],
+      filter: { ...filter, since: ago(60_000) },
+      limit: 50,
+    });
     expect(items.map(({ id }) => id).toSorted()).toEqual(late.map(({ id }) => id).toSorted());
     expect(looked.at).toBe(late.length);
     const after = [ago(0), ''];
     expect(
-      (await queries.list({ scopes: [SCOPE], filter: { ...filter, since: ago(60_000) }, limit: 50, after })).items,
+      (
+        await queries.listDeliveries({
+          scopes: [SAMPLE_SCOPE],
+          filter: { ...filter, since: ago(60_000) },
+          limit: 50,
+          after,
+        })
+      ).items,
     ).toHaveLength(2);
   }
 });
 
 test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the latest 50 of %i attempts', async (count) => {
   const { documentStore } = stage.engine;
-  const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES);
-  const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS);
+  const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
   const [delivery] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
   const id = delivery?.id ?? '';
   const made = { at: stage.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
   // The latest attempt is stored in the delivery, earlier ones in their own collection.
   for (let number = 1; number < count; number += 1) {
-    await attempts.upsert({ id: attemptId(id, number), number, ...made });
+    await attempts.upsert({ id: createAttemptId(id, number), number, ...made });
   }
   await deliveries.upsert({
     ...(delivery as DeliveryDocument),
@@ -60,7 +77,7 @@ test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the lates
     latest_attempt: { number: count, ...made },
   });
   const payloads = { get: () => Promise.resolve(undefined) } as unknown as Collection<never>;
-  const shown = (await new DeliveryQueries(deliveries, attempts, payloads).detail([SCOPE], id)).attempts;
+  const shown = (await new DeliveryQueries(deliveries, attempts, payloads).getDetail([SAMPLE_SCOPE], id)).attempts;
   const all = Array.from({ length: count }, (_, n) => n + 1);
   expect(shown.map(({ number }) => number)).toEqual(count <= 100 ? all : [...all.slice(0, 50), ...all.slice(-50)]);
 });

@@ -32,7 +32,7 @@ describe('the log of deliveries', () => {
     { what: 'is sent again', statuses: ['succeeded', 'succeeded', 'pending'] },
     { what: 'is given up', statuses: ['retrying', 'discarded'] },
   ] as const)('contains a delivery that $what while the statuses are read', async ({ statuses }) => {
-    const found = await changing(statuses).find([SCOPE], {}, { limit: 10 });
+    const found = await changing(statuses).findDeliveries([SCOPE], {}, { limit: 10 });
     expect(found.map(({ id }) => id)).toEqual(['dlv_1']);
   });
 });

@@ -7,7 +7,7 @@ import {
   type Timestamp,
   isInScope,
 } from '@tracking/contracts';
-import type { Collection, CollectionSpec, Document, Filter } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, Filter, FilterCondition, Query } from '@tracking/ports';
 import type {
   DeliveryFilter,
   ListDeliveries,
@@ -22,9 +22,10 @@ import {
   type DeliveryDocument,
   type PayloadDocument,
   type StoredAttempt,
-  attemptIds,
+  listAttemptIds,
   isAttemptShown,
   toDelivery,
+  toDeliveryShards,
 } from './delivery-document.ts';
 
 const SORT_FIELDS = ['created_at', 'id'] as const;
@@ -42,22 +43,22 @@ export class DeliveryQueries {
   ) {}
 
   /** @throws not_found if the delivery is in none of these scopes */
-  async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
-    const found = await this.deliveries.get(id);
+  async requireDelivery(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
+    const found = await this.deliveries.get(id, toDeliveryShards(...scopes));
     if (found === undefined || !isInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
-  /** Returns the recorded deliveries with these ids. */
-  findByIds(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
-    return this.deliveries.getMany(ids);
+  /** Returns the recorded deliveries with these ids, which belong to endpoints of the scope. */
+  findByIds(scope: Scope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
+    return this.deliveries.getMany(ids, toDeliveryShards(scope));
   }
 
-  async detail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
-    const delivery = await this.require(scopes, id);
+  async getDetail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
+    const delivery = await this.requireDelivery(scopes, id);
     const [payload, attempts] = await Promise.all([
       this.payloads.get(delivery.payload_id),
-      this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
+      this.attempts.getMany(listAttemptIds(id, delivery.attempts_count)),
     ]);
     // Count an attempt once: after an interruption it may be in both collections.
     const { attempts_count: count } = delivery;
@@ -66,12 +67,15 @@ export class DeliveryQueries {
     return {
       ...toDelivery(delivery),
       payload: payload === undefined ? null : (JSON.parse(payload.body) as JsonValue),
-      attempts: all.map(toAttempt).sort((one, other) => one.number - other.number),
+      attempts: all.map(toWebhookAttempt).sort((one, other) => one.number - other.number),
     };
   }
 
-  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
-    const found = await this.find(scopes, filter, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
+  async listDeliveries({ scopes, filter, limit, after }: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
+    const found = await this.findDeliveries(scopes, filter, {
+      limit: limit + 1,
+      ...(after === undefined ? {} : { after }),
+    });
     const items = found.slice(0, limit);
     const last = items.at(-1);
     const next = found.length > limit && last !== undefined ? [last.created_at, last.id] : null;
@@ -84,58 +88,64 @@ export class DeliveryQueries {
    * through them, and pending ones again at the end, so that a delivery that changes its status in the meantime is
    * found.
    */
-  async find(
+  async findDeliveries(
     scopes: readonly Scope[],
     filter: DeliveryFilter,
     { limit, after }: PageRequest,
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
     const { event_id, endpoint_id, since } = filter;
-    const statuses = selectedStatuses(filter);
+    const statuses = listSelectedStatuses(filter);
     const direction = descending ? -1 : 1;
     const sort = { fields: SORT_FIELDS, descending };
     const resume = after === undefined ? {} : { after };
     // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
-    const find = (part: Filter) =>
-      this.deliveries.find({ filter: { ...indexConditions(filter), ...within, ...part }, sort, limit, ...resume });
+    const shards = toDeliveryShards(...scopes);
+    const find = (part: Filter, by: Pick<Query, 'index' | 'shards'> = {}) => {
+      const conditions = { ...createIndexConditions(filter), ...within, ...part };
+      return this.deliveries.find({ filter: conditions, sort, limit, ...resume, ...by });
+    };
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
       // No filter by scope is needed: all deliveries of an endpoint are in the endpoint's scope.
-      if (endpoint_id !== undefined) return find({ endpoint_id, status });
+      if (endpoint_id !== undefined) return find({ endpoint_id, status }, { index: 'endpoint', shards });
       const ofScopes = scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
       return (await Promise.all(ofScopes)).flat();
     };
     const found: DeliveryDocument[] = [];
-    if (event_id !== undefined) found.push(...(await this.findByEvent(event_id)));
-    else for (const status of readOrder(statuses)) found.push(...(await ofStatus(status)));
+    if (event_id !== undefined) found.push(...(await this.findByEvent(scopes, event_id)));
+    else for (const status of createReadOrder(statuses)) found.push(...(await ofStatus(status)));
     // Keep the later form of a delivery that was read twice.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isInOneOfScopes(scopes, delivery) && matches(delivery, filter))
-      .filter((delivery) => after === undefined || direction * compareText(sortKey(delivery), after.join(' ')) > 0)
-      .sort((one, other) => direction * compareText(sortKey(one), sortKey(other)))
+      .filter((delivery) => isInOneOfScopes(scopes, delivery) && matchesFilter(delivery, filter))
+      .filter(
+        (delivery) => after === undefined || direction * compareText(createSortKey(delivery), after.join(' ')) > 0,
+      )
+      .sort((one, other) => direction * compareText(createSortKey(one), createSortKey(other)))
       .slice(0, limit);
   }
 
   /** Returns the deliveries of an event, at most one for each endpoint. */
-  private findByEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
-    return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT });
+  private findByEvent(scopes: readonly Scope[], event_id: string): Promise<readonly DeliveryDocument[]> {
+    const shards = toDeliveryShards(...scopes);
+    return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT, index: 'event', shards });
   }
 }
 
-function toAttempt(attempt: StoredAttempt): WebhookAttempt {
+function toWebhookAttempt(attempt: StoredAttempt): WebhookAttempt {
   const { number, at, duration_ms, status_code, error, response, manual, resent } = attempt;
   return { number, at, duration_ms, status_code, error, response, manual, ...(resent && { resent }) };
 }
 
-function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
-  const { endpoint_id, event_type, reason, since, until } = filter;
+function matchesFilter(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
+  const { endpoint_id, event_types, reasons, since, until } = filter;
   return (
     (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
-    (event_type === undefined || delivery.event_type === event_type) &&
-    (reason === undefined || delivery.reason === reason) &&
-    selectedStatuses(filter).includes(delivery.status) &&
+    (event_types === undefined || event_types.includes(delivery.event_type)) &&
+    (reasons === undefined || reasons.includes(delivery.reason ?? '')) &&
+    listSelectedStatuses(filter).includes(delivery.status) &&
     (since === undefined || delivery.event_created_at >= since) &&
     (until === undefined || delivery.event_created_at <= until)
   );
@@ -144,25 +154,30 @@ function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
 const WAITING_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
 /** Returns the statuses in reading order. Deliveries that have ended may be sent again and are then pending again. */
-function readOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
+function createReadOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
   const hasEnded = statuses.some((status) => !WAITING_STATUSES.includes(status));
   return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING_STATUSES.includes(status))] : statuses;
 }
 
 /** Returns the selected statuses. Only dead letters have a reason. */
-function selectedStatuses({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
-  return reason === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
+function listSelectedStatuses({ statuses = DELIVERY_STATUSES, reasons }: DeliveryFilter): readonly DeliveryStatus[] {
+  return reasons === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
 }
 
-function indexConditions({ endpoint_id, event_type, reason, since, until }: DeliveryFilter): Filter {
+function createIndexConditions({ endpoint_id, event_types, reasons, since, until }: DeliveryFilter): Filter {
   const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
-    ...(event_type === undefined ? {} : { event_type }),
-    ...(reason === undefined ? {} : { reason }),
+    ...(event_types === undefined ? {} : { event_type: createValueCondition(event_types) }),
+    ...(reasons === undefined ? {} : { reason: createValueCondition(reasons) }),
     ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
   };
+}
+
+function createValueCondition(values: readonly string[]): FilterCondition {
+  const [only = ''] = values;
+  return values.length === 1 ? only : { in: values };
 }
 
 function subtractClockDifference(at: Timestamp): Timestamp {
@@ -173,7 +188,7 @@ function isInOneOfScopes(scopes: readonly Scope[], delivery: DeliveryDocument): 
   return scopes.some((scope) => isInScope(delivery, scope));
 }
 
-function sortKey({ created_at, id }: DeliveryDocument): string {
+function createSortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }
 
@@ -198,12 +213,12 @@ export class RetentionWatermark {
   constructor(private readonly documents: Collection<WatermarkDocument>) {}
 
   /** Returns the watermark; the empty text, which sorts before every timestamp, if nothing has been deleted. */
-  async read(): Promise<Timestamp> {
+  async readWatermark(): Promise<Timestamp> {
     return (await this.documents.get(WATERMARK_ID))?.before ?? '';
   }
 
   /** Raises the watermark. Call this method before deleting deliveries that are older than the new watermark. */
-  async raise(before: Timestamp): Promise<void> {
+  async raiseWatermark(before: Timestamp): Promise<void> {
     await this.documents.upsert({ id: WATERMARK_ID, before }, { before: { lt: before } });
   }
 }

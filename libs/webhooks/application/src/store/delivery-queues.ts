@@ -1,11 +1,13 @@
-import type { Collection, Document } from '@tracking/ports';
+import type { Collection, Document, Query } from '@tracking/ports';
 import { markAbandoned } from '@tracking/webhooks-domain';
 import {
   ANNOUNCEMENT_QUEUE,
   type DeliveryDocument,
-  endpointOfQueue,
-  expressQueue,
-  scheduledQueue,
+  type ScopedEndpoint,
+  getEndpointOfQueue,
+  getExpressQueue,
+  getScheduledQueue,
+  toDeliveryShards,
   toDocument,
 } from './delivery-document.ts';
 
@@ -15,14 +17,14 @@ export interface QueuePosition {
   readonly due: number;
   readonly id: string;
 }
-export const QUEUE_START: QueuePosition = { due: -Infinity, id: '' };
-export const QUEUE_END: QueuePosition = { due: Infinity, id: '' };
+export const QUEUE_START_POSITION: QueuePosition = { due: -Infinity, id: '' };
+export const QUEUE_END_POSITION: QueuePosition = { due: Infinity, id: '' };
 
 export function isPositionAfter(one: QueuePosition, other: QueuePosition): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
-export function queuePosition({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
+export function createQueuePosition({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
   return { due: Date.parse(due_at ?? created_at), id };
 }
 
@@ -35,39 +37,41 @@ export class DeliveryQueues {
   /** Reads an endpoint's scheduled deliveries after a position, in the order in which they are due. */
   readScheduledAfter(
     { due, id }: QueuePosition,
-    endpointId: string,
+    endpoint: ScopedEndpoint,
     limit: number,
   ): Promise<readonly DeliveryDocument[]> {
-    const after = due === QUEUE_START.due ? undefined : [new Date(due).toISOString(), id];
-    return this.find(scheduledQueue(endpointId), after, limit);
+    const after = due === QUEUE_START_POSITION.due ? undefined : [new Date(due).toISOString(), id];
+    return this.findInQueue(endpoint, getScheduledQueue(endpoint.id), { limit, ...(after && { after }) });
   }
 
   /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
-  readExpress(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
-    return this.find(expressQueue(endpointId), undefined, limit);
+  readExpressDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+    return this.findInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
   }
 
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
-  readSandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
-    const filter = { queue: expressQueue(endpointId), sandbox: true };
-    return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue' });
+  readSandboxDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+    const filter = { queue: getExpressQueue(endpoint.id), sandbox: true };
+    const shards = toDeliveryShards(endpoint);
+    return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue', shards });
   }
 
   /** Yields the id of every endpoint with a pending delivery. */
-  async *endpoints(): AsyncIterable<string> {
+  async *listEndpointIds(): AsyncIterable<string> {
     let endpoint = '';
     for await (const { queue } of readFirstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
       if (queue === undefined) return;
-      const found = endpointOfQueue(queue);
+      const found = getEndpointOfQueue(queue);
       if (found !== endpoint && queue !== ANNOUNCEMENT_QUEUE) yield found;
       endpoint = found;
     }
   }
 
   /** Discards some pending deliveries of a deleted endpoint. Returns the number found; 0 if none is pending. */
-  async discard(endpointId: string, at: string, limit: number): Promise<number> {
-    const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
-    const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
+  async discardPending(endpoint: ScopedEndpoint, at: string, limit: number): Promise<number> {
+    const scheduled = await this.findInQueue(endpoint, getScheduledQueue(endpoint.id), { limit });
+    const waiting =
+      scheduled.length > 0 ? scheduled : await this.findInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
     // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
@@ -78,9 +82,9 @@ export class DeliveryQueues {
     return waiting.length;
   }
 
-  private find(queue: string, after: readonly string[] | undefined, limit: number) {
-    const resume = after === undefined ? {} : { after };
-    return this.deliveries.find({ filter: { queue }, sort: DUE_ORDER, limit, ...resume });
+  private findInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
+    const by = { index: 'queue', shards: toDeliveryShards(endpoint) };
+    return this.deliveries.find({ filter: { queue }, sort: DUE_ORDER, ...page, ...by });
   }
 }
 

@@ -1,41 +1,41 @@
-import { eventSamples, NEWEST_API_VERSION, sandboxData } from '@tracking/contracts';
-import { entry, type FeatureDocs } from '@tracking/http';
+import { createEventSamples, NEWEST_API_VERSION, createSandboxData } from '@tracking/contracts';
+import { createCodeEntry, type FeatureDocs } from '@tracking/http';
 import { describeWebhooks } from './webhook-requests.ts';
 import { renderWebhooksPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
 const WEBHOOK_ERRORS = {
-  endpoint_not_verified: entry(
+  endpoint_not_verified: createCodeEntry(
     'The URL of the webhook endpoint is not verified.',
     'POST /v1/webhook_endpoints/whe_…/enable',
     'The endpoint’s URL is not verified. Verify the endpoint first.',
     'Call POST …/verify, and have the receiver answer with the token. last_verification shows why a verification failed.',
   ),
-  endpoint_not_enabled: entry(
+  endpoint_not_enabled: createCodeEntry(
     'The webhook endpoint is not enabled.',
     'POST /v1/webhook_deliveries/dlv_…/retry',
     'The endpoint is not enabled. Enable it first.',
     'Call POST …/enable, then try again. Pending deliveries are then sent automatically. A deleted endpoint cannot be enabled: create another one.',
   ),
-  secret_unreadable: entry(
+  secret_unreadable: createCodeEntry(
     'A secret was stored or created under a SECRETS_KEY that is lost.',
     'POST /v1/webhook_endpoints/whe_…/test',
     'The endpoint’s signing secret or headers were stored under a key that is lost. Rotate the secret, and set the headers again.',
-    'Rotate the secret and set the headers again, or create another key. Alternatively, the operator of the service can restore the lost SECRETS_KEY.',
+    'For a webhook endpoint, rotate its secret and set its headers again. For an API key, create another API key. Alternatively, the operator of the service can restore the lost SECRETS_KEY.',
   ),
-  delivery_succeeded: entry(
+  delivery_succeeded: createCodeEntry(
     'The delivery already succeeded, so it cannot be discarded.',
     'POST /v1/webhook_deliveries/dlv_…/discard',
     'The event was already delivered.',
     'Nothing.',
   ),
-  replay_running: entry(
+  replay_running: createCodeEntry(
     'A replay of this endpoint is already running. An endpoint can have only one running replay.',
     'POST /v1/webhook_endpoints/whe_…/replay while another replay is running',
     'A replay of this endpoint is already running. Wait for its end or cancel it.',
     'Find the running replay with GET /v1/webhook_replays. Wait for its end or cancel it, and try again.',
   ),
-  replay_completed: entry(
+  replay_completed: createCodeEntry(
     'The replay is already completed, so it cannot be resumed.',
     'POST /v1/webhook_replays/rpl_…/resume',
     'The replay is already completed.',
@@ -45,12 +45,15 @@ const WEBHOOK_ERRORS = {
 
 /** Codes of warnings: the write was carried out. */
 const WEBHOOK_WARNINGS = {
-  header_dropped: entry(
-    "A custom header was dropped. The request has no value for the header, and no value is stored for the URL's scheme, host and port. Changing the scheme, host or port of the URL deletes stored values.",
-    '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
-    "The header was dropped: the request has no value for the header, and no value is stored for the URL's scheme, host and port.",
-    'Set the header again with its value. To keep a header, send its value in the request that changes the URL.',
-  ),
+  header_dropped: {
+    ...createCodeEntry(
+      "A custom header was dropped. The request has no value for the header, and no value is stored for the URL's scheme, host and port. Changing the scheme, host or port of the URL deletes stored values.",
+      '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
+      "The header was dropped: the request has no value for the header, and no value is stored for the URL's scheme, host and port.",
+      'Set the header again with its value. To keep a header, send its value in the request that changes the URL.',
+    ),
+    param: 'headers.authorization',
+  },
 } as const satisfies FeatureDocs['warnings'];
 
 /** Error codes of operations that have rules of their own. */
@@ -69,7 +72,7 @@ const WEBHOOK_REFUSALS = {
 } as const satisfies FeatureDocs['refusals'];
 
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
-const SAMPLE_EVENTS = eventSamples(EXAMPLE_TIME, {
+const SAMPLE_EVENTS = createEventSamples(EXAMPLE_TIME, {
   appUrl: 'https://app.example.com',
   baseUrl: 'https://api.example.com',
 });
@@ -81,7 +84,7 @@ const EXAMPLE_EVENT = {
   api_version: NEWEST_API_VERSION,
   environment: 'live',
   workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
-  data: sandboxData('milestone.recorded', SAMPLE_EVENTS),
+  data: createSandboxData('milestone.recorded', SAMPLE_EVENTS),
 };
 
 /** Example resources, by schema name. */
@@ -114,13 +117,6 @@ const EXAMPLE_RESOURCES = {
   WebhookAttempt: { number: 1, duration_ms: 84, status_code: 500, manual: false },
   WebhookEndpointFields: { url: 'https://tms.example.com/webhooks', event_types: ['*'], description: 'Our TMS' },
   WebhookEndpointChanges: { event_types: ['milestone.recorded', 'exception.opened'], max_concurrency: 4 },
-  EndpointVerification: {
-    id: EXAMPLE_EVENT_ID,
-    type: 'endpoint.verification',
-    created_at: EXAMPLE_TIME,
-    api_version: NEWEST_API_VERSION,
-    data: { challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u' },
-  },
 };
 
 /** Example values, by field name. */

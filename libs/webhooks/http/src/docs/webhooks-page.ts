@@ -3,8 +3,8 @@ import {
   EVENT_TYPES,
   NEWEST_API_VERSION,
   STANDARD_EVENT_TYPES,
-  eventSamples,
-  sandboxData,
+  createEventSamples,
+  createSandboxData,
   describeTrigger,
 } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
@@ -29,13 +29,9 @@ function renderTypesTable(): string {
   });
   return `## Types
 
-<div class="table">
-
 | type | sent when | included in \`*\` |
 | --- | --- | --- |
-${rows.join('\n')}
-
-</div>`;
+${rows.join('\n')}`;
 }
 
 function renderPayloadSections(addresses: PublicAddresses): readonly string[] {
@@ -59,6 +55,6 @@ function renderSamplePayload(type: EventType, addresses: PublicAddresses): objec
     api_version: NEWEST_API_VERSION,
     environment: 'live',
     workspace_id: 'wsp_sandbox',
-    data: sandboxData(type, eventSamples(EXAMPLE_TIME, addresses)),
+    data: createSandboxData(type, createEventSamples(EXAMPLE_TIME, addresses)),
   };
 }

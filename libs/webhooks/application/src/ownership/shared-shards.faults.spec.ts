@@ -1,0 +1,171 @@
+import { jest } from '@jest/globals';
+import { Unavailable } from '@tracking/ports';
+import { eventually, simulateDelay } from '@tracking/testing';
+import { type RetryPolicy, SHARD_COUNT } from '@tracking/webhooks-domain';
+import { createAnswer } from '../../test/fake-receivers.ts';
+import { type RunningWebhooks, type SharingWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+
+jest.setTimeout(60_000);
+
+const POLICY: RetryPolicy = { firstMs: 20, factor: 1, capMs: 20, windowMs: 3_600_000 };
+/** A process that polls so rarely learns of the records of others only by messages. */
+const NEVER_POLLS = { policy: POLICY, pollMs: 1_000_000 };
+const URLS = Array.from({ length: 12 }, (_, index) => `https://${index}.example.com/hook`);
+const MAX_CONCURRENCY = 3;
+
+let stage: WebhooksTestStage;
+let endPublishing: () => Promise<unknown>;
+beforeEach(async () => {
+  endPublishing = () => Promise.resolve();
+  stage = await WebhooksTestStage.open();
+});
+afterEach(async () => {
+  await endPublishing().catch(() => undefined);
+  await stage.close();
+});
+
+const countShards = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_shards_owned');
+const countSuccesses = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_attempts_total{outcome="success"}');
+const countWakeUps = (processes: readonly RunningWebhooks[], by: 'message' | 'store') =>
+  processes.reduce((sum, { metrics }) => sum + metrics.getValue(`webhook_owner_wake_ups_total{by="${by}"}`), 0);
+
+/** Resolves when the processes own all shards and their shares differ by at most one. */
+async function waitForEvenShares(processes: readonly RunningWebhooks[]): Promise<void> {
+  await eventually(
+    () => {
+      const shares = processes.map(countShards);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(SHARD_COUNT);
+      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+    },
+    { deadlineMs: 15_000 },
+  );
+}
+
+async function createEndpoints(process: RunningWebhooks): Promise<void> {
+  for (const url of URLS) {
+    await stage.createEnabledEndpoint(process, url, { max_concurrency: MAX_CONCURRENCY });
+    stage.receivers.respondWith(url, async (request) => {
+      await simulateDelay(3);
+      return stage.receivers.answerOk(request);
+    });
+  }
+}
+
+/** Publishes events. The returned function stops it and resolves with the number of events. */
+function startPublishing(): () => Promise<number> {
+  let isPublishing = true;
+  const publish = async () => {
+    let events = 0;
+    for (; isPublishing; events += 1) {
+      await stage.publishEvents(stage.addEvent());
+      await simulateDelay(2);
+    }
+    return events;
+  };
+  const published = publish();
+  endPublishing = () => {
+    isPublishing = false;
+    return published;
+  };
+  return endPublishing as () => Promise<number>;
+}
+
+/** Numbers of arrivals of each (endpoint, event). */
+function readArrivals(): readonly number[] {
+  const counts = new Map<string, number>();
+  for (const url of URLS) {
+    for (const { headers } of stage.receivers.listDeliveriesAt(url)) {
+      const key = `${url} ${headers['service-event-id'] ?? ''}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  return [...counts.values()];
+}
+
+async function waitForDeliveries(process: RunningWebhooks, events: number): Promise<void> {
+  await eventually(() => expect(readArrivals()).toHaveLength(events * URLS.length), { deadlineMs: 20_000 });
+  await eventually(async () =>
+    expect(await stage.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
+  );
+}
+
+describe('processes that share the shards', () => {
+  test('divide the work, and send each other what they record', async () => {
+    const processes = [await stage.startSharing(NEVER_POLLS), await stage.startSharing(NEVER_POLLS)] as const;
+    const [first, second] = processes;
+    await waitForEvenShares(processes);
+    await createEndpoints(first);
+    const publishEnd = startPublishing();
+    await eventually(() => expect(readArrivals().length).toBeGreaterThan(200));
+    const events = await publishEnd();
+    await waitForDeliveries(second, events);
+    expect(readArrivals().every((times) => times === 1)).toBe(true);
+    expect(Math.min(countSuccesses(first), countSuccesses(second))).toBeGreaterThan(0);
+    expect(countWakeUps(processes, 'message')).toBeGreaterThan(0);
+    expect(countWakeUps(processes, 'store')).toBe(0);
+  });
+
+  test('find what no message announced', async () => {
+    const processes = [await stage.startSharing({ policy: POLICY }), await stage.startSharing({ policy: POLICY })];
+    const [first, second] = processes as [SharingWebhooks, SharingWebhooks];
+    await waitForEvenShares(processes);
+    await createEndpoints(first);
+    for (const { owners } of processes) {
+      const refuse = () => Promise.reject(new Unavailable('webhooks', 'test'));
+      jest.spyOn(owners, 'takeDeliveries').mockImplementation(refuse);
+      jest.spyOn(owners, 'reload').mockImplementation(refuse);
+    }
+    const publishEnd = startPublishing();
+    await eventually(() => expect(readArrivals().length).toBeGreaterThan(50));
+    await waitForDeliveries(second, await publishEnd());
+    expect(countWakeUps(processes, 'store')).toBeGreaterThan(0);
+  });
+
+  test('hand a shard over when its attempts have ended', async () => {
+    const first = await stage.startSharing(NEVER_POLLS);
+    const answers: PromiseWithResolvers<ReturnType<typeof createAnswer>>[] = [];
+    await createEndpoints(first);
+    for (const url of URLS) {
+      stage.receivers.respondWith(url, () => {
+        const answer = Promise.withResolvers<ReturnType<typeof createAnswer>>();
+        answers.push(answer);
+        return answer.promise;
+      });
+    }
+    await stage.publishEvents(stage.addEvent());
+    await eventually(() => expect(answers).toHaveLength(URLS.length));
+    const second = await stage.startSharing(NEVER_POLLS);
+    // Shards without an attempt in progress are handed over immediately.
+    await eventually(() => expect(countShards(second)).toBeGreaterThan(SHARD_COUNT / 2 - URLS.length - 1));
+    for (const answer of answers) answer.resolve(createAnswer(200));
+    await waitForEvenShares([first, second]);
+    await waitForDeliveries(second, 1);
+    expect(readArrivals().every((times) => times === 1)).toBe(true);
+    expect(countSuccesses(first)).toBe(URLS.length);
+  });
+
+  test('1, 4 and 2 processes under load: nothing is lost, and only attempts of killed processes are repeated', async () => {
+    const start = () => stage.startSharing({ policy: POLICY });
+    const first = await start();
+    await createEndpoints(first);
+    const publishEnd = startPublishing();
+    await eventually(() => expect(readArrivals().length).toBeGreaterThan(50));
+    const [second, third, fourth] = [await start(), await start(), await start()];
+    await waitForEvenShares([first, second, third, fourth]);
+    // No endpoint got more requests at once than allowed while shards were handed over.
+    expect(Math.max(...URLS.map((url) => stage.receivers.mostAtOnce.get(url) ?? 0))).toBeLessThanOrEqual(
+      MAX_CONCURRENCY,
+    );
+    await second.stop();
+    await waitForEvenShares([first, third, fourth]);
+    expect(readArrivals().every((times) => times === 1)).toBe(true);
+    await third.kill();
+    const inDoubt = third.process.unanswered;
+    await waitForEvenShares([first, fourth]);
+    const arrivedBefore = readArrivals().length;
+    await eventually(() => expect(readArrivals().length).toBeGreaterThan(arrivedBefore + 50));
+    await waitForDeliveries(first, await publishEnd());
+    const repetitions = readArrivals().reduce((sum, times) => sum + times - 1, 0);
+    expect(repetitions).toBeLessThanOrEqual(inDoubt);
+  });
+});
