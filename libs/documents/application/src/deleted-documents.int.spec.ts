@@ -2,7 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
-import { objectOf, StoredObjects } from '../test/objects.ts';
+import { createObjectId, StoredObjects } from '../test/objects.ts';
 import {
   type DeletedDocument,
   DeletedDocuments,
@@ -32,7 +32,7 @@ beforeEach(async () => {
   [rows, places, running, now] = [[], [], [], new Date(START)];
 });
 afterEach(async () => {
-  await Promise.all(running.map(({ job }) => job.stop()));
+  await Promise.all(running.map(({ job }) => job.stopRounds()));
   await engine.close();
   await folder.remove();
 });
@@ -59,7 +59,7 @@ function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocumen
     ...more,
   });
   running.push(deleted);
-  deleted.job.start();
+  deleted.job.startRounds();
   return deleted;
 }
 
@@ -69,7 +69,7 @@ const lettered = (n: number) =>
     .replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 /** A deleted document whose bytes still exist. */
 async function deleted(name: string, deleted_at: string): Promise<DeletedDocument> {
-  const object_id = await objects.put(objectOf('a', name), now);
+  const object_id = await objects.putObject(createObjectId('a', name), now);
   const row = { id: `doc_${name}`, deleted_at, object_id };
   rows.push(row);
   return row;
@@ -77,16 +77,16 @@ async function deleted(name: string, deleted_at: string): Promise<DeletedDocumen
 const deletedMany = (count: number, deletedAt: (n: number) => string) =>
   Promise.all(Array.from({ length: count }, (_, n) => deleted(lettered(n), deletedAt(n))));
 const becomes = (...names: readonly (string | null)[]) =>
-  eventually(async () => expect(await objects.names()).toEqual(names.toSorted()));
-const destroyed = () => metrics.value('document_objects_destroyed_total');
+  eventually(async () => expect(await objects.listNames()).toEqual(names.toSorted()));
+const destroyed = () => metrics.getValue('document_objects_destroyed_total');
 
 describe('bytes of deleted documents', () => {
   it('are destroyed a minute later if that did not happen immediately', async () => {
     await deleted('left', at(-61 * SECOND_MS));
-    rows.push({ id: 'doc_gone', deleted_at: at(-90 * SECOND_MS), object_id: objectOf('a', 'gone') });
+    rows.push({ id: 'doc_gone', deleted_at: at(-90 * SECOND_MS), object_id: createObjectId('a', 'gone') });
     rows.push({ id: 'doc_without', deleted_at: at(-90 * SECOND_MS), object_id: null });
     const inHand = await deleted('hand', at(-59 * SECOND_MS));
-    const wanted = await objects.put(objectOf('a', 'wanted'), now);
+    const wanted = await objects.putObject(createObjectId('a', 'wanted'), now);
     start();
     await becomes(inHand.object_id, wanted);
     await eventually(() => expect(destroyed()).toBe(1));
@@ -100,7 +100,7 @@ describe('bytes of deleted documents', () => {
     const first = start();
     await becomes();
     await eventually(() => expect(destroyed()).toBe(250));
-    await first.job.stop();
+    await first.job.stopRounds();
 
     const last = await deletedSince(undefined, 1_000).then((all) => all.at(-1)!);
     places = [];
@@ -131,7 +131,7 @@ describe('bytes of deleted documents', () => {
     start(failing());
     await becomes();
     await eventually(() => expect(destroyed()).toBe(150));
-    expect(metrics.value('retries_total{what="destroying bytes of deleted documents"}')).toBe(1);
+    expect(metrics.getValue('retries_total{what="destroying bytes of deleted documents"}')).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
-import { retryCounter } from '@tracking/ports';
-import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
+import { createRetryCounter } from '@tracking/ports';
+import type { Clock, Counter, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
@@ -39,7 +39,7 @@ export interface DeletedDocumentsDependencies {
     place: DeletedDocumentPosition | undefined,
     limit: number,
   ) => Promise<readonly DeletedDocument[]>;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -64,18 +64,18 @@ export class DeletedDocuments {
       leases,
       lease: 'documents-deleted',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
-      round: (ending) => this.round(ending),
+      round: (ending) => this.runRound(ending),
     });
   }
 
-  private async round(ending: AbortSignal): Promise<void> {
+  private async runRound(ending: AbortSignal): Promise<void> {
     for (const { name, afterMs } of DELETION_CHECKS) {
-      const cursor = await JobCursor.open<DeletedDocumentPosition>(this.parts.documentStore, name);
+      const cursor = await JobCursor.openCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
-      while (!ending.aborted && (await this.pace.run(() => this.checkPage(cursor, until, ending), ending)));
+      while (!ending.aborted && (await this.pace.runThenRest(() => this.checkPage(cursor, until, ending), ending)));
     }
   }
 
@@ -85,19 +85,19 @@ export class DeletedDocuments {
     until: Timestamp,
     ending: AbortSignal,
   ): Promise<boolean> {
-    const page = await this.parts.deletedSince(await cursor.read(), DOCUMENTS_PER_PAGE);
+    const page = await this.parts.deletedSince(await cursor.readCursor(), DOCUMENTS_PER_PAGE);
     const { patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const due = page.filter(({ deleted_at }) => deleted_at < until);
     for (const { object_id } of due) {
       if (ending.aborted) return false;
-      if (object_id !== null) await retryWhileUnavailable(() => this.destroy(object_id), patienceMs, ending);
+      if (object_id !== null) await retryWhileUnavailable(() => this.deleteObject(object_id), patienceMs, ending);
     }
     const last = due.at(-1);
     if (last !== undefined) await cursor.moveTo({ deleted_at: last.deleted_at, id: last.id });
     return due.length === DOCUMENTS_PER_PAGE;
   }
 
-  private async destroy(objectId: string): Promise<void> {
+  private async deleteObject(objectId: string): Promise<void> {
     // Check if the object exists first: it rarely does, and a read costs less than a durable deletion.
     if ((await this.parts.objects.get(objectId)) === undefined) return;
     await this.parts.objects.delete(objectId);

@@ -50,7 +50,7 @@ export class DocumentBytes {
    * `Unavailable` may leave an object without a reference, which the sweep of orphans deletes.
    * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, StorageFull, Unavailable; errors of the source
    */
-  async store(bytes: BytesToStore): Promise<DocumentObject> {
+  async storeBytes(bytes: BytesToStore): Promise<DocumentObject> {
     const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
     try {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
@@ -58,7 +58,7 @@ export class DocumentBytes {
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeJudge(hint);
       const passing = new SourceCheck(source, limitBytes, judgement);
-      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.bytes());
+      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.readChecked());
       await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
@@ -100,16 +100,16 @@ class SourceCheck {
     private readonly judgement: FileTypeJudge,
   ) {}
 
-  async *bytes(): AsyncGenerator<Uint8Array> {
+  async *readChecked(): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const bytes of this.source) {
       size += bytes.length;
       if (size > this.limitBytes) throw new DocumentTooLarge(this.limitBytes);
-      await this.judgement.take(bytes);
+      await this.judgement.judgeBytes(bytes);
       yield bytes;
     }
     if (size === 0) throw new EmptyDocument();
-    this.contentType = await this.judgement.end();
+    this.contentType = await this.judgement.getType();
   }
 
   getContentType(): DocumentContentType {
@@ -136,7 +136,7 @@ function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Arra
 /**
  * Returns the id of the shipment that an object belongs to; undefined if the id is not an id of a document's object.
  */
-export function shipmentOfObject(objectId: string): string | undefined {
+export function getShipmentIdOfObject(objectId: string): string | undefined {
   const token = OBJECT_ID.exec(objectId)?.[1];
   return token === undefined ? undefined : SHIPMENT_PREFIX + token;
 }

@@ -32,12 +32,12 @@ export class JobCursor<T> {
   ) {}
 
   /** @throws Unavailable */
-  static async open<T>(documentStore: DocumentStore, name: string): Promise<JobCursor<T>> {
+  static async openCursor<T>(documentStore: DocumentStore, name: string): Promise<JobCursor<T>> {
     return new JobCursor<T>(await documentStore.collection({ name: 'document_jobs', indexes: [] }), name);
   }
 
   /** Returns the stored cursor; undefined if the job never stored one. @throws Unavailable */
-  async read(): Promise<T | undefined> {
+  async readCursor(): Promise<T | undefined> {
     return (await this.documents.get(this.name))?.place;
   }
 

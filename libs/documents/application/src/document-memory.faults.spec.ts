@@ -1,8 +1,8 @@
 import type { ObjectStore } from '@tracking/ports';
 import { MemoryMeter, noMetrics } from '@tracking/testing';
 import { DOCX_PARTS, splitBytes, pdf } from '../test/files.ts';
-import { shipmentOf } from '../test/objects.ts';
-import { zip } from '../test/zip.ts';
+import { createShipmentId } from '../test/objects.ts';
+import { createZip } from '../test/zip.ts';
 import { DocumentBytes } from './index.ts';
 
 // Not part of `npm test`: the cost of a garbage collection grows with the suites that the process ran before.
@@ -35,14 +35,18 @@ describe('the bytes of a document', () => {
       yield end;
     }
     const looking = new DocumentBytes({ objects: { put, get: unused, delete: unused }, metrics: noMetrics });
-    const stored = await looking.store({ shipmentId: shipmentOf('s'), source: large(), limitBytes: 100 * MIB });
+    const stored = await looking.storeBytes({
+      shipmentId: createShipmentId('s'),
+      source: large(),
+      limitBytes: 100 * MIB,
+    });
     expect(stored.size_bytes).toBeGreaterThan(20 * MIB);
     expect(memory.peakBytes).toBeLessThan(5 * MIB);
   });
 
   it('need the same memory whatever the size of an archive', async () => {
     const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
-    const bytes = zip([...DOCX_PARTS, filling]);
+    const bytes = createZip([...DOCX_PARTS, filling]);
     const memory = new MemoryMeter('buffers and heap');
     async function* large() {
       for await (const piece of splitBytes(bytes)) {
@@ -54,8 +58,8 @@ describe('the bytes of a document', () => {
       sizeBytes: bytes.length,
       bytes: splitBytes(bytes.subarray(start, end)),
     });
-    await new DocumentBytes({ objects: { put, get, delete: unused }, metrics: noMetrics }).store({
-      shipmentId: shipmentOf('s'),
+    await new DocumentBytes({ objects: { put, get, delete: unused }, metrics: noMetrics }).storeBytes({
+      shipmentId: createShipmentId('s'),
       source: large(),
       limitBytes: 100 * MIB,
     });

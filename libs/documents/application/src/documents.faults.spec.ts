@@ -52,9 +52,9 @@ describe('a process that is killed while it stores documents', () => {
       logger: silentLogger,
       metrics: noMetrics,
     });
-    sweep.job.start();
+    sweep.job.startRounds();
     await eventually(async () => expect((await readdir(objects)).sort()).toEqual([...wanted.keys()].sort()));
-    await sweep.job.stop();
+    await sweep.job.stopRounds();
     for (const [id, sha256] of wanted) expect(await hashOf(store, id)).toBe(sha256);
     await engine.close();
     await folder.remove();

@@ -4,7 +4,7 @@ export type { DeletedDocument, DeletedDocumentsDependencies, DeletedDocumentPosi
 export { DocumentBytes } from './document-bytes.ts';
 export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
 export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';
-export { StorageQuota, type StorageReservation, type StorageUsage } from './storage-quota.ts';
+export { RESERVATIONS_COLLECTION, StorageQuota, type StorageReservation, type StorageUsage } from './storage-quota.ts';
 export type { StorageQuotaOptions } from './storage-quota.ts';
 export {
   type DocumentRefusal,

@@ -3,7 +3,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type ObjectStore, Unavailable } from '@tracking/ports';
 import { eventually, type LogLine, RecordedMetrics, createRecordingLogger, createTempFolder } from '@tracking/testing';
-import { objectOf, shipmentOf, StoredObjects } from '../test/objects.ts';
+import { createObjectId, createShipmentId, StoredObjects } from '../test/objects.ts';
 import { OrphanSweep, type OrphanSweepDependencies } from './index.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   [log, needed, asked, askedFor, running, now] = [[], new Map(), [], [], [], ahead(0)];
 });
 afterEach(async () => {
-  await Promise.all(running.map((sweep) => sweep.job.stop()));
+  await Promise.all(running.map((sweep) => sweep.job.stopRounds()));
   await engine.close();
   await folder.remove();
 });
@@ -55,12 +55,12 @@ function start(more: Partial<OrphanSweepDependencies> = {}): OrphanSweep {
     ...more,
   });
   running.push(sweep);
-  sweep.job.start();
+  sweep.job.startRounds();
   return sweep;
 }
 
 const becomes = (...names: readonly string[]) =>
-  eventually(async () => expect(await objects.names()).toEqual([...names].sort()));
+  eventually(async () => expect(await objects.listNames()).toEqual([...names].sort()));
 const place = async () => {
   const places = await engine.documentStore.collection<{ id: string; place: { before: string } }>({
     name: 'document_jobs',
@@ -69,45 +69,45 @@ const place = async () => {
   return (await places.get('orphans'))?.place.before;
 };
 const isSweptUpTo = (before: Date) => eventually(async () => expect(await place()).toBe(before.toISOString()));
-const swept = (outcome: string) => metrics.value(`document_objects_swept_total{outcome="${outcome}"}`);
+const swept = (outcome: string) => metrics.getValue(`document_objects_swept_total{outcome="${outcome}"}`);
 
 describe('the sweep of orphans', () => {
   it('deletes unneeded objects after two days', async () => {
-    const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
-    const young = await objects.put(objectOf('a', 'young'), ahead(-47));
-    await objects.put(objectOf('a', 'orphan'), ahead(-49));
-    await objects.put(objectOf('b', 'orphan'), ahead(-500));
-    needed.set(shipmentOf('a'), [kept, young]);
+    const kept = await objects.putObject(createObjectId('a', 'needed'), ahead(-49));
+    const young = await objects.putObject(createObjectId('a', 'young'), ahead(-47));
+    await objects.putObject(createObjectId('a', 'orphan'), ahead(-49));
+    await objects.putObject(createObjectId('b', 'orphan'), ahead(-500));
+    needed.set(createShipmentId('a'), [kept, young]);
     start();
     await becomes(kept, young);
     await isSweptUpTo(ahead(-48));
     expect([swept('deleted'), swept('kept')]).toEqual([2, 1]);
-    expect(asked.sort()).toEqual([shipmentOf('a'), shipmentOf('b')]);
+    expect(asked.sort()).toEqual([createShipmentId('a'), createShipmentId('b')]);
     expect(new Set(askedFor)).toEqual(new Set([ahead(0).toISOString()]));
   });
 
   it('ignores objects that do not belong to documents', async () => {
-    const other = await objects.put('another-thing', ahead(-49));
-    const orphan = await objects.put(objectOf('a', 'orphan'), ahead(-49));
+    const other = await objects.putObject('another-thing', ahead(-49));
+    const orphan = await objects.putObject(createObjectId('a', 'orphan'), ahead(-49));
     start();
     await becomes(other);
-    expect(asked).toEqual([shipmentOf('a')]);
+    expect(asked).toEqual([createShipmentId('a')]);
     expect(orphan).toContain(asked[0]?.slice(4));
   });
 
   it('checks each object once, whichever process does it', async () => {
-    const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
-    needed.set(shipmentOf('a'), [kept]);
+    const kept = await objects.putObject(createObjectId('a', 'needed'), ahead(-49));
+    needed.set(createShipmentId('a'), [kept]);
     const first = start();
     await isSweptUpTo(ahead(-48));
-    await first.job.stop();
+    await first.job.stopRounds();
 
-    await objects.put(objectOf('b', 'later'), ahead(-47.5));
+    await objects.putObject(createObjectId('b', 'later'), ahead(-47.5));
     now = ahead(8);
     start();
     await becomes(kept);
     await isSweptUpTo(ahead(-40));
-    expect(asked).toEqual([shipmentOf('a'), shipmentOf('b')]);
+    expect(asked).toEqual([createShipmentId('a'), createShipmentId('b')]);
   });
 
   it('checks a long period in steps of a day, and no period shorter than six hours', async () => {
@@ -120,13 +120,13 @@ describe('the sweep of orphans', () => {
     const watched = { ...pick(objects.store), listIdsStoredIn };
     const first = start({ objects: watched });
     await isSweptUpTo(ahead(-48));
-    await first.job.stop();
+    await first.job.stopRounds();
     expect(periods).toEqual([[undefined, -48]]);
 
     now = ahead(60);
     const second = start({ objects: watched });
     await isSweptUpTo(ahead(12));
-    await second.job.stop();
+    await second.job.stopRounds();
     expect(periods.slice(1)).toEqual([
       [-48, -24],
       [-24, 0],
@@ -141,17 +141,19 @@ describe('the sweep of orphans', () => {
   });
 
   it('asks a shipment with many objects once per hundred objects, and finds them all', async () => {
-    const ids = Array.from({ length: 250 }, (_, n) => objectOf('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`));
-    for (const id of ids) await objects.put(id, ahead(-49));
+    const ids = Array.from({ length: 250 }, (_, n) =>
+      createObjectId('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`),
+    );
+    for (const id of ids) await objects.putObject(id, ahead(-49));
     const kept = ids.filter((_, n) => n % 3 === 0);
-    needed.set(shipmentOf('a'), kept);
+    needed.set(createShipmentId('a'), kept);
     start();
     await becomes(...kept);
     expect(asked.length).toBe(3);
   });
 
   it('removes unfinished uploads, but none that may be in progress', async () => {
-    for (const name of ['old.part', 'new.part']) await writeFile(objects.path(name), 'x');
+    for (const name of ['old.part', 'new.part']) await writeFile(objects.getPath(name), 'x');
     await objects.setTime('old.part', ahead(-25));
     await objects.setTime('new.part', ahead(-23));
     start();
@@ -159,8 +161,8 @@ describe('the sweep of orphans', () => {
   });
 
   it('repeats a step that an engine failure interrupted, and loses none of it', async () => {
-    const ids = ['a', 'b', 'c', 'd'].map((letter) => objectOf(letter, 'orphan'));
-    for (const id of ids) await objects.put(id, ahead(-49));
+    const ids = ['a', 'b', 'c', 'd'].map((letter) => createObjectId(letter, 'orphan'));
+    for (const id of ids) await objects.putObject(id, ahead(-49));
     let failures = 2;
     const failing: OrphanSweepDependencies['neededObjects'] = async (shipmentId, at) => {
       if (asked.length === 2 && failures > 0) {
@@ -173,27 +175,27 @@ describe('the sweep of orphans', () => {
     start({ neededObjects: failing });
     await becomes();
     await isSweptUpTo(ahead(-48));
-    expect(metrics.value('retries_total{what="sweeping objects without a reference"}')).toBe(2);
+    expect(metrics.getValue('retries_total{what="sweeping objects without a reference"}')).toBe(2);
     expect(swept('deleted')).toBe(4);
   });
 
   it('deletes nothing if the needed objects cannot be determined', async () => {
-    const kept = await objects.put(objectOf('a', 'unknown'), ahead(-49));
-    await objects.put(objectOf('b', 'orphan'), ahead(-49));
+    const kept = await objects.putObject(createObjectId('a', 'unknown'), ahead(-49));
+    await objects.putObject(createObjectId('b', 'orphan'), ahead(-49));
     start({
       neededObjects: async (shipmentId, at) => {
-        if (shipmentId === shipmentOf('a')) throw new TypeError('cannot be folded');
+        if (shipmentId === createShipmentId('a')) throw new TypeError('cannot be folded');
         return neededObjects(shipmentId, at);
       },
     });
     await isSweptUpTo(ahead(-48));
     await becomes(kept);
     const errors = log.filter(({ level }) => level === 'error');
-    expect(errors.map(({ fields }) => fields['shipment_id'])).toEqual([shipmentOf('a')]);
+    expect(errors.map(({ fields }) => fields['shipment_id'])).toEqual([createShipmentId('a')]);
   });
 
   it('continues after a stop halfway', async () => {
-    for (const letter of 'abcdef') await objects.put(objectOf(letter, 'orphan'), ahead(-49));
+    for (const letter of 'abcdef') await objects.putObject(createObjectId(letter, 'orphan'), ahead(-49));
     const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const first = start({
@@ -206,11 +208,11 @@ describe('the sweep of orphans', () => {
       },
     });
     await reached.promise;
-    const stopped = first.job.stop();
+    const stopped = first.job.stopRounds();
     gate.resolve();
     await stopped;
     expect(await place()).toBeUndefined();
-    expect((await objects.names()).length).toBeGreaterThan(0);
+    expect((await objects.listNames()).length).toBeGreaterThan(0);
     start();
     await becomes();
     await isSweptUpTo(ahead(-48));
@@ -220,9 +222,9 @@ describe('the sweep of orphans', () => {
     now = ahead(24 * 365);
     const first = start();
     await isSweptUpTo(new Date(now.getTime() - 48 * HOUR_MS));
-    await first.job.stop();
+    await first.job.stopRounds();
     now = ahead(0);
-    await objects.put(objectOf('a', 'orphan'), ahead(-48.5));
+    await objects.putObject(createObjectId('a', 'orphan'), ahead(-48.5));
     start();
     await becomes();
     await isSweptUpTo(ahead(-48));

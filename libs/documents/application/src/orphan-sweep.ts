@@ -3,15 +3,15 @@ import {
   type Clock,
   type Counter,
   type DocumentStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
   type ObjectStore,
-  retryCounter,
+  createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
-import { shipmentOfObject } from './document-bytes.ts';
+import { getShipmentIdOfObject } from './document-bytes.ts';
 import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const HOUR_MS = 3_600_000;
@@ -33,12 +33,13 @@ export interface OrphanSweepDependencies {
   readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'delete' | 'removeUnfinished'>;
   readonly documentStore: DocumentStore;
   /**
-   * Returns the ids of the objects that a shipment's documents still need at that time, by its stream; none if there is no
-   * such shipment. Leaves out uploads that have expired by then, whether or not that was stored: each object is checked once.
-   * Throws `Unavailable` if the stream cannot be read at present.
+   * Returns the ids of the objects that a shipment's documents still need at `now`, according to the shipment's events.
+   * Returns none if the shipment does not exist. Leaves out uploads that have expired at `now`, even if their expiry is
+   * not stored yet, because each object is checked only once.
+   * @throws Unavailable if the events cannot be read
    */
   readonly neededObjects: (shipmentId: string, now: Timestamp) => Promise<readonly string[]>;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -69,29 +70,29 @@ export class OrphanSweep {
       leases,
       lease: 'documents-orphan-sweep',
       logger,
-      countRetry: retryCounter(metrics),
+      countRetry: createRetryCounter(metrics),
       description: 'sweeping objects without a reference',
       intervalMs: everyMs,
-      round: (ending) => this.round(ending),
+      round: (ending) => this.runRound(ending),
     });
   }
 
-  private async round(ending: AbortSignal): Promise<void> {
-    const cursor = await JobCursor.open<SweepCursor>(this.parts.documentStore, 'orphans');
+  private async runRound(ending: AbortSignal): Promise<void> {
+    const cursor = await JobCursor.openCursor<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
-      const step = this.nextStep(await cursor.read());
-      if (step === undefined) break;
-      await this.sweep(step, ending);
+      const period = this.findNextPeriod(await cursor.readCursor());
+      if (period === undefined) break;
+      await this.deleteOrphansStoredIn(period, ending);
       if (ending.aborted) return;
-      await cursor.moveTo({ before: step.before.toISOString() });
+      await cursor.moveTo({ before: period.before.toISOString() });
       hasSwept = true;
     }
     if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.currentTimeMs() - UNFINISHED_PART_AGE_MS));
   }
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
-  private nextStep(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
+  private findNextPeriod(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
     const old = this.currentTimeMs() - ORPHAN_AGE_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
@@ -101,21 +102,24 @@ export class OrphanSweep {
     return { from: new Date(from), before: new Date(Math.min(old, from + MAX_STEP_MS)) };
   }
 
-  private async sweep(period: { readonly from?: Date; readonly before: Date }, ending: AbortSignal): Promise<void> {
+  private async deleteOrphansStoredIn(
+    period: { readonly from?: Date; readonly before: Date },
+    ending: AbortSignal,
+  ): Promise<void> {
     let batch: string[] = [];
     for await (const id of this.parts.objects.listIdsStoredIn(period)) {
       if (ending.aborted) return;
       if (batch.push(id) < OBJECTS_PER_BATCH) continue;
-      await this.check(batch, ending);
+      await this.deleteOrphans(batch, ending);
       batch = [];
     }
-    await this.check(batch, ending);
+    await this.deleteOrphans(batch, ending);
   }
 
-  private async check(ids: readonly string[], ending: AbortSignal): Promise<void> {
-    for (const [shipmentId, objectIds] of Map.groupBy(ids, shipmentOfObject)) {
+  private async deleteOrphans(ids: readonly string[], ending: AbortSignal): Promise<void> {
+    for (const [shipmentId, objectIds] of Map.groupBy(ids, getShipmentIdOfObject)) {
       if (ending.aborted) return;
-      await this.pace.run(() => this.checkObjects(shipmentId, objectIds, ending), ending);
+      await this.pace.runThenRest(() => this.checkObjects(shipmentId, objectIds, ending), ending);
     }
   }
 

@@ -51,6 +51,7 @@ export function isDocumentRefusal(error: unknown): error is DocumentRefusal {
   );
 }
 
-export const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-export type OfficeType = Extract<DocumentContentType, typeof DOCX | typeof XLSX>;
+export const DOCX_MEDIA_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+export const XLSX_MEDIA_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+export const OUTLOOK_MESSAGE_MEDIA_TYPE = 'application/vnd.ms-outlook';
+export type OfficeType = Extract<DocumentContentType, typeof DOCX_MEDIA_TYPE | typeof XLSX_MEDIA_TYPE>;

@@ -1,5 +1,12 @@
 import { openTestEngine } from '@tracking/embedded/testing';
-import { Busy, type Collection, type CollectionSpec, type Document, Unavailable } from '@tracking/ports';
+import {
+  Busy,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type DocumentStore,
+  Unavailable,
+} from '@tracking/ports';
 import { eventually, noMetrics, silentLogger, type TempFolder, createTempFolder } from '@tracking/testing';
 import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceeded } from './index.ts';
 
@@ -34,7 +41,7 @@ describe('storage quota', () => {
       isSoleProcess: false,
       ...differing,
     });
-  const reserve = (quota: StorageQuota, bytes: number) => quota.reserve(WORKSPACE, bytes, HOUR_MS);
+  const reserve = (quota: StorageQuota, bytes: number) => quota.reserveBytes(WORKSPACE, bytes, HOUR_MS);
 
   it('is not exceeded by parallel reservations of several processes', async () => {
     const quotas = await Promise.all([open(), open(), open()]);
@@ -43,14 +50,14 @@ describe('storage quota', () => {
     const granted = outcomes.filter(({ status }) => status === 'fulfilled').length;
     expect(granted).toBeGreaterThan(0);
     expect(granted).toBeLessThanOrEqual(10);
-    expect(await quotas[0]?.usage(WORKSPACE)).toEqual({ used_bytes: 0, limit_bytes: 100 });
+    expect(await quotas[0]?.readUsage(WORKSPACE)).toEqual({ used_bytes: 0, limit_bytes: 100 });
   });
 
   it('is used completely by parallel reservations of one process', async () => {
     const quota = await open();
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve(quota, 10)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    await expect(quota.reserve('ws_2', 100, HOUR_MS)).resolves.toBeDefined();
+    await expect(quota.reserveBytes('ws_2', 100, HOUR_MS)).resolves.toBeDefined();
   });
 
   it('refuses with the used, allowed and needed bytes, and reserves nothing then', async () => {
@@ -60,47 +67,66 @@ describe('storage quota', () => {
     const error = await reserve(quota, 11).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StorageQuotaExceeded);
     expect(error).toMatchObject({ usedBytes: 90, limitBytes: 100, neededBytes: 11 });
-    await expect(held.resize(31)).rejects.toThrow(StorageQuotaExceeded);
+    await expect(held.changeSize(31)).rejects.toThrow(StorageQuotaExceeded);
     await expect(reserve(quota, 30)).resolves.toBeDefined();
+  });
+
+  /** Returns the document store of the engine, whose upserts are made by `step`. */
+  const withUpsert = (step: (upsert: () => Promise<boolean>) => Promise<boolean>): DocumentStore => ({
+    ...engine.documentStore,
+    collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
+      const collection = await engine.documentStore.collection<T>(spec);
+      const upsert: Collection<T>['upsert'] = (document, guard) => step(() => collection.upsert(document, guard));
+      return new Proxy(collection, {
+        get: (target, name) => {
+          const member: unknown = name === 'upsert' ? upsert : Reflect.get(target, name);
+          return typeof member === 'function' ? member.bind(target) : member;
+        },
+      });
+    },
   });
 
   it('reserves nothing if a change of the reservation could not be stored', async () => {
     let fails = false;
-    const documentStore = {
-      ...engine.documentStore,
-      collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
-        const collection = await engine.documentStore.collection<T>(spec);
-        const upsert: Collection<T>['upsert'] = (document, guard) =>
-          fails ? Promise.reject(new Busy('engine', 'queue')) : collection.upsert(document, guard);
-        return new Proxy(collection, {
-          get: (target, name) => {
-            const member: unknown = name === 'upsert' ? upsert : Reflect.get(target, name);
-            return typeof member === 'function' ? member.bind(target) : member;
-          },
-        });
-      },
-    };
+    const documentStore = withUpsert((upsert) => (fails ? Promise.reject(new Busy('engine', 'queue')) : upsert()));
     const quota = await open({ documentStore });
     const held = await reserve(quota, 60);
     fails = true;
-    await expect(held.resize(70)).rejects.toThrow(Busy);
+    await expect(held.changeSize(70)).rejects.toThrow(Busy);
     fails = false;
     await expect(reserve(quota, 100)).resolves.toBeDefined();
+  });
+
+  it('refuses a reservation that waits too long for another of the workspace, and reserves nothing then', async () => {
+    const held = Promise.withResolvers<void>();
+    let isSlow = false;
+    const documentStore = withUpsert(async (upsert) => {
+      if (isSlow) await held.promise;
+      return upsert();
+    });
+    const quota = await open({ documentStore, maxWaitMs: 20 });
+    const waiting = await reserve(quota, 50);
+    isSlow = true;
+    const slow = reserve(quota, 10);
+    await expect(waiting.changeSize(60)).rejects.toThrow(Busy);
+    held.resolve();
+    await slow;
+    await expect(reserve(quota, 90)).resolves.toBeDefined();
   });
 
   it('counts a reservation until the read model counts its document', async () => {
     const quota = await open();
     isCounted = false;
-    await (await reserve(quota, 60)).spend(() => Promise.resolve({ position: '1' }));
+    await (await reserve(quota, 60)).runCommand(() => Promise.resolve({ position: '1' }));
     await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
     isCounted = true;
-    await (await reserve(quota, 40)).spend(() => Promise.resolve({ position: '2' }));
+    await (await reserve(quota, 40)).runCommand(() => Promise.resolve({ position: '2' }));
     await eventually(async () => (await reserve(quota, 40)).release());
   });
 
   it('counts a reservation after an unknown outcome, but not after a failed command', async () => {
     const quota = await open();
-    const spend = async (error: Error) => (await reserve(quota, 60)).spend(() => Promise.reject(error));
+    const spend = async (error: Error) => (await reserve(quota, 60)).runCommand(() => Promise.reject(error));
     await expect(spend(new Busy('engine', 'queue'))).rejects.toThrow(Busy);
     await expect(spend(new Unavailable('engine', 'silent'))).rejects.toThrow(Unavailable);
     await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);

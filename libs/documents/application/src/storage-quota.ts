@@ -9,6 +9,7 @@ import {
   type Logger,
   type Position,
 } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import { StorageQuotaExceeded } from './refusals.ts';
 
 /** How long a reservation waits for the read model of documents to contain the stored document. */
@@ -26,7 +27,7 @@ interface ReservedBytes extends Document {
 }
 
 /** Not durable: a reservation ends with the process, and its loss only matters together with a loss of power. */
-const RESERVATIONS: CollectionSpec = {
+export const RESERVATIONS_COLLECTION: CollectionSpec = {
   name: 'document_reservations',
   indexes: [
     { name: 'by_workspace', fields: ['workspace_id', 'expires_at', 'bytes'] },
@@ -53,6 +54,8 @@ export interface StorageQuotaOptions {
   readonly logger: Logger;
   /** True if no other process uses the store. All reservations are then left by a crash, and are deleted. */
   readonly isSoleProcess: boolean;
+  /** Maximum milliseconds that a reservation waits for others of its workspace; 5 s by default. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -61,8 +64,6 @@ export interface StorageQuotaOptions {
  * If the read model lags so far that the reservation expires first, the workspace can exceed the limit.
  */
 export class StorageQuota {
-  /** Last check of each workspace. Checks of one workspace run one after another, so that they do not refuse each other. */
-  private readonly checks = new Map<string, Promise<unknown>>();
   private sweptAt = 0;
 
   private constructor(
@@ -73,12 +74,12 @@ export class StorageQuota {
   /** @throws Unavailable */
   static async open(options: StorageQuotaOptions): Promise<StorageQuota> {
     const { documentStore, isSoleProcess } = options;
-    if (isSoleProcess) await documentStore.dropCollection(RESERVATIONS.name);
-    return new StorageQuota(options, await documentStore.collection<ReservedBytes>(RESERVATIONS));
+    if (isSoleProcess) await documentStore.dropCollection(RESERVATIONS_COLLECTION.name);
+    return new StorageQuota(options, await documentStore.collection<ReservedBytes>(RESERVATIONS_COLLECTION));
   }
 
   /** @throws Unavailable */
-  async usage(workspaceId: string): Promise<StorageUsage> {
+  async readUsage(workspaceId: string): Promise<StorageUsage> {
     const { storageBytes, limitBytes } = this.options;
     return { used_bytes: await storageBytes(workspaceId), limit_bytes: limitBytes };
   }
@@ -87,14 +88,14 @@ export class StorageQuota {
    * Reserves bytes until the reservation is released, but at most for `maxMs`.
    * @throws StorageQuotaExceeded, Unavailable
    */
-  async reserve(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+  async reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
     const reservation = new StorageReservation(this, {
       id: randomUUID(),
       workspace_id: workspaceId,
       bytes: 0,
       expires_at: this.formatTimeAfter(maxMs),
     });
-    if (bytes > 0) await reservation.resize(bytes);
+    if (bytes > 0) await reservation.changeSize(bytes);
     return reservation;
   }
 
@@ -111,25 +112,30 @@ export class StorageQuota {
   ): Promise<StorageReservation> {
     const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.formatTimeAfter(maxMs) };
     const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.formatTimeAfter(0) } });
-    return isFirst ? new StorageReservation(this, first, true) : this.reserve(workspaceId, bytes, maxMs);
+    return isFirst ? new StorageReservation(this, first, true) : this.reserveBytes(workspaceId, bytes, maxMs);
   }
 
-  /** Stores the reservation, and deletes it again if the workspace has no room for it. @throws StorageQuotaExceeded, Unavailable */
-  async check(reserved: ReservedBytes): Promise<void> {
-    const { workspace_id } = reserved;
-    const before = this.checks.get(workspace_id);
-    const check = (before ?? Promise.resolve()).then(() => this.checkNow(reserved));
-    const settled = check.catch(() => undefined);
-    this.checks.set(workspace_id, settled);
+  /**
+   * Stores the reservation, and deletes it again if the workspace has no room for it. Checks of one workspace run one after
+   * another, so that they do not refuse each other.
+   * @throws StorageQuotaExceeded; Unavailable, also if earlier checks of the workspace take too long
+   */
+  async checkReservation(reserved: ReservedBytes): Promise<void> {
+    const checkOnce = async () => {
+      await this.checkNow(reserved);
+      return true;
+    };
+    const { maxWaitMs } = this.options;
     try {
-      await check;
-    } finally {
-      if (this.checks.get(workspace_id) === settled) this.checks.delete(workspace_id);
+      await retryConflicts(this.reservations, `the documents of ${reserved.workspace_id}`, checkOnce, maxWaitMs);
+    } catch (error) {
+      await this.releaseReservation(reserved);
+      throw error;
     }
   }
 
   /** Deletes the reservation. If that fails, it ends when it expires. */
-  async release({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
+  async releaseReservation({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
     await this.reservations.delete(id).catch((error: unknown) => {
       this.options.logger.warn({ error: String(error) }, 'reserved storage was not released; it expires later');
     });
@@ -138,28 +144,23 @@ export class StorageQuota {
   /** Deletes the reservation when the read model counts everything up to the position. */
   async releaseWhenCounted(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
     const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
-    if (isCounted) await this.release(reserved);
+    if (isCounted) await this.releaseReservation(reserved);
   }
 
   private async checkNow(reserved: ReservedBytes): Promise<void> {
     const { storageBytes, limitBytes } = this.options;
     const { workspace_id, bytes } = reserved;
-    try {
-      await this.sweepIfDue();
-      await this.reservations.upsert(reserved);
-      // In this order, an upload that ends meanwhile counts twice rather than not at all.
-      const live = { workspace_id, expires_at: { gt: this.formatTimeAfter(0) } };
-      const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
-      const usedBytes = (await storageBytes(workspace_id)) + reservedBytes - bytes;
-      if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceeded(usedBytes, limitBytes, bytes);
-    } catch (error) {
-      await this.release(reserved);
-      throw error;
-    }
+    await this.sweepIfDue();
+    await this.reservations.upsert(reserved);
+    // In this order, an upload that ends meanwhile counts twice rather than not at all.
+    const live = { workspace_id, expires_at: { gt: this.formatTimeAfter(0) } };
+    const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
+    const usedBytes = (await storageBytes(workspace_id)) + reservedBytes - bytes;
+    if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceeded(usedBytes, limitBytes, bytes);
   }
 
   private async sweepIfDue(): Promise<void> {
-    const now = this.now();
+    const now = this.nowMs();
     if (Math.abs(now - this.sweptAt) < SWEEP_INTERVAL_MS) return;
     this.sweptAt = now;
     const filter = { expires_at: { lte: this.formatTimeAfter(0) } };
@@ -167,12 +168,12 @@ export class StorageQuota {
     await this.reservations.writeMany(expired.map(({ id }) => ({ kind: 'delete', id, guard: filter })));
   }
 
-  private now(): number {
+  private nowMs(): number {
     return this.options.clock().getTime();
   }
 
   private formatTimeAfter(ms: number): string {
-    return new Date(this.now() + ms).toISOString();
+    return new Date(this.nowMs() + ms).toISOString();
   }
 }
 
@@ -185,15 +186,15 @@ export class StorageReservation {
   ) {}
 
   /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceeded, Unavailable */
-  async resize(bytes: number): Promise<void> {
+  async changeSize(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;
-    await this.quota.check(this.reserved);
+    await this.quota.checkReservation(this.reserved);
     this.isStored = true;
   }
 
   async release(): Promise<void> {
-    if (this.isStored) await this.quota.release(this.reserved);
+    if (this.isStored) await this.quota.releaseReservation(this.reserved);
     this.isStored = false;
   }
 
@@ -201,7 +202,7 @@ export class StorageReservation {
    * Runs the command that stores the document. Releases the reservation when the read model counts the document, and at
    * once if the command certainly failed. After an unknown outcome, the reservation stays until it expires.
    */
-  async spend<Written extends { readonly position: Position }>(
+  async runCommand<Written extends { readonly position: Position }>(
     command: () => Promise<Written>,
     isCertain: (error: unknown) => boolean = isKnownUndone,
   ): Promise<Written> {

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { type Part, zip } from './zip.ts';
+import { type ZipPart, createZip } from './zip.ts';
 
 const OFFICE_TYPE_PREFIX = 'application/vnd.openxmlformats-officedocument';
-export const DOCX = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
-export const XLSX = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
+export const DOCX_FILE = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
+export const XLSX_FILE = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
 
-const contentTypes = (part: string, type: string): Part => ({
+const createContentTypes = (part: string, type: string): ZipPart => ({
   name: '[Content_Types].xml',
   content:
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>' +
@@ -13,16 +13,16 @@ const contentTypes = (part: string, type: string): Part => ({
     `<Default Extension="xml" ContentType="application/xml"/><Override PartName="${part}" ContentType="${type}"/></Types>`,
 });
 
-const relationship = (target: string): Part => ({
+const createRelationship = (target: string): ZipPart => ({
   name: '_rels/.rels',
   content:
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
     `<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="${target}"/></Relationships>`,
 });
 
-export const DOCX_PARTS: readonly Part[] = [
-  contentTypes('/word/document.xml', `${DOCX}.main+xml`),
-  relationship('word/document.xml'),
+export const DOCX_PARTS: readonly ZipPart[] = [
+  createContentTypes('/word/document.xml', `${DOCX_FILE}.main+xml`),
+  createRelationship('word/document.xml'),
   {
     name: 'word/document.xml',
     content:
@@ -30,9 +30,9 @@ export const DOCX_PARTS: readonly Part[] = [
   },
 ];
 
-export const XLSX_PARTS: readonly Part[] = [
-  contentTypes('/xl/workbook.xml', `${XLSX}.main+xml`),
-  relationship('xl/workbook.xml'),
+export const XLSX_PARTS: readonly ZipPart[] = [
+  createContentTypes('/xl/workbook.xml', `${XLSX_FILE}.main+xml`),
+  createRelationship('xl/workbook.xml'),
   {
     name: 'xl/workbook.xml',
     content: '<?xml version="1.0"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>',
@@ -40,14 +40,14 @@ export const XLSX_PARTS: readonly Part[] = [
 ];
 
 /** A workbook with macros, as its first part declares. */
-export const DOCM_PARTS: readonly Part[] = [
-  contentTypes('/word/document.xml', 'application/vnd.ms-word.document.macroEnabled.main+xml'),
+export const DOCM_PARTS: readonly ZipPart[] = [
+  createContentTypes('/word/document.xml', 'application/vnd.ms-word.document.macroEnabled.main+xml'),
   ...DOCX_PARTS.slice(1),
 ];
 
 /** A spreadsheet whose main part is binary. */
-export const XLSB_PARTS: readonly Part[] = [
-  contentTypes('/xl/workbook.bin', 'application/vnd.ms-excel.sheet.binary.macroEnabled.main'),
+export const XLSB_PARTS: readonly ZipPart[] = [
+  createContentTypes('/xl/workbook.bin', 'application/vnd.ms-excel.sheet.binary.macroEnabled.main'),
   { name: 'xl/workbook.bin', content: '\x83\x01\0' },
 ];
 
@@ -60,7 +60,7 @@ export const pdf = (between = ''): Buffer =>
     'latin1',
   );
 
-function chunk(type: string, data: Buffer): Buffer {
+function createPngChunk(type: string, data: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
@@ -72,10 +72,10 @@ function chunk(type: string, data: Buffer): Buffer {
 export const png = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
   Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])),
-    ...more.map(([type, data]) => chunk(type, data)),
-    chunk('IDAT', deflateSync(Buffer.from([0, 128]))),
-    chunk('IEND', Buffer.alloc(0)),
+    createPngChunk('IHDR', Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])),
+    ...more.map(([type, data]) => createPngChunk(type, data)),
+    createPngChunk('IDAT', deflateSync(Buffer.from([0, 128]))),
+    createPngChunk('IEND', Buffer.alloc(0)),
   ]);
 
 /** A JPEG of the usual first segments and the end marker, without a picture. */
@@ -89,7 +89,7 @@ export const jpeg = (): Buffer =>
   ]);
 
 /** A TIFF of white pixels, with the directory after them, as most programs write it. */
-export function tiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}): Buffer {
+export function createTiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}): Buffer {
   const write16 = (to: Buffer, value: number, at: number) =>
     isBigEndian ? to.writeUInt16BE(value, at) : to.writeUInt16LE(value, at);
   const write32 = (to: Buffer, value: number, at: number) =>
@@ -109,8 +109,49 @@ export function tiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}): Buffe
   return Buffer.concat([header, Buffer.alloc(pixels, 0xff), directory]);
 }
 
-export const docx = (...more: readonly Part[]): Buffer => zip([...DOCX_PARTS, ...more]);
-export const xlsx = (...more: readonly Part[]): Buffer => zip([...XLSX_PARTS, ...more]);
+/** A WebP of one pixel, without its picture. */
+export const webp = (): Buffer =>
+  Buffer.from('RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\0\0\0\x10\x07\x10\x11\x11\x88\x88\xfe\x07\0', 'latin1');
+
+/** The first boxes of a photo in HEIF. @param brand `heic` as telephones write it */
+export const heic = (brand = 'heic'): Buffer =>
+  Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0mif1heic\0\0\0\x08meta`, 'latin1');
+
+interface CompoundOptions {
+  /** Class of the root entry, 32 hexadecimal digits. */
+  readonly rootClass?: string;
+  /** Names of the entries in the directory. */
+  readonly names?: readonly string[];
+  /** Sectors before the directory. */
+  readonly sectors?: number;
+}
+
+const MESSAGE_CLASS = '0b0d020000000000c000000000000046';
+
+/** A compound file with a directory, such as a message of Outlook (the default), without the bytes of its streams. */
+export function createCompoundFile({
+  rootClass = MESSAGE_CLASS,
+  names = ['__properties_version1.0'],
+  sectors = 1,
+}: CompoundOptions = {}): Buffer {
+  const header = Buffer.alloc(512);
+  header.write('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1');
+  header.writeUInt16LE(9, 30);
+  header.writeUInt32LE(sectors, 48);
+  const entry = (name: string, type: number, entryClass = '') => {
+    const bytes = Buffer.alloc(128);
+    bytes.write(name, 'utf16le');
+    bytes.writeUInt16LE(2 * name.length + 2, 64);
+    bytes[66] = type;
+    bytes.write(entryClass, 80, 'hex');
+    return bytes;
+  };
+  const directory = [entry('Root Entry', 5, rootClass), ...names.map((name) => entry(name, 2))];
+  return Buffer.concat([header, Buffer.alloc(512 * sectors), ...directory]);
+}
+
+export const docx = (...more: readonly ZipPart[]): Buffer => createZip([...DOCX_PARTS, ...more]);
+export const xlsx = (...more: readonly ZipPart[]): Buffer => createZip([...XLSX_PARTS, ...more]);
 
 /** Splits bytes into chunks of at most the given size. */
 export async function* splitBytes(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { FileObjectStore } from '@tracking/embedded';
 
 /** Token of a shipment: a letter from `a` to `z`, repeated. */
-export const tokenOf = (letter: string) => `${letter.repeat(25)}a`;
-export const shipmentOf = (letter: string) => `shp_${tokenOf(letter)}`;
+export const createToken = (letter: string) => `${letter.repeat(25)}a`;
+export const createShipmentId = (letter: string) => `shp_${createToken(letter)}`;
 /** Returns the id of an object of that shipment. */
-export const objectOf = (letter: string, name: string) => `${tokenOf(letter)}-${name.padEnd(26, 'x')}`;
+export const createObjectId = (letter: string, name: string) => `${createToken(letter)}-${name.padEnd(26, 'x')}`;
 
 async function* yieldBytes(bytes: string) {
   yield Buffer.from(bytes);
@@ -24,7 +24,7 @@ export class StoredObjects {
     return new StoredObjects(await FileObjectStore.open(objects), objects);
   }
 
-  async put(id: string, at: Date): Promise<string> {
+  async putObject(id: string, at: Date): Promise<string> {
     await this.store.put(id, yieldBytes(id));
     await this.setTime(id, at);
     return id;
@@ -35,11 +35,11 @@ export class StoredObjects {
   }
 
   /** Returns the names of all stored files. */
-  async names(): Promise<readonly string[]> {
+  async listNames(): Promise<readonly string[]> {
     return (await readdir(this.folder)).sort();
   }
 
-  path(name: string): string {
+  getPath(name: string): string {
     return join(this.folder, name);
   }
 }

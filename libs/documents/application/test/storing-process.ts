@@ -2,25 +2,29 @@ import { openSync, writeSync } from 'node:fs';
 import { FileObjectStore } from '@tracking/embedded';
 import { noMetrics } from '@tracking/testing';
 import { DocumentBytes } from '../src/index.ts';
-import { shipmentOf } from './objects.ts';
+import { createShipmentId } from './objects.ts';
 
 /**
  * Stores documents in an endless loop, and writes to a file, with their hashes, which of them a command then referred
  * to: two of three. Some are empty or too large. Arguments: folder of the objects, file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
-const documents = new DocumentBytes({ objects: await FileObjectStore.open(folder), metrics: noMetrics });
-const output = openSync(file, 'a');
+const documentBytes = new DocumentBytes({ objects: await FileObjectStore.open(folder), metrics: noMetrics });
+const outputFile = openSync(file, 'a');
 
-async function* source(letter: string, pieces: number) {
+async function* createSource(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(`${letter} `.repeat(20_000));
 }
 
 async function storeForever(letter: string): Promise<void> {
   for (let n = 1; ; n += 1) {
-    const bytes = { shipmentId: shipmentOf(letter), source: source(letter, n % 11), limitBytes: 8 * 40_000 };
-    const object = await documents.store(bytes).catch(() => undefined);
-    if (object !== undefined && n % 3 > 0) writeSync(output, `${object.id} ${object.sha256}\n`);
+    const bytes = {
+      shipmentId: createShipmentId(letter),
+      source: createSource(letter, n % 11),
+      limitBytes: 8 * 40_000,
+    };
+    const object = await documentBytes.storeBytes(bytes).catch(() => undefined);
+    if (object !== undefined && n % 3 > 0) writeSync(outputFile, `${object.id} ${object.sha256}\n`);
   }
 }
 

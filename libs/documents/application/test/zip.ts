@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-export interface Part {
+export interface ZipPart {
   readonly name: string;
   readonly content: string | Buffer;
   readonly isStored?: boolean;
@@ -20,8 +20,8 @@ interface ZipOptions {
 }
 
 /** Returns a ZIP of the parts, in order. */
-export function zip(
-  parts: readonly Part[],
+export function createZip(
+  parts: readonly ZipPart[],
   { comment = '', before = Buffer.alloc(0), renamed = {} }: ZipOptions = {},
 ): Buffer {
   const files: Buffer[] = [before];

@@ -5,7 +5,7 @@ import {
   DOCUMENT_CONTENT_TYPES,
   DOCUMENT_LIMITS,
   type DocumentRecord,
-  downloadName,
+  createDownloadName,
   isDocumentPresent,
 } from '@tracking/contracts';
 import {
@@ -13,14 +13,14 @@ import {
   FILE_BODY_KIND,
   readBodyPieces,
   matchesTag,
-  notFound,
+  createNotFoundError,
   Operation,
-  refusal,
+  ErrorResponse,
   RequestError,
   type RouteBody,
 } from '@tracking/http';
 import type { FoundDocument } from '@tracking/shipments';
-import { SHIPMENTS } from '@tracking/shipments-http';
+import { SHIPMENTS_TOKEN } from '@tracking/shipments-http';
 import contentDisposition from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
@@ -34,14 +34,14 @@ import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 const MAX_READ_PAUSE_MS = 60_000;
 
 const UPLOAD_TIME_LIMITS = { idleMs: 30_000, overallMs: 60 * 60_000 };
-const UPLOAD_BODY: RouteBody = {
+const UPLOAD_ROUTE_BODY: RouteBody = {
   kind: FILE_BODY_KIND,
   limit: DOCUMENT_LIMITS.presignedBytes,
   time: UPLOAD_TIME_LIMITS,
 };
 
-const BINARY = { schema: { type: 'string', format: 'binary' } };
-const FILE_CONTENT_BY_TYPE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
+const BINARY_CONTENT = { schema: { type: 'string', format: 'binary' } };
+const FILE_CONTENT_BY_TYPE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY_CONTENT]));
 
 /** Downloads and uploads of the files of documents. */
 @ApiTags('Documents')
@@ -50,7 +50,7 @@ export class DocumentBytesController {
   constructor(
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
-    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
     @Inject(UploadThrottle) private readonly throttle: UploadThrottle,
   ) {}
 
@@ -83,20 +83,20 @@ export class DocumentBytesController {
     description: 'The requested range of the file.',
     content: FILE_CONTENT_BY_TYPE,
   })
-  @refusal(404, 'No such document in this workspace and environment.')
-  @refusal(409, 'The file was not uploaded, is deleted, or is damaged.')
-  @refusal(416, 'The file has no bytes in this range; `Content-Range` has its size.')
-  async download(
+  @ErrorResponse(404, 'No such document in this workspace and environment.')
+  @ErrorResponse(409, 'The file was not uploaded, is deleted, or is damaged.')
+  @ErrorResponse(416, 'The file has no bytes in this range; `Content-Range` has its size.')
+  async downloadFile(
     @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { document, object_id } = await this.documents.get(request, document_id);
+    const { document, object_id } = await this.documents.readDocument(request, document_id);
     const { shipment_id, checksum_sha256 } = document;
     request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
     if (!isDocumentPresent(document) || object_id === null) throw noBytesError(document);
-    if (clientHasVersion(request, etag)) {
+    if (clientHasCurrentVersion(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
     }
@@ -107,10 +107,10 @@ export class DocumentBytesController {
       reply.headers(headers).send(Readable.from([]));
       return;
     }
-    const bytes = await this.storage.open(request, { document, object_id }, range);
-    if (bytes === undefined) throw await this.missingBytesError(request, document_id);
+    const bytes = await this.storage.openFile(request, { document, object_id }, range);
+    if (bytes === undefined) throw await this.createMissingBytesError(request, document_id);
     reply.code(range === undefined ? 200 : 206).headers(headers);
-    send(reply, bytes);
+    sendBytes(reply, bytes);
   }
 
   @Put('content')
@@ -120,23 +120,26 @@ export class DocumentBytesController {
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
     query: UploadTokenDto,
-    acceptedBody: UPLOAD_BODY,
+    acceptedBody: UPLOAD_ROUTE_BODY,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiResponse({ status: 204, description: 'Stored.' })
-  @refusal(400, 'The file is empty, or its type is not accepted.')
-  @refusal(403, 'The URL was not issued for this document, or has expired.')
-  @refusal(404, 'No such document.')
-  @refusal(408, 'The upload was too slow.')
-  @refusal(409, 'The document is already complete, expired or deleted.')
-  @refusal(413, 'The file is larger than announced, or another upload of the document uses the rest of the storage.')
-  @refusal(429, 'Too many uploads of this document per minute; see Retry-After.')
-  @refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
-  @refusal(507, 'The service has no disk space left for documents; see Retry-After.')
-  async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
+  @ErrorResponse(400, 'The file is empty, or its type is not accepted.')
+  @ErrorResponse(403, 'The URL was not issued for this document, or has expired.')
+  @ErrorResponse(404, 'No such document.')
+  @ErrorResponse(408, 'The upload was too slow.')
+  @ErrorResponse(409, 'The document is already complete, expired or deleted.')
+  @ErrorResponse(
+    413,
+    'The file is larger than announced, or another upload of the document uses the rest of the storage.',
+  )
+  @ErrorResponse(429, 'Too many uploads of this document per minute; see Retry-After.')
+  @ErrorResponse(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
+  @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
+  async uploadFile(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = requireGrant(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
-    await this.throttle.upload(ids.document_id);
+    await this.throttle.countUpload(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
@@ -148,7 +151,7 @@ export class DocumentBytesController {
     const maxMs = UPLOAD_TIME_LIMITS.overallMs + COMMAND_ALLOWANCE_MS;
     const reservation = await this.storage.reserveCopy(workspace_id, ids.document_id, size_bytes, maxMs);
     try {
-      const object = await this.storage.store(request, {
+      const object = await this.storage.storeFile(request, {
         shipmentId: ids.shipment_id,
         source: readBodyPieces(request, UPLOAD_TIME_LIMITS),
         limitBytes: grant.size_bytes,
@@ -161,7 +164,7 @@ export class DocumentBytesController {
         this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
       );
       const unneeded = answer.outcome === 'unchanged' ? object.id : former;
-      if (unneeded !== null) await this.storage.destroy(request, unneeded);
+      if (unneeded !== null) await this.storage.destroyObject(request, unneeded);
     } finally {
       await reservation.release();
     }
@@ -171,7 +174,7 @@ export class DocumentBytesController {
    * The error for missing bytes: the document was just deleted, or was imported from events, which do not contain
    * files.
    */
-  private async missingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
+  private async createMissingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
     const { document, object_id } = await this.documents.readCurrent(request, documentId);
     if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
@@ -183,7 +186,7 @@ function noBytesError({ status }: DocumentRecord): RequestError {
   return new RequestError('document_not_uploaded', `The document is ${status}, so it has no file to download.`);
 }
 
-function clientHasVersion({ headers }: FastifyRequest, etag: string): boolean {
+function clientHasCurrentVersion({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return known !== undefined && matchesTag(known, etag);
 }
@@ -210,7 +213,7 @@ const CONTENT_HEADERS = [
 
 function createHeaders(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
   const { content_type, size_bytes, checksum_sha256 } = document;
-  const name = downloadName(document);
+  const name = createDownloadName(document);
   const { start, end } = range ?? { start: 0, end: size_bytes };
   return {
     ETag: `"${checksum_sha256}"`,
@@ -238,7 +241,7 @@ function removeContentHeaders(reply: FastifyReply): void {
  * Sends the bytes. The framework closes the source if the client disconnects. If the source fails, the framework sends
  * the error, or closes the connection if the response has started.
  */
-function send(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
+function sendBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
   reply.raw.setTimeout(MAX_READ_PAUSE_MS, () => reply.raw.destroy());
   const guarded = async function* () {
     try {
@@ -261,7 +264,7 @@ function requireGrant({ upload }: FastifyRequest): UploadGrant {
  * `document_not_pending`
  */
 function requirePending(found: FoundDocument | undefined): asserts found is FoundDocument {
-  if (found === undefined) throw notFound('document');
+  if (found === undefined) throw createNotFoundError('document');
   const { status } = found.document;
   if (status === 'pending_upload') return;
   throw new RequestError('document_not_pending', `The document is ${status} and does not accept uploads.`);

@@ -1,6 +1,13 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
-import { type DocumentRecord, documentResource, type ShipmentDocument } from '@tracking/contracts';
-import { notFound, type PageContent, ReadYourWrites, scopeOf, SETTINGS, type WrittenResource } from '@tracking/http';
+import { type DocumentRecord, toDocumentResource, type ShipmentDocument } from '@tracking/contracts';
+import {
+  createNotFoundError,
+  type PageContent,
+  ReadYourWrites,
+  getScope,
+  SETTINGS_TOKEN,
+  type WrittenResource,
+} from '@tracking/http';
 import type { ReadModelName, SortValues } from '@tracking/read-models';
 import {
   type DocumentAnswer,
@@ -8,7 +15,7 @@ import {
   parseShipmentIdOfPart,
   type WrittenAnswer,
 } from '@tracking/shipments';
-import { READ_MODELS, SHIPMENTS } from '@tracking/shipments-http';
+import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 
@@ -22,7 +29,7 @@ export interface DocumentIds {
 export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   transform(document_id) {
     const shipment_id = parseShipmentIdOfPart('document', document_id);
-    if (shipment_id === undefined) throw notFound('document');
+    if (shipment_id === undefined) throw createNotFoundError('document');
     return { shipment_id, document_id };
   },
 };
@@ -31,10 +38,10 @@ export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
 @Injectable()
 export class DocumentReader {
   constructor(
-    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(READ_MODELS) private readonly readModels: DocumentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS_TOKEN) private readonly readModels: DocumentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(SETTINGS) private readonly settings: DocumentsHttpDependencies['settings'],
+    @Inject(SETTINGS_TOKEN) private readonly settings: DocumentsHttpDependencies['settings'],
   ) {}
 
   /**
@@ -43,27 +50,32 @@ export class DocumentReader {
    */
   async readCurrent(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.checkToken(request);
-    const found = await this.shipments.getDocument({ ...scopeOf(request), document_id });
-    if (found === undefined) throw notFound('document');
+    const found = await this.shipments.getDocument({ ...getScope(request), document_id });
+    if (found === undefined) throw createNotFoundError('document');
     return found;
   }
 
   /** Reads a document from the read model, or from the stream if the read model is behind. @throws RequestError `not_found` */
-  async get(request: FastifyRequest, documentId: string): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
+  async readDocument(
+    request: FastifyRequest,
+    documentId: string,
+  ): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
-    const row = isShown ? await this.readModels.queries.documents.get(scopeOf(request), documentId) : undefined;
+    const row = isShown
+      ? await this.readModels.queries.documents.getDocument(getScope(request), documentId)
+      : undefined;
     return row ?? this.readCurrent(request, documentId);
   }
 
   /** @throws RequestError `read_model_behind` */
-  async list(
+  async listDocuments(
     request: FastifyRequest,
     shipmentId: string,
     page: { readonly limit: number; readonly after?: SortValues | undefined },
   ): Promise<PageContent<ShipmentDocument>> {
-    await this.readYourWrites.waitForReadModel('documents', request);
-    const { items, next } = await this.readModels.queries.documents.list(scopeOf(request), shipmentId, page);
+    await this.readYourWrites.waitForList('documents', request);
+    const { items, next } = await this.readModels.queries.documents.listDocuments(getScope(request), shipmentId, page);
     return { items: items.map((document) => this.toResource(document)), next };
   }
 
@@ -76,6 +88,6 @@ export class DocumentReader {
 
   /** Returns a document in the form of the API. */
   toResource(document: DocumentRecord): ShipmentDocument {
-    return documentResource(document, this.settings);
+    return toDocumentResource(document, this.settings);
   }
 }

@@ -83,7 +83,7 @@ export class DocumentStorage {
    * known to be damaged is verified completely before it is opened.
    * @throws RequestError `document_damaged`, also from the iteration; Unavailable
    */
-  async open(
+  async openFile(
     request: FastifyRequest,
     stored: StoredDocument,
     range?: ByteRange,
@@ -91,8 +91,8 @@ export class DocumentStorage {
     const { document, object_id } = stored;
     const content = await this.parts.objects.get(object_id, range);
     if (content === undefined) return undefined;
-    if (content.sizeBytes !== document.size_bytes) throw this.damagedError(request, stored, 'size');
-    if (this.damaged.has(object_id)) await this.verify(request, stored);
+    if (content.sizeBytes !== document.size_bytes) throw this.createDamagedError(request, stored, 'size');
+    if (this.damaged.has(object_id)) await this.verifyFile(request, stored);
     return this.readVerified(request, stored, content.bytes, range);
   }
 
@@ -100,7 +100,7 @@ export class DocumentStorage {
    * Reads the complete file, and forgets its damage if the file matches its document.
    * @throws RequestError `document_damaged`; Unavailable
    */
-  private async verify(request: FastifyRequest, stored: StoredDocument): Promise<void> {
+  private async verifyFile(request: FastifyRequest, stored: StoredDocument): Promise<void> {
     const whole = await this.parts.objects.get(stored.object_id);
     const bytes = this.readVerified(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
@@ -124,19 +124,19 @@ export class DocumentStorage {
       // Skip empty chunks: an empty last chunk would release the last bytes unverified.
       if (bytes.length === 0) continue;
       missing -= bytes.length;
-      if (missing < 0) throw this.damagedError(request, stored, 'size');
+      if (missing < 0) throw this.createDamagedError(request, stored, 'size');
       hash?.update(bytes);
       if (last !== undefined) yield last;
       last = bytes;
     }
-    if (missing > 0) throw this.damagedError(request, stored, 'size');
+    if (missing > 0) throw this.createDamagedError(request, stored, 'size');
     if (hash !== undefined && hash.digest('hex') !== checksum_sha256)
-      throw this.damagedError(request, stored, 'checksum');
+      throw this.createDamagedError(request, stored, 'checksum');
     if (last !== undefined) yield last;
   }
 
   /** Returns the error for a damaged file. Logs and counts the damage when it is first found. */
-  private damagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
+  private createDamagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
     if (!this.damaged.has(stored.object_id)) {
       const [oldest] = this.damaged;
       if (oldest !== undefined && this.damaged.size >= MAX_KNOWN_DAMAGED) this.damaged.delete(oldest);
@@ -151,9 +151,9 @@ export class DocumentStorage {
    * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; Unavailable; the
    *   error of the source
    */
-  async store(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
+  async storeFile(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
     try {
-      return await this.bytes.store(bytes);
+      return await this.bytes.storeBytes(bytes);
     } catch (error) {
       if (error instanceof StorageFull) {
         const fields = { ...requestFields(request), free_bytes: error.freeBytes };
@@ -164,13 +164,13 @@ export class DocumentStorage {
   }
 
   /** @throws Unavailable */
-  usage(workspaceId: string): Promise<StorageUsage> {
-    return this.parts.quota.usage(workspaceId);
+  readUsage(workspaceId: string): Promise<StorageUsage> {
+    return this.parts.quota.readUsage(workspaceId);
   }
 
   /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; Unavailable */
-  reserve(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
-    return this.convertQuotaRefusal(this.parts.quota.reserve(workspaceId, bytes, maxMs));
+  reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+    return this.convertQuotaRefusal(this.parts.quota.reserveBytes(workspaceId, bytes, maxMs));
   }
 
   /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; Unavailable */
@@ -184,13 +184,13 @@ export class DocumentStorage {
    * @param command runs the command with these fields
    * @throws RequestError `storage_quota_exceeded`; the error of the command
    */
-  async spend<Written extends { readonly position: Position }>(
+  async runWithReservation<Written extends { readonly position: Position }>(
     reservation: StorageReservation,
     bytes: number,
     command: (fields: Partial<typeof IMPOSSIBLE_VERSION>) => Promise<Written>,
   ): Promise<Written> {
     try {
-      await this.convertQuotaRefusal(reservation.resize(bytes));
+      await this.convertQuotaRefusal(reservation.changeSize(bytes));
     } catch (refusal) {
       if (!(refusal instanceof RequestError)) throw refusal;
       return command(IMPOSSIBLE_VERSION).catch((error: unknown) => {
@@ -198,7 +198,7 @@ export class DocumentStorage {
         throw isNew ? refusal : error;
       });
     }
-    return reservation.spend(() => command({}), provesNothingWritten);
+    return reservation.runCommand(() => command({}), provesNothingWritten);
   }
 
   private async convertQuotaRefusal<T>(reserving: Promise<T>): Promise<T> {
@@ -220,7 +220,7 @@ export class DocumentStorage {
     try {
       return await command();
     } catch (error) {
-      if (provesNothingWritten(error)) await this.destroy(request, objectId);
+      if (provesNothingWritten(error)) await this.destroyObject(request, objectId);
       throw error;
     }
   }
@@ -232,7 +232,7 @@ export class DocumentStorage {
   }
 
   /** Destroys an object. If that fails, the sweep of orphans deletes the object later. */
-  async destroy(request: FastifyRequest, objectId: string): Promise<void> {
+  async destroyObject(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
       this.parts.logger.warn(fields, 'could not delete an uploaded file; a later sweep deletes the file');

@@ -9,14 +9,14 @@ import {
   NO_BODY,
   Operation,
   type ReadBody,
-  refusal,
+  ErrorResponse,
   SentBody,
   reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENT_ETAG_DESCRIPTION, SHIPMENTS } from '@tracking/shipments-http';
+import { SHIPMENT_ETAG_DESCRIPTION, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
@@ -26,7 +26,7 @@ import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './
 const DocumentIdParameters = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' }),
-    refusal(404, 'No such document in this workspace and environment.'),
+    ErrorResponse(404, 'No such document in this workspace and environment.'),
   );
 
 /** Routes of one document: read, upload, approve or reject, and delete. */
@@ -34,7 +34,7 @@ const DocumentIdParameters = (): MethodDecorator =>
 @Controller('v1/documents/:id')
 export class DocumentController {
   constructor(
-    @Inject(SHIPMENTS) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
@@ -49,7 +49,7 @@ export class DocumentController {
   })
   @DocumentIdParameters()
   @ApiResponse({ status: 200, description: 'The document.', type: DocumentResource })
-  async get(
+  async getDocument(
     @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -72,8 +72,8 @@ export class DocumentController {
     description: 'The document, even if it was complete before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
-  async complete(
+  @ErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
+  async completeUpload(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
@@ -97,8 +97,8 @@ export class DocumentController {
     description: 'The document, even if it was approved before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'The document is rejected, or has no file.')
-  async approve(
+  @ErrorResponse(409, 'The document is rejected, or has no file.')
+  async approveDocument(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
@@ -122,8 +122,8 @@ export class DocumentController {
     description: 'The document, even if it was rejected before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'The document is approved, or has no file.')
-  async reject(
+  @ErrorResponse(409, 'The document is approved, or has no file.')
+  async rejectDocument(
     @SentBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
@@ -147,7 +147,7 @@ export class DocumentController {
     type: DocumentWrittenResource,
   })
   @Audited('document.deleted')
-  async remove(
+  async deleteDocument(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
@@ -158,7 +158,7 @@ export class DocumentController {
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     reportChange(request, { before: before.document, after: document }, document.id);
-    if (object_id !== null) await this.storage.destroy(request, object_id);
+    if (object_id !== null) await this.storage.destroyObject(request, object_id);
     return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
   }
 

@@ -9,6 +9,7 @@ it.each([
   ['請求書.pdf', '請求書.pdf'],
   ['فاتورة.pdf', 'فاتورة.pdf'],
   [' 🚢.png ', '🚢.png'],
+  ['a\u200e\u200f\u061cb.pdf', 'a\u200e\u200f\u061cb.pdf'],
 ])('stores %j as %j', (given, kept) => {
   expect(normaliseFileName(given)).toBe(kept);
   expect(fileName(kept, 'file')).toEqual([]);
@@ -21,6 +22,8 @@ it.each([
   ['a\u0000b.pdf', 'invalid_value'],
   ['a\r\nSet-Cookie: x', 'invalid_value'],
   ['gpj.\u202eexe', 'invalid_value'],
+  ['gpj.\u202aexe', 'invalid_value'],
+  ['gpj.\u2066exe', 'invalid_value'],
   ['\ud800.pdf', 'invalid_value'],
   ['x'.repeat(256), 'too_long'],
   [undefined, 'invalid_type'],

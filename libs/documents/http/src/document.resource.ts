@@ -10,11 +10,11 @@ import {
 import type { StorageUsage } from '@tracking/documents';
 import {
   ActorResource,
-  fault,
-  field,
+  createFieldError,
+  CheckedField,
   type FieldCheck,
   Id,
-  createLowerCaseConversion,
+  createCanonicalConversion,
   InputType,
   OneOf,
   checkOneOf,
@@ -22,29 +22,31 @@ import {
   QueryText,
   Resource,
   Text,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import { ReceivedFile } from './document-storage.ts';
 
+const toCanonicalMediaType = createCanonicalConversion(DOCUMENT_CONTENT_TYPES);
+
 /** Drops the parameters of a media type. */
-const mediaType = (value: unknown): unknown =>
-  createLowerCaseConversion(DOCUMENT_CONTENT_TYPES)(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
+const normaliseMediaType = (value: unknown): unknown =>
+  toCanonicalMediaType(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
 
 const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
 const checkChecksum: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
   return SHA256_HEX_PATTERN.test(value)
     ? []
-    : fault(param, 'invalid_value', 'Must be a SHA-256 digest of 64 hexadecimal digits.');
+    : createFieldError(param, 'invalid_value', 'Must be a SHA-256 digest of 64 hexadecimal digits.');
 };
 
 /** Checks the size of a file. A size above the limit is refused later, with status 413. */
 const checkSize: FieldCheck = (value, param) => {
-  if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
+  if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
   return Number.isSafeInteger(value) && value >= 1
     ? []
-    : fault(param, 'invalid_value', 'Must be a whole number of at least 1.');
+    : createFieldError(param, 'invalid_value', 'Must be a whole number of at least 1.');
 };
 
 const MAX_FILE_NAME_CHARS = 255;
@@ -64,13 +66,16 @@ export function normaliseFileName(value: unknown): unknown {
 
 /** Checks a normalised name: any script, but safe in a folder and in a header. */
 export const fileName: FieldCheck = (value, param): readonly FieldError[] => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  if (value === '' || value === '.' || value === '..') return fault(param, 'invalid_value', 'Must be a file name.');
+  if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
+  if (value === '' || value === '.' || value === '..')
+    return createFieldError(param, 'invalid_value', 'Must be a file name.');
   if ([...value].length > MAX_FILE_NAME_CHARS) {
-    return fault(param, 'too_long', `Must have at most ${MAX_FILE_NAME_CHARS} characters.`);
+    return createFieldError(param, 'too_long', `Must have at most ${MAX_FILE_NAME_CHARS} characters.`);
   }
   const isSound = value.isWellFormed() && !UNPRINTABLE_PATTERN.test(value);
-  return isSound ? [] : fault(param, 'invalid_value', 'Must not contain control characters or unpaired surrogates.');
+  return isSound
+    ? []
+    : createFieldError(param, 'invalid_value', 'Must not contain control characters or unpaired surrogates.');
 };
 
 @ApiSchema({ name: 'Document' })
@@ -87,27 +92,27 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
     enum: DOCUMENT_STATUSES,
   })
   readonly status!: wire.DocumentStatus;
-  @field(
+  @CheckedField(
     fileName,
     { description: 'File name, in any script. A leading path is removed.', example: 'invoice-4711.pdf' },
     { type: String, minLength: 1, maxLength: MAX_FILE_NAME_CHARS },
     { normalise: normaliseFileName },
   )
   readonly file_name!: string;
-  @field(
+  @CheckedField(
     checkOneOf(DOCUMENT_CONTENT_TYPES),
     { description: 'Media type of the file, determined from its content.', example: 'application/pdf' },
     { type: String, enum: [...DOCUMENT_CONTENT_TYPES] },
-    { normalise: mediaType },
+    { normalise: normaliseMediaType },
   )
   readonly content_type!: wire.DocumentContentType;
-  @field(
+  @CheckedField(
     checkSize,
     { description: 'Size of the file in bytes.', example: 48_213 },
     { type: 'integer', minimum: 1, maximum: DOCUMENT_LIMITS.presignedBytes },
   )
   readonly size_bytes!: number;
-  @field(
+  @CheckedField(
     checkChecksum,
     {
       description: 'SHA-256 of the file, in hexadecimal digits; lower case in responses.',
@@ -119,13 +124,21 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly checksum_sha256!: string;
   @ApiProperty({ type: ActorResource, description: 'Actor that uploaded the file or requested the upload URL.' })
   readonly uploaded_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time at which the file was complete. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time at which the file was complete. UTC with milliseconds.',
+  })
   readonly uploaded_at!: string | null;
   @ApiProperty({ type: ActorResource, nullable: true, description: 'Actor that approved or rejected the document.' })
   readonly reviewed_by!: ActorResource | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the approval or rejection. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the approval or rejection. UTC with milliseconds.',
+  })
   readonly reviewed_at!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'Reason for the rejection.' })
   readonly rejection_reason!: string | null;
@@ -149,16 +162,18 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly download_url!: string | null;
 }
 
-const createFileSchema: FieldCheck = (value, param) =>
-  value instanceof ReceivedFile ? [] : fault(param, 'invalid_type', 'Must be a file: a part with a filename.');
+const checkReceivedFile: FieldCheck = (value, param) =>
+  value instanceof ReceivedFile
+    ? []
+    : createFieldError(param, 'invalid_type', 'Must be a file: a part with a filename.');
 
 @ApiSchema({ name: 'DocumentForm' })
 export class AddDocumentDto extends InputType(DocumentResource, {
   required: ['type'],
   optional: ['replaces_document_id'],
 }) {
-  @field(
-    createFileSchema,
+  @CheckedField(
+    checkReceivedFile,
     { description: 'The file with its name. The parts of the form may have any order.' },
     { type: String, format: 'binary' },
   )
@@ -205,7 +220,7 @@ class UploadResource {
     additionalProperties: { type: 'string' },
   })
   readonly headers!: Readonly<Record<string, string>>;
-  @ApiProperty({ ...TIME, description: 'Time at which the URL expires. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time at which the URL expires. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 

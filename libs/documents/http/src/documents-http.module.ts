@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FeatureHooks, TokenSealer } from '@tracking/http';
-import { createShipmentReading, SHIPMENTS } from '@tracking/shipments-http';
+import { createShipmentReading, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -19,10 +19,10 @@ export class DocumentsHttpModule {
 
   static readonly hooks: FeatureHooks = {
     afterAdmission: (server, app) => app.get(UploadUrls).addTokenCheck(server),
-    afterBody: (server, app) => receiveForms(server, app.get(SHIPMENTS), app.get(DocumentStorage)),
+    afterBody: (server, app) => receiveForms(server, app.get(SHIPMENTS_TOKEN), app.get(DocumentStorage)),
   };
 
-  static with(dependencies: DocumentsHttpDependencies): DynamicModule {
+  static withDependencies(dependencies: DocumentsHttpDependencies): DynamicModule {
     const { objects, logger, metrics, clock, quota, storageQuota, settings } = dependencies;
     return {
       module: DocumentsHttpModule,

@@ -2,12 +2,12 @@ import { DOCUMENT_LIMITS } from '@tracking/contracts';
 import {
   FORM_BODY_KIND,
   type FormFile,
-  invalidRequest,
-  MIB,
-  notFound,
+  createInvalidRequestError,
+  BYTES_PER_MIB,
+  createNotFoundError,
   readForm,
   type RouteBody,
-  scopeOf,
+  getScope,
 } from '@tracking/http';
 import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -15,8 +15,8 @@ import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { type DocumentStorage, ReceivedFile } from './document-storage.ts';
 import { fileName, normaliseFileName } from './document.resource.ts';
 
-const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
-const FILE = 'file';
+const FORM_TIME_LIMITS = { idleMs: 30_000, overallMs: 10 * 60_000 };
+const FILE_FIELD_NAME = 'file';
 
 /** Milliseconds that a reservation outlasts the longest upload. The command that stores the document runs meanwhile. */
 export const COMMAND_ALLOWANCE_MS = 60_000;
@@ -24,8 +24,8 @@ export const COMMAND_ALLOWANCE_MS = 60_000;
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
   kind: FORM_BODY_KIND,
-  limit: DOCUMENT_LIMITS.multipartBytes + MIB,
-  time: TIME,
+  limit: DOCUMENT_LIMITS.multipartBytes + BYTES_PER_MIB,
+  time: FORM_TIME_LIMITS,
 };
 
 declare module 'fastify' {
@@ -48,7 +48,7 @@ export function receiveForms(
   fastify.decorateRequest('storageReservation', null);
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.body?.kind !== FORM_BODY_KIND) done();
-    else receive(request, shipments, storage).then(() => done(), done);
+    else receiveForm(request, shipments, storage).then(() => done(), done);
   });
   fastify.addHook('onSend', (request, _reply, payload, done) => {
     const { unnamedObject: object, storageReservation: reservation } = request;
@@ -56,38 +56,38 @@ export function receiveForms(
     request.storageReservation = null;
     if (object === null && reservation === null) done(null, payload);
     else {
-      const destroyed = object === null ? undefined : storage.destroy(request, object);
+      const destroyed = object === null ? undefined : storage.destroyObject(request, object);
       void Promise.all([destroyed, reservation?.release()]).then(() => done(null, payload));
     }
   });
 }
 
-async function receive(
+async function receiveForm(
   request: FastifyRequest,
   shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
   storage: DocumentStorage,
 ): Promise<void> {
   const shipmentId = parseShipmentId((request.params as { readonly id: string }).id);
-  const scope = scopeOf(request);
+  const scope = getScope(request);
   const found = shipmentId && (await shipments.getShipment({ ...scope, shipment_id: shipmentId }));
-  if (!found) throw notFound('shipment');
-  const maxMs = TIME.overallMs + COMMAND_ALLOWANCE_MS;
-  request.storageReservation = await storage.reserve(scope.workspace_id, minFileBytes(request), maxMs);
-  const take = (file: FormFile) => store(request, found.record.id, file, storage);
-  request.body = await readForm(request, { fileField: FILE, time: TIME, take });
+  if (!found) throw createNotFoundError('shipment');
+  const maxMs = FORM_TIME_LIMITS.overallMs + COMMAND_ALLOWANCE_MS;
+  request.storageReservation = await storage.reserveBytes(scope.workspace_id, computeMinFileBytes(request), maxMs);
+  const take = (file: FormFile) => storeFile(request, found.record.id, file, storage);
+  request.body = await readForm(request, { fileField: FILE_FIELD_NAME, time: FORM_TIME_LIMITS, take });
 }
 
-async function store(
+async function storeFile(
   request: FastifyRequest,
   shipmentId: string,
   { bytes, name, mediaType }: FormFile,
   storage: DocumentStorage,
 ): Promise<ReceivedFile> {
   const kept = normaliseFileName(name);
-  const faults = fileName(kept, FILE);
-  if (faults.length > 0) throw invalidRequest(faults);
-  const hint = { contentType: mediaType, fileName: String(kept) };
-  const object = await storage.store(request, {
+  const faults = fileName(kept, FILE_FIELD_NAME);
+  if (faults.length > 0) throw createInvalidRequestError(faults);
+  const hint = { contentType: mediaType ?? null, fileName: String(kept) };
+  const object = await storage.storeFile(request, {
     shipmentId,
     source: bytes,
     limitBytes: DOCUMENT_LIMITS.multipartBytes,
@@ -102,7 +102,7 @@ async function store(
  * Returns 0 for a request without `Content-Length`, and for a request with an `Idempotency-Key`: only its complete body
  * shows whether it repeats an earlier one.
  */
-function minFileBytes({ headers }: FastifyRequest): number {
+function computeMinFileBytes({ headers }: FastifyRequest): number {
   const { 'content-length': length, 'idempotency-key': key } = headers;
-  return length === undefined || key !== undefined ? 0 : Math.max(0, Number(length) - MIB);
+  return length === undefined || key !== undefined ? 0 : Math.max(0, Number(length) - BYTES_PER_MIB);
 }

@@ -8,10 +8,10 @@ import {
   CurrentScope,
   Cursors,
   Operation,
-  page,
+  readPage,
   PageDto,
   type ReadBody,
-  refusal,
+  ErrorResponse,
   RequestError,
   SentBody,
   formatSize,
@@ -22,9 +22,9 @@ import type { CommandContext } from '@tracking/shipments';
 import {
   SHIPMENT_ETAG_DESCRIPTION,
   ShipmentOperation,
-  SHIPMENT_ID,
+  SHIPMENT_ID_PARAMETER,
   ShipmentReader,
-  SHIPMENTS,
+  SHIPMENTS_TOKEN,
 } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
@@ -38,13 +38,13 @@ import {
   RequestUploadDto,
 } from './document.resource.ts';
 import { COMMAND_ALLOWANCE_MS, DOCUMENT_FORM } from './receive-forms.ts';
-import { type Upload, UploadUrls } from './upload-urls.ts';
+import { type SignedUploadUrl, UploadUrls } from './upload-urls.ts';
 
 /** The documents of a shipment. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents')
 export class ShipmentDocumentsController {
-  @Inject(SHIPMENTS) private readonly shipments!: DocumentsHttpDependencies['shipments'];
+  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: DocumentsHttpDependencies['shipments'];
   @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
   @Inject(DocumentReader) private readonly documents!: DocumentReader;
   @Inject(DocumentStorage) private readonly storage!: DocumentStorage;
@@ -62,11 +62,11 @@ export class ShipmentDocumentsController {
   })
   @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
-  @refusal(409, 'The document to replace was already replaced.')
-  @refusal(507, 'The service has no disk space left for documents; see Retry-After.')
-  async add(
+  @ErrorResponse(409, 'The document to replace was already replaced.')
+  @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
+  async addDocument(
     @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
@@ -75,16 +75,19 @@ export class ShipmentDocumentsController {
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
     const reservation = takeReservation(request);
-    const written = await this.storage.spend(reservation, object.size_bytes, (fields) => {
+    const written = await this.storage.runWithReservation(reservation, object.size_bytes, (fields) => {
       request.unnamedObject = null;
       return this.storage.destroyIfRefused(request, object.id, () =>
         this.shipments.addDocument({ ...about, ...fields, document: { type, file_name, replaces_document_id } }),
       );
     });
     // Destroy the new bytes of a repeated request: the document keeps the bytes of the first attempt.
-    if (written.answer.object_id !== object.id) await this.storage.destroy(request, object.id);
+    if (written.answer.object_id !== object.id) await this.storage.destroyObject(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
-    return this.responder.respond(reply, sent.warnings, { ...this.documents.toWrittenResource(written), location });
+    return this.responder.respond(reply, sent.warnings, {
+      ...this.documents.toWrittenResource(written),
+      location,
+    });
   }
 
   @Post('uploads')
@@ -96,17 +99,17 @@ export class ShipmentDocumentsController {
   })
   @ShipmentOperation()
   @ApiResponse({ status: 201, description: 'The document and its upload request.', type: DocumentUploadResource })
-  @refusal(409, 'The document to replace was already replaced.')
-  async request(
+  @ErrorResponse(409, 'The document to replace was already replaced.')
+  async requestUpload(
     @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
-    @Param('id', SHIPMENT_ID) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: Upload }> {
+  ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: SignedUploadUrl }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
-    const reservation = await this.storage.reserve(command.workspace_id, 0, COMMAND_ALLOWANCE_MS);
-    const written = await this.storage.spend(reservation, document.size_bytes, (fields) =>
+    const reservation = await this.storage.reserveBytes(command.workspace_id, 0, COMMAND_ALLOWANCE_MS);
+    const written = await this.storage.runWithReservation(reservation, document.size_bytes, (fields) =>
       this.shipments.requestUpload({ ...command, ...fields, shipment_id, document }),
     );
     const location = `/v1/documents/${written.answer.document.id}`;
@@ -116,7 +119,7 @@ export class ShipmentDocumentsController {
     });
     // Do not store the response: a repeated request gets the same document with a newly signed URL.
     reply.request.storesResponse = false;
-    return { ...body, upload: this.uploads.issue(written.answer.document, command) };
+    return { ...body, upload: this.uploads.createUploadUrl(written.answer.document, command) };
   }
 
   @Get()
@@ -124,20 +127,20 @@ export class ShipmentDocumentsController {
     summary: 'List the documents of a shipment, newest first',
     description: 'Documents in any status, including deleted ones.',
     query: PageDto,
-    readsYourWrites: true,
+    readsYourWrites: 'list',
   })
   @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'A page of documents.', type: DocumentPageResource })
-  async list(
+  async listDocuments(
     @Param('id') id: string,
     @Query() query: PageDto,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentDocument>> {
     const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };
-    return page(query, listing, this.cursors, async (limit, after) => {
-      const { id: shipmentId } = await this.shipmentReader.get(request, id);
-      return this.documents.list(request, shipmentId, { limit, after });
+    return readPage(query, listing, this.cursors, async (limit, after) => {
+      const { id: shipmentId } = await this.shipmentReader.getShipment(request, id);
+      return this.documents.listDocuments(request, shipmentId, { limit, after });
     });
   }
 }

@@ -24,8 +24,11 @@ export class StorageController {
     readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'The used bytes and the quota.', type: StorageResource })
-  async get(@CurrentScope() { workspace_id }: Scope, @Req() request: FastifyRequest): Promise<StorageUsage> {
+  async getStorageUsage(
+    @CurrentScope() { workspace_id }: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<StorageUsage> {
     await this.readYourWrites.waitForReadModel('documents', request);
-    return this.storage.usage(workspace_id);
+    return this.storage.readUsage(workspace_id);
   }
 }

@@ -22,7 +22,7 @@ declare module 'fastify' {
 }
 
 /** Upload request for the file of a document. */
-export interface Upload {
+export interface SignedUploadUrl {
   readonly method: 'PUT';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,11 +37,11 @@ export class UploadUrls {
     private readonly baseUrl: string,
   ) {}
 
-  issue(document: DocumentRecord, { workspace_id, environment }: Scope): Upload {
+  createUploadUrl(document: DocumentRecord, { workspace_id, environment }: Scope): SignedUploadUrl {
     const { id, size_bytes, content_type, uploaded_by: actor } = document;
     const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
     const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
-    const token = this.sealer.close(JSON.stringify(grant), createSealBinding(id));
+    const token = this.sealer.sealText(JSON.stringify(grant), createSealBinding(id));
     const url = `${this.baseUrl}/v1/documents/${id}/content?token=${token}`;
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
@@ -52,15 +52,15 @@ export class UploadUrls {
     fastify.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.operation === UPLOAD_OPERATION) {
         const { id } = request.params as { readonly id: string };
-        request.upload = this.grantOf(id, (request.query as Readonly<Record<string, unknown>>)['token']);
+        request.upload = this.readGrant(id, (request.query as Readonly<Record<string, unknown>>)['token']);
       }
       done();
     });
   }
 
   /** @throws RequestError `invalid_upload_url`, without details of the token */
-  private grantOf(documentId: string, token: unknown): UploadGrant {
-    const text = typeof token === 'string' ? this.sealer.open(token, createSealBinding(documentId)) : undefined;
+  private readGrant(documentId: string, token: unknown): UploadGrant {
+    const text = typeof token === 'string' ? this.sealer.openToken(token, createSealBinding(documentId)) : undefined;
     if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
     const grant = JSON.parse(text) as UploadGrant;
     if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;
@@ -83,7 +83,7 @@ export class UploadThrottle {
   constructor(private readonly quota: Quota) {}
 
   /** @throws RequestError `rate_limited` */
-  async upload(documentId: string): Promise<void> {
+  async countUpload(documentId: string): Promise<void> {
     const refusal = `The limit of ${MAX_UPLOADS_PER_MINUTE} uploads per minute and document is exceeded.`;
     await requireQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
   }

@@ -40,8 +40,8 @@ export async function checkArchiveParts(
   try {
     for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
       await archive.skipTo(part.offset);
-      const header = await archive.read(LOCAL_HEADER_BYTES);
-      if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damaged();
+      const header = await archive.readBytes(LOCAL_HEADER_BYTES);
+      if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damagedArchiveError();
       await archive.skipTo(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
       await checkPart(part, archive);
     }
@@ -62,17 +62,17 @@ async function checkPart(part: ArchivePart, archive: SequentialReader): Promise<
     for await (const bytes of content) {
       size += bytes.length;
       if (size > part.inflatedBytes) throw new UnsupportedDocumentType('the archive inflates too much');
-      relationships?.take(bytes);
+      relationships?.scanBytes(bytes);
     }
   };
-  if (part.method === 0) await check(archive.content(end));
-  else if (part.method === 8) await inflate(archive.content(end), check);
-  else throw damaged();
-  if (archive.position !== end || size !== part.inflatedBytes) throw damaged();
-  relationships?.end();
+  if (part.method === 0) await check(archive.readUntil(end));
+  else if (part.method === 8) await checkInflated(archive.readUntil(end), check);
+  else throw damagedArchiveError();
+  if (archive.position !== end || size !== part.inflatedBytes) throw damagedArchiveError();
+  relationships?.finish();
 }
 
-async function inflate(
+async function checkInflated(
   content: AsyncIterable<Uint8Array>,
   check: (content: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
@@ -80,11 +80,11 @@ async function inflate(
     await pipeline(Readable.from(content), createInflateRaw({ chunkSize: 65_536 }), check);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code?.startsWith('Z_') === true ? damaged() : error;
+    throw code?.startsWith('Z_') === true ? damagedArchiveError() : error;
   }
 }
 
-function damaged(): UnsupportedDocumentType {
+function damagedArchiveError(): UnsupportedDocumentType {
   return new UnsupportedDocumentType('the archive is damaged');
 }
 
@@ -100,23 +100,23 @@ class SequentialReader {
 
   async skipTo(position: number): Promise<void> {
     // Overlapping parts would let a small file inflate many times.
-    if (position < this.position) throw damaged();
-    const skipped = this.content(position);
+    if (position < this.position) throw damagedArchiveError();
+    const skipped = this.readUntil(position);
     while ((await skipped.next()).done !== true) continue;
   }
 
-  async read(count: number): Promise<Buffer> {
+  async readBytes(count: number): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.content(this.position + count)) pieces.push(piece);
+    for await (const piece of this.readUntil(this.position + count)) pieces.push(piece);
     return Buffer.concat(pieces);
   }
 
   /** Iterates over the bytes before the position. */
-  async *content(end: number): AsyncGenerator<Uint8Array> {
+  async *readUntil(end: number): AsyncGenerator<Uint8Array> {
     while (this.position < end) {
       if (this.current.length === 0) {
         const { done, value } = await this.iterator.next();
-        if (done === true) throw damaged();
+        if (done === true) throw damagedArchiveError();
         this.current = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       }
       const piece = this.current.subarray(0, end - this.position);
@@ -136,7 +136,7 @@ class RelationshipReader {
   private readonly parser = new Parser(
     {
       onopentag(_name, { Type = '', Target = '' }) {
-        if (!/\/hyperlink$/i.test(Type.trim()) && isRemote(Target.trim()))
+        if (!/\/hyperlink$/i.test(Type.trim()) && isRemote(Target))
           throw new UnsupportedDocumentType('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
@@ -148,19 +148,20 @@ class RelationshipReader {
     { xmlMode: true },
   );
 
-  take(bytes: Uint8Array): void {
+  scanBytes(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     if (text.includes('\0')) throw new UnsupportedDocumentType('the relationships are not in UTF-8');
     this.parser.write(text);
   }
 
-  end(): void {
+  finish(): void {
     this.parser.end();
   }
 }
 
 /** Returns true unless the target is a path in the archive, or a path on a drive of the reader's system. */
 function isRemote(target: string): boolean {
-  const path = target.replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
+  // Windows removes white space anywhere in a URL, also in its scheme.
+  const path = target.replaceAll(/\s/g, '').replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
   return /^(?:[\\/]{2}|[a-z][a-z0-9+.-]+:)/i.test(path);
 }

@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
-import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
+import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 
 const END_RECORD_SIGNATURE = 'PK\x05\x06';
@@ -15,13 +15,13 @@ export class BinaryJudge {
 
   constructor(private readonly contentType: DocumentContentType) {}
 
-  take(bytes: Buffer): void {
-    this.tail.take(bytes);
+  judgeBytes(bytes: Buffer): void {
+    this.tail.keepBytes(bytes);
   }
 
   /** @throws UnsupportedDocumentType */
-  end(): DocumentContentType {
-    if (endsWithArchiveRecord(this.tail.bytes()))
+  getType(): DocumentContentType {
+    if (endsWithArchiveRecord(this.tail.getKeptBytes()))
       throw new UnsupportedDocumentType('the file has an archive at its end');
     return this.contentType;
   }
@@ -54,8 +54,8 @@ const MAX_INFLATION_RATIO = 100;
 const MAX_INFLATED_BYTES = 512 * 2 ** 20;
 
 const MAIN_PART_PATTERNS: readonly (readonly [RegExp, OfficeType])[] = [
-  [/^word\/document[^/]*\.xml$/, DOCX],
-  [/^xl\/workbook[^/]*\.xml$/, XLSX],
+  [/^word\/document[^/]*\.xml$/, DOCX_MEDIA_TYPE],
+  [/^xl\/workbook[^/]*\.xml$/, XLSX_MEDIA_TYPE],
 ];
 /** Names of macros and of files that make an archive a program. */
 const PROGRAM_NAME_PATTERN =
@@ -74,22 +74,22 @@ export class ArchiveJudge {
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
 
-  take(bytes: Buffer): void {
-    this.tail.take(bytes);
+  judgeBytes(bytes: Buffer): void {
+    this.tail.keepBytes(bytes);
   }
 
   /** @throws UnsupportedDocumentType */
-  async end(): Promise<OfficeType> {
+  async getType(): Promise<OfficeType> {
     const directory = new ArchiveDirectory(this.tail.total);
-    for await (const entry of this.entries()) directory.add(entry);
-    const contentType = directory.contentType();
+    for await (const entry of this.readEntries()) directory.addEntry(entry);
+    const contentType = directory.getContentType();
     this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
       throw new UnsupportedDocumentType('the beginning of the archive contradicts its directory');
     return contentType;
   }
 
-  private async *entries(): AsyncGenerator<Entry> {
+  private async *readEntries(): AsyncGenerator<Entry> {
     try {
       const options = { decodeStrings: true, validateEntrySizes: true };
       yield* (await fromRandomAccessReaderPromise(new TailReader(this.tail), this.tail.total, options)).eachEntry();
@@ -109,7 +109,7 @@ class ArchiveDirectory {
 
   constructor(private readonly fileBytes: number) {}
 
-  add(entry: Entry): void {
+  addEntry(entry: Entry): void {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
     if (this.names.has(name)) throw new UnsupportedDocumentType('the archive has two parts with the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentType('the file is encrypted');
@@ -130,7 +130,7 @@ class ArchiveDirectory {
     if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('the archive inflates too much');
   }
 
-  contentType(): OfficeType {
+  getContentType(): OfficeType {
     const found = MAIN_PART_PATTERNS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
@@ -147,7 +147,7 @@ class TailReader extends RandomAccessReader {
 
   constructor(tail: StreamTail) {
     super();
-    this.bytes = tail.bytes();
+    this.bytes = tail.getKeptBytes();
     this.start = tail.start;
   }
 
@@ -170,7 +170,7 @@ export class StreamTail {
     this.ring = Buffer.alloc(size);
   }
 
-  take(bytes: Uint8Array): void {
+  keepBytes(bytes: Uint8Array): void {
     const { ring } = this;
     const kept = bytes.subarray(Math.max(0, bytes.length - ring.length));
     const at = (this.total + bytes.length - kept.length) % ring.length;
@@ -186,7 +186,7 @@ export class StreamTail {
   }
 
   /** Returns the kept bytes from the offset on. */
-  bytes(): Buffer {
+  getKeptBytes(): Buffer {
     const { ring, total } = this;
     if (total <= ring.length) return ring.subarray(0, total);
     const at = total % ring.length;

@@ -3,20 +3,23 @@ import { choosePropertyRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import {
   DOCM_PARTS,
-  DOCX,
+  DOCX_FILE,
   DOCX_PARTS,
   docx,
+  createCompoundFile,
+  heic,
   splitBytes,
   jpeg,
   pdf,
   png,
-  tiff,
+  createTiff,
+  webp,
   XLSB_PARTS,
-  XLSX,
+  XLSX_FILE,
   XLSX_PARTS,
   xlsx,
 } from '../../test/files.ts';
-import { zip } from '../../test/zip.ts';
+import { createZip } from '../../test/zip.ts';
 import { UnsupportedDocumentType } from '../refusals.ts';
 import { DETECTION_BYTES, FileTypeJudge } from './judgement.ts';
 import type { ContentHint } from './text-judge.ts';
@@ -28,8 +31,8 @@ const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from
 async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
   const judgement = new FileTypeJudge(hint);
   try {
-    for await (const piece of pieces) await judgement.take(piece);
-    return await judgement.end();
+    for await (const piece of pieces) await judgement.judgeBytes(piece);
+    return await judgement.getType();
   } catch (error) {
     if (error instanceof UnsupportedDocumentType) return error.message;
     throw error;
@@ -40,12 +43,14 @@ const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
 const NOTHING_KNOWN = 'the file is neither of an accepted type nor text';
+const MSG = 'application/vnd.ms-outlook';
+const OLD_OFFICE = 'the file is an older Office file, or damaged, and not a message of Outlook';
 const PAGE = 'the file begins with HTML markup';
 const NO_OFFICE = 'the file is an archive, but neither DOCX nor XLSX';
-const hasMarkup = (found: string) => `it contains HTML markup: ${JSON.stringify(found)}`;
+const hasMarkup = (found: string) => `the content contains HTML markup: ${JSON.stringify(found)}`;
 const SUBSET = 'the document type has an internal subset';
 const STYLED = hasMarkup('<?xml-stylesheet');
-const LONG_NAME = 'a name in it is longer than 256 characters';
+const LONG_NAME = 'a name in the content is longer than 256 characters';
 const SVG_NAME = hasMarkup('http://www.w3.org/2000/svg');
 const xmlOf = (inside: string) => `<?xml version="1.0"?><Invoice>${inside}</Invoice>`;
 
@@ -55,20 +60,45 @@ const TAKEN: readonly (readonly [string, Content, string])[] = [
   ['PNG whose colour profile is longer than what is looked at', png(['iCCP', Buffer.alloc(40_000)]), 'image/png'],
   ['animated PNG', png(['acTL', Buffer.alloc(8)]), 'image/png'],
   ['JPEG', jpeg(), 'image/jpeg'],
-  ['TIFF', tiff(), 'image/tiff'],
-  ['TIFF of the other byte order', tiff({ isBigEndian: true }), 'image/tiff'],
-  ['TIFF whose directory is far behind', tiff({ pixels: 100_000 }), 'image/tiff'],
+  ['TIFF', createTiff(), 'image/tiff'],
+  ['TIFF of the other byte order', createTiff({ isBigEndian: true }), 'image/tiff'],
+  ['TIFF whose directory is far behind', createTiff({ pixels: 100_000 }), 'image/tiff'],
   ['BigTIFF', Buffer.concat([Buffer.from('II+\0\x08\0\0\0'), Buffer.alloc(40)]), 'image/tiff'],
-  ['DOCX', docx(), DOCX],
-  ['XLSX', xlsx(), XLSX],
-  ['DOCX whose parts are in another order', zip(DOCX_PARTS.toReversed()), DOCX],
-  ['DOCX with a comment at its end', zip(DOCX_PARTS, { comment: 'made by hand' }), DOCX],
+  ['WebP', webp(), 'image/webp'],
+  ['a photo in HEIC', heic(), 'image/heic'],
+  ['a photo in HEIF', heic('mif1'), 'image/heic'],
+  ['a sequence in HEIC', heic('hevc'), 'image/heic'],
+  ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), pdf()]), 'application/pdf'],
+  ['PDF behind a byte order mark', Buffer.concat([Buffer.from('\ufeff\n'), pdf()]), 'application/pdf'],
+  [
+    'PDF behind the lines of a printer',
+    Buffer.concat([Buffer.from('\x1b%-12345X@PJL JOB\r\n'), pdf()]),
+    'application/pdf',
+  ],
+  ['PDF that begins with the last possible byte', Buffer.concat([Buffer.alloc(1_015, ' '), pdf()]), 'application/pdf'],
+  ['text that mentions the signature of PDF', 'Files begin with %PDF-1.4\nand 1 object', 'text/plain'],
+  ['text in UTF-16', utf16('a;b', [0xff, 0xfe]), 'text/plain'],
+  ['text in UTF-16 of the other byte order', Buffer.from([0xfe, 0xff, 0x4e, 0x2d]), 'text/plain'],
+  ['a message of Outlook', createCompoundFile(), MSG],
+  ['a message of Outlook without a class', createCompoundFile({ rootClass: '' }), MSG],
+  [
+    'a message of Outlook with a Word file in it',
+    createCompoundFile({
+      names: ['__properties_version1.0', '__attach_version1.0_#00000000', 'WordDocument'],
+      sectors: 300,
+    }),
+    MSG,
+  ],
+  ['DOCX', docx(), DOCX_FILE],
+  ['XLSX', xlsx(), XLSX_FILE],
+  ['DOCX whose parts are in another order', createZip(DOCX_PARTS.toReversed()), DOCX_FILE],
+  ['DOCX with a comment at its end', createZip(DOCX_PARTS, { comment: 'made by hand' }), DOCX_FILE],
   [
     'XLSX that tells what it is behind a large part',
-    zip([{ name: 'docProps/thumbnail.jpeg', content: Buffer.alloc(90_000, 'x'), isStored: true }, ...XLSX_PARTS]),
-    XLSX,
+    createZip([{ name: 'docProps/thumbnail.jpeg', content: Buffer.alloc(90_000, 'x'), isStored: true }, ...XLSX_PARTS]),
+    XLSX_FILE,
   ],
-  ['DOCX with a sheet in it', docx({ name: 'word/embeddings/sheet.xlsx', content: xlsx(), isStored: true }), DOCX],
+  ['DOCX with a sheet in it', docx({ name: 'word/embeddings/sheet.xlsx', content: xlsx(), isStored: true }), DOCX_FILE],
   ['text', 'Gross weight 12 t\r\n\tmarks: none\f', 'text/plain'],
   ['text with a byte order mark', '\ufeffGrüße', 'text/plain'],
   ['text in Latin-1', Buffer.from('Grüße aus Köln', 'latin1'), 'text/plain'],
@@ -211,46 +241,79 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ['CSV with a page in a cell', 'a;b\n1;"<iframe src=x>"', hasMarkup('<iframe')],
   ['text with NUL', 'abc\0', NOTHING_KNOWN],
   ['text with NUL far behind', `${'x'.repeat(200_000)}\0`, NOTHING_KNOWN],
-  ['text in UTF-16', utf16('a;b', [0xff, 0xfe]), 'text must be UTF-8 or Latin-1'],
-  ['text in UTF-16 of the other byte order', Buffer.from([0xfe, 0xff, 0x4e, 0x2d]), 'text must be UTF-8 or Latin-1'],
+  ['text in UTF-16 with markup', utf16('a <script>', [0xff, 0xfe]), hasMarkup('<script>')],
+  ['text in UTF-16 whose bytes are markup', Buffer.from('\xff\xfe <script> ', 'latin1'), hasMarkup('<script>')],
+  ['text in UTF-16 with half a character', Buffer.from([0xff, 0xfe, 0x41]), 'the text is not valid UTF-16'],
+  ['text in UTF-16 with a control character', utf16('a\x01', [0xff, 0xfe]), NOTHING_KNOWN],
+  ['text in UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0]), NOTHING_KNOWN],
+  ['XML in UTF-16', utf16('<?xml version="1.0"?><a><svg/></a>', [0xff, 0xfe]), hasMarkup('<svg/')],
   ['text in UTF-16 without a mark', utf16('a;b', []), NOTHING_KNOWN],
-  ['a shell script', '#!/bin/sh\nrm -rf /', 'it is a program'],
-  ['PostScript', '%!PS-Adobe-3.0', 'it is a program'],
-  ['RTF', '{\\rtf1 x}', 'it is application/rtf'],
+  ['a shell script', '#!/bin/sh\nrm -rf /', 'the content is a script or a PostScript program'],
+  ['PostScript', '%!PS-Adobe-3.0', 'the content is a script or a PostScript program'],
+  ['RTF', '{\\rtf1 x}', 'the content is application/rtf'],
   ['a Windows program', Buffer.from('MZ\x90\0\x03\0\0\0'), NOTHING_KNOWN],
   ['a Linux program', Buffer.from('\x7fELF\x02\x01\x01\0'), NOTHING_KNOWN],
   ['Java', Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52]), NOTHING_KNOWN],
   ['GIF', Buffer.from('GIF89a\x01\0\x01\0'), NOTHING_KNOWN],
-  ['an old Word file', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]), NOTHING_KNOWN],
+  [
+    'an old Word file',
+    createCompoundFile({ rootClass: '0609020000000000c000000000000046', names: ['WordDocument'] }),
+    OLD_OFFICE,
+  ],
+  [
+    'an old Word file with a message in it',
+    createCompoundFile({
+      rootClass: '0609020000000000c000000000000046',
+      names: ['WordDocument', '__properties_version1.0'],
+    }),
+    OLD_OFFICE,
+  ],
+  [
+    'an old Excel file without a class and with a message in it',
+    createCompoundFile({ rootClass: '', names: ['Workbook', '__properties_version1.0'] }),
+    OLD_OFFICE,
+  ],
+  ['an installer', createCompoundFile({ rootClass: '84100c0000000000c000000000000046', names: ['x'] }), OLD_OFFICE],
+  ['what only begins as a compound file', createCompoundFile().subarray(0, 20), OLD_OFFICE],
+  ['AVIF', heic('avif'), NOTHING_KNOWN],
+  ['a film', heic('isom'), NOTHING_KNOWN],
+  ['a sound', Buffer.from('RIFF\0\0\0\0WAVEfmt '), NOTHING_KNOWN],
+  ['PDF behind more than 1,024 bytes', Buffer.concat([Buffer.alloc(1_100, 1), pdf()]), NOTHING_KNOWN],
+  ['PDF behind a program', Buffer.concat([Buffer.from('MZ\x90\0'), pdf()]), NOTHING_KNOWN],
+  [
+    'PDF behind a script',
+    Buffer.concat([Buffer.from('#!/bin/sh\n'), pdf()]),
+    'the content is a script or a PostScript program',
+  ],
+  ['PDF behind bytes and HTML', Buffer.concat([Buffer.from('\n<html>'), pdf()]), PAGE],
   ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), NOTHING_KNOWN],
-  ['a raw photo', tiff({ tag: 50_706 }), 'it is image/x-adobe-dng'],
-  ['JPEG-LS', Buffer.from([0xff, 0xd8, 0xff, 0xf7, 0, 1]), 'it is image/jls'],
-  ['what only begins as PNG', png().subarray(0, 12), 'it is damaged or of an unknown type'],
+  ['a raw photo', createTiff({ tag: 50_706 }), 'the content is image/x-adobe-dng'],
+  ['JPEG-LS', Buffer.from([0xff, 0xd8, 0xff, 0xf7, 0, 1]), 'the content is image/jls'],
+  ['what only begins as PNG', png().subarray(0, 12), 'the content is damaged or of an unknown type'],
   ['PDF behind HTML', Buffer.concat([Buffer.from('<html>'), pdf()]), PAGE],
   ['PDF that goes on as HTML', pdf('<html><script>'), PAGE],
-  ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), pdf()]), NOTHING_KNOWN],
-  ['a plain ZIP', zip([{ name: 'a.txt', content: 'a' }]), NO_OFFICE],
-  ['an empty ZIP', zip([]), NOTHING_KNOWN],
-  ['an empty DOCX', zip([DOCX_PARTS[0]!]), NO_OFFICE],
+  ['a plain ZIP', createZip([{ name: 'a.txt', content: 'a' }]), NO_OFFICE],
+  ['an empty ZIP', createZip([]), NOTHING_KNOWN],
+  ['an empty DOCX', createZip([DOCX_PARTS[0]!]), NO_OFFICE],
   [
     'Java in a ZIP',
-    zip([{ name: 'META-INF/MANIFEST.MF', content: 'Manifest-Version: 1.0' }]),
-    'it is application/java-archive',
+    createZip([{ name: 'META-INF/MANIFEST.MF', content: 'Manifest-Version: 1.0' }]),
+    'the content is application/java-archive',
   ],
   [
     'OpenDocument',
-    zip([{ name: 'mimetype', content: 'application/vnd.oasis.opendocument.text', isStored: true }]),
-    'it is application/vnd.oasis.opendocument.text',
+    createZip([{ name: 'mimetype', content: 'application/vnd.oasis.opendocument.text', isStored: true }]),
+    'the content is application/vnd.oasis.opendocument.text',
   ],
   [
     'a presentation',
-    zip([
+    createZip([
       { name: 'ppt/presentation.xml', content: 'x' },
       { name: '[Content_Types].xml', content: 'x' },
     ]),
     NO_OFFICE,
   ],
-  ['DOCM', zip(DOCM_PARTS), 'it is application/vnd.ms-word.document.macroenabled.12'],
+  ['DOCM', createZip(DOCM_PARTS), 'the content is application/vnd.ms-word.document.macroenabled.12'],
   ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'the file contains macros or programs'],
   [
     'DOCX that is Java too',
@@ -262,15 +325,15 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     docx({ name: 'word/media/a.EXE', content: 'x' }),
     'the file contains macros or programs',
   ],
-  ['XLSB', zip(XLSB_PARTS), NO_OFFICE],
+  ['XLSB', createZip(XLSB_PARTS), NO_OFFICE],
   [
     'DOCX and XLSX in one',
-    zip([...DOCX_PARTS, ...XLSX_PARTS.slice(1).filter(({ name }) => name !== '_rels/.rels')]),
+    createZip([...DOCX_PARTS, ...XLSX_PARTS.slice(1).filter(({ name }) => name !== '_rels/.rels')]),
     NO_OFFICE,
   ],
   [
     'what begins as DOCX and is XLSX by its directory',
-    zip(DOCX_PARTS, { renamed: { 'word/document.xml': 'xl/workbook.xml' } }),
+    createZip(DOCX_PARTS, { renamed: { 'word/document.xml': 'xl/workbook.xml' } }),
     'the beginning of the archive contradicts its directory',
   ],
   [
@@ -286,7 +349,7 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ],
   [
     'DOCX with another archive in front',
-    zip(DOCX_PARTS, { before: zip([{ name: 'a.exe', content: 'x' }]) }),
+    createZip(DOCX_PARTS, { before: createZip([{ name: 'a.exe', content: 'x' }]) }),
     'the first part of the archive is not in its directory',
   ],
   [
@@ -298,23 +361,23 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'the file has an archive at its end'],
   [
     'PDF with an archive inside that knows where it is',
-    zip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
+    createZip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
     'the file has an archive at its end',
   ],
   [
     'JPEG with an archive behind, and a byte',
-    Buffer.concat([jpeg(), zip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
+    Buffer.concat([jpeg(), createZip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
     'the file has an archive at its end',
   ],
   [
     'PDF with an archive behind, whose comment looks like its end',
-    Buffer.concat([pdf(), zip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
+    Buffer.concat([pdf(), createZip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
     'the file has an archive at its end',
   ],
-  ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'the file has an archive at its end'],
+  ['PDF with an empty archive behind', Buffer.concat([pdf(), createZip([])]), 'the file has an archive at its end'],
   [
     'PNG with an archive behind',
-    Buffer.concat([png(), zip([{ name: 'A.class', content: 'x' }])]),
+    Buffer.concat([png(), createZip([{ name: 'A.class', content: 'x' }])]),
     'the file has an archive at its end',
   ],
 ];
@@ -322,6 +385,41 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
 describe('type detection', () => {
   it.each(TAKEN)('accepts %s', async (_name, content, type) => {
     expect(await judge(content)).toBe(type);
+  });
+
+  describe('an e-mail', () => {
+    const MAIL = 'Received: from a\r\n\tby b\r\nFrom: Ann <ann@example.com>\r\nSubject: =?utf-8?q?B=2FL?=\r\n\r\n';
+    const hint = { fileName: 'Booking.EML', contentType: 'application/octet-stream' };
+
+    it.each([
+      ['with parts in HTML and Latin-1', Buffer.from(`${MAIL}<html><script>é</script>`, 'latin1')],
+      ['with long headers', `${MAIL.slice(0, -2)}X-Spam: ${'x '.repeat(20_000)}\r\n\r\nbody`],
+      ['without a body, in lines of Unix', 'Date: today\nX-A: b\n'],
+    ])('%s is accepted by its name or declared type', async (_what, content) => {
+      expect(await judge(content, hint)).toBe('message/rfc822');
+      expect(await judge(content, { contentType: 'message/rfc822' })).toBe('message/rfc822');
+    });
+
+    it.each([
+      ['has no header', '<html><body>x</body></html>', refusal(PAGE)],
+      ['has no field of e-mails', 'a: b\n\n<html>', refusal(hasMarkup('<html>'))],
+      ['has markup in its header', 'From: <script>x</script>\n\nx', refusal(hasMarkup('<script>'))],
+      ['begins with a script', '#!/bin/sh\nFrom: a\n\nx', refusal('the content is a script or a PostScript program')],
+      ['has NUL', `${MAIL}\0`, refusal(NOTHING_KNOWN)],
+    ])('is not accepted as one if it %s', async (_what, content, expected) => {
+      expect(await judge(content, hint)).toBe(expected);
+    });
+
+    it('is text without its name and type, and if text is declared', async () => {
+      expect(await judge(`${MAIL}Dear Bob`)).toBe('text/plain');
+      expect(await judge(`${MAIL}Dear Bob`, { ...hint, contentType: 'text/plain' })).toBe('text/plain');
+    });
+  });
+
+  it('distinguishes CSV in UTF-16 by its name', async () => {
+    const csv = utf16('\ufeffContainer;Gewicht\r\nMSCU1234566;12,5 t – Köln\r\n', []);
+    expect(await judge(csv, { fileName: 'a.csv' })).toBe('text/csv');
+    expect(await judge(Buffer.from(csv).swap16(), { fileName: 'a.csv' })).toBe('text/csv');
   });
 
   it.each(REFUSED)('refuses %s', async (_name, content, why) => {
@@ -346,7 +444,7 @@ describe('type detection', () => {
   it.each<[string, Content, string]>([
     ['PDF', pdf(), 'application/pdf'],
     ['XML', xmlOf(''), 'application/xml'],
-    ['DOCX', docx(), DOCX],
+    ['DOCX', docx(), DOCX_FILE],
   ])('detects %s whatever the file name', async (_name, content, type) => {
     expect(await judge(content, { contentType: 'text/csv', fileName: 'a.csv' })).toBe(type);
   });
@@ -377,7 +475,7 @@ describe('type detection', () => {
     await fc.assert(
       fc.asyncProperty(places, async ([before, pieceBytes]) => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
-        expect(await judged(splitBytes(bytes, pieceBytes))).toContain('it contains HTML markup');
+        expect(await judged(splitBytes(bytes, pieceBytes))).toContain('the content contains HTML markup');
       }),
       { numRuns: choosePropertyRounds(200) },
     );
@@ -423,13 +521,13 @@ describe('type detection', () => {
 
     it('is refused even if only the part for the detection inflates', async () => {
       const bomb = { name: '[Content_Types].xml', content: zeros };
-      expect(await judge(zip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(TOO_MUCH);
+      expect(await judge(createZip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(TOO_MUCH);
     });
 
     it('is accepted if its parts inflate to less than 100 times its size', async () => {
       const sheet = { name: 'xl/worksheets/sheet1.xml', content: zeros.subarray(0, 5 * 2 ** 20) };
       const picture = (bytes: number) => ({ name: 'xl/media/1.png', content: randomBytes(bytes), isStored: true });
-      expect(await judge(xlsx(sheet, picture(60_000)))).toBe(XLSX);
+      expect(await judge(xlsx(sheet, picture(60_000)))).toBe(XLSX_FILE);
       expect(await judge(xlsx(sheet, picture(40_000)))).toBe(TOO_MUCH);
     });
   });

@@ -1,13 +1,14 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { fileTypeFromBuffer } from 'file-type';
-import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusals.ts';
+import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
-import { type ContentHint, PAGE_BEGINNING, TextJudge } from './text-judge.ts';
+import { COMPOUND_SIGNATURE, CompoundJudge } from './compound-judge.ts';
+import { type ContentHint, createTextJudge, PAGE_BEGINNING } from './text-judge.ts';
 
 interface ContentJudge {
-  take(bytes: Buffer): void;
-  end(): DocumentContentType | Promise<DocumentContentType>;
+  judgeBytes(bytes: Buffer): void;
+  getType(): DocumentContentType | Promise<DocumentContentType>;
 }
 
 /**
@@ -22,24 +23,24 @@ export class FileTypeJudge {
   constructor(private readonly hint: ContentHint) {}
 
   /** @throws UnsupportedDocumentType as early as possible */
-  async take(bytes: Uint8Array): Promise<void> {
+  async judgeBytes(bytes: Uint8Array): Promise<void> {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (this.judge !== undefined) return this.judge.take(piece);
+    if (this.judge !== undefined) return this.judge.judgeBytes(piece);
     // Copy the bytes, because the source may reuse the memory.
     const missing = DETECTION_BYTES - this.headBytes;
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
     if (this.headBytes < DETECTION_BYTES) return;
     const judge = await this.detectType();
-    judge.take(piece.subarray(missing));
+    judge.judgeBytes(piece.subarray(missing));
   }
 
   /**
    * Returns the type of the file. Call this method after the last byte of a file that is not empty. @throws
    * UnsupportedDocumentType
    */
-  async end(): Promise<DocumentContentType> {
-    return (this.judge ?? (await this.detectType())).end();
+  async getType(): Promise<DocumentContentType> {
+    return (this.judge ?? (await this.detectType())).getType();
   }
 
   /** The parts of an archive, which must be checked after the end. Empty for other types. */
@@ -51,7 +52,7 @@ export class FileTypeJudge {
     const head = Buffer.concat(this.head);
     this.head = [];
     this.judge = this.createJudge(await detectBeginning(head), head);
-    this.judge.take(head);
+    this.judge.judgeBytes(head);
     return this.judge;
   }
 
@@ -61,8 +62,10 @@ export class FileTypeJudge {
         return new BinaryJudge(beginning.contentType);
       case 'archive':
         return new ArchiveJudge(beginning.contentType);
+      case 'compound':
+        return new CompoundJudge(head);
       case 'text':
-        return new TextJudge(head, this.hint);
+        return createTextJudge(head, this.hint);
     }
   }
 }
@@ -76,11 +79,13 @@ type BinaryType = Extract<DocumentContentType, 'application/pdf' | `image/${stri
 
 type Beginning =
   | { readonly kind: 'binary'; readonly contentType: BinaryType }
-  /** A ZIP. `contentType`: where its beginning tells what is in it. */
+  /** A ZIP. `contentType`: the type that its first bytes show, if they show one. */
   | { readonly kind: 'archive'; readonly contentType: OfficeType | undefined }
+  /** A message of Outlook or an older Office file. */
+  | { readonly kind: 'compound' }
   | { readonly kind: 'text' };
 
-const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive'])[] = [
+const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive' | 'compound'])[] = [
   ['%PDF-', 'application/pdf'],
   ['\x89PNG\r\n\x1a\n', 'image/png'],
   ['\xff\xd8\xff', 'image/jpeg'],
@@ -89,6 +94,7 @@ const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive'])[] = 
   ['II+\0', 'image/tiff'],
   ['MM\0+', 'image/tiff'],
   ['PK\x03\x04', 'archive'],
+  [COMPOUND_SIGNATURE, 'compound'],
 ];
 
 /** Types as named by the library, which also recognizes other types that begin alike, such as raw photos. */
@@ -99,32 +105,76 @@ const LIBRARY_TYPES: Readonly<Record<string, BinaryType>> = {
   'image/apng': 'image/png',
   'image/jpeg': 'image/jpeg',
   'image/tiff': 'image/tiff',
+  'image/webp': 'image/webp',
+  'image/heic': 'image/heic',
+  'image/heif': 'image/heic',
+  'image/heic-sequence': 'image/heic',
+  'image/heif-sequence': 'image/heic',
 };
+
+/** Signatures that do not begin with the first byte, or have bytes of any value. */
+const PATTERN_SIGNATURES: readonly (readonly [RegExp, BinaryType])[] = [
+  [/^RIFF[^]{4}WEBP/, 'image/webp'],
+  [/^[^]{4}ftyp(?:hei[cmsx]|hev[cmsx]|mif1|msf1)/, 'image/heic'],
+];
+
+/** Beginning of a PDF, with its version. Readers accept it anywhere in the first 1,024 bytes (ISO 32000-1, annex H). */
+const PDF_BEGINNING = /%PDF-[12]\.\d/;
+const PDF_OBJECT = /\d[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+obj\b/;
+/** Beginnings of programs, scripts and other formats. A file that begins so is not a PDF, even if a PDF follows. */
+const OTHER_BEGINNING =
+  /^(?:MZ|\x7fELF|#!|%!|GIF8|Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ|\xca\xfe\xba\xbe|[\xcf\xce]\xfa\xed\xfe|\0asm|\{\\rtf|RIFF|[^]{4}ftyp)/;
 
 /**
  * Determines the type from the first bytes. The library only sees files that begin like an accepted type, so most of
  * its parsers, for types that are refused anyway, never run.
- * @param head the first `HEAD_BYTES` of the file, or all of it
+ * @param head the first `DETECTION_BYTES` of the file, or the whole file if it is shorter; without bytes before a PDF
+ * @param before first bytes of a file whose PDF begins later
  * @throws UnsupportedDocumentType
  */
-async function detectBeginning(head: Buffer): Promise<Beginning> {
+async function detectBeginning(head: Buffer, before = ''): Promise<Beginning> {
   const start = head.toString('latin1', 0, SNIFFED_BYTES);
-  const magic = TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1];
-  if (magic === undefined) return { kind: 'text' };
+  const magic = findSignature(start);
+  if (magic === undefined) return detectLaterPdf(head, start);
+  if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
-  // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
-  const contentType = detected === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[detected?.mime ?? ''];
-  if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${describeType(detected?.mime)}`);
-  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('the file begins with HTML markup');
+  const contentType = requireBinaryType(magic, detected?.mime);
+  if (PAGE_BEGINNING.test(before + start)) throw new UnsupportedDocumentType('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
+/** @param mime type by the library, which knows more types that begin like an accepted one */
+function requireBinaryType(magic: BinaryType, mime: string | undefined): BinaryType {
+  // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
+  const contentType = mime === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[mime ?? ''];
+  if (contentType !== magic) throw new UnsupportedDocumentType(`the content is ${describeType(mime)}`);
+  return contentType;
+}
+
+function findSignature(start: string): BinaryType | 'archive' | 'compound' | undefined {
+  return (
+    TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1] ??
+    PATTERN_SIGNATURES.find(([pattern]) => pattern.test(start))?.[1]
+  );
+}
+
+/**
+ * Detects a PDF that begins after other bytes, such as those of a printer or a mail gateway. A text that only mentions
+ * the signature has no objects of a PDF.
+ * @throws UnsupportedDocumentType
+ */
+async function detectLaterPdf(head: Buffer, start: string): Promise<Beginning> {
+  const at = start.search(PDF_BEGINNING);
+  const isPdf = at > 0 && !OTHER_BEGINNING.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
+  return isPdf ? detectBeginning(head.subarray(at), start) : { kind: 'text' };
+}
+
 function toOfficeType(mime: string | undefined): OfficeType | undefined {
-  if (mime === DOCX || mime === XLSX) return mime;
+  if (mime === DOCX_MEDIA_TYPE || mime === XLSX_MEDIA_TYPE) return mime;
   // Keep the result open, because a later entry of the archive may decide.
   if (mime === undefined || mime === 'application/zip') return undefined;
-  throw new UnsupportedDocumentType(`it is ${describeType(mime)}`);
+  throw new UnsupportedDocumentType(`the content is ${describeType(mime)}`);
 }
 
 function describeType(mime: string | undefined): string {

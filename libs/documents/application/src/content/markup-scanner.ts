@@ -8,7 +8,7 @@ const MAX_SECTION_CHARS = 1_024;
 const KEPT_CHARS = 2 * MAX_SECTION_CHARS;
 
 export function hasMarkup(found: string): UnsupportedDocumentType {
-  return new UnsupportedDocumentType(`it contains HTML markup: ${JSON.stringify(found.trim().slice(0, 40))}`);
+  return new UnsupportedDocumentType(`the content contains HTML markup: ${JSON.stringify(found.trim().slice(0, 40))}`);
 }
 
 /** Base of scanners that split text into tags, attributes and declarations. Memory does not grow with the text. */
@@ -24,7 +24,7 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** @param text one character for each byte @throws UnsupportedDocumentType */
-  take(text: string): void {
+  scanText(text: string): void {
     const kept = this.text.slice(-KEPT_CHARS);
     this.start += this.text.length - kept.length;
     this.text = kept + text;
@@ -32,12 +32,12 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** @throws UnsupportedDocumentType */
-  end(): void {
+  endText(): void {
     this.tokenizer.end();
   }
 
   /** Returns a section of the text; undefined if the section is too long. */
-  protected section(start: number, end: number): string | undefined {
+  protected cutSection(start: number, end: number): string | undefined {
     if (end - start > MAX_SECTION_CHARS) return undefined;
     return this.text.slice(start - this.start, end - this.start);
   }
@@ -85,13 +85,13 @@ export class PageScanner extends MarkupScanner {
   }
 
   onopentagname(start: number, end: number): void {
-    const name = this.section(start, end);
+    const name = this.cutSection(start, end);
     if (name !== undefined && PAGE_ELEMENTS.has(name.toLowerCase()))
-      throw hasMarkup(`<${name}${this.section(end, end + 1) ?? ''}`);
+      throw hasMarkup(`<${name}${this.cutSection(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
-    this.attribute = this.section(start, end) ?? '';
+    this.attribute = this.cutSection(start, end) ?? '';
   }
 
   override onattribend(quote: QuoteType): void {
@@ -102,14 +102,14 @@ export class PageScanner extends MarkupScanner {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.section(start, end) ?? '';
-    const after = this.section(end, end + 1) ?? '';
+    const name = this.cutSection(start, end) ?? '';
+    const after = this.cutSection(end, end + 1) ?? '';
     if (after !== '>' || PAGE_ELEMENTS.has(name.toLowerCase())) throw hasMarkup(`</${name}${after}`);
   }
 
   oncomment(start: number, end: number): void {
-    const text = this.section(start, end);
-    if (text === undefined || this.section(start - 4, start) === '<!--') throw hasMarkup('<!--');
+    const text = this.cutSection(start, end);
+    if (text === undefined || this.cutSection(start - 4, start) === '<!--') throw hasMarkup('<!--');
     if (/^\?php/i.test(text)) throw hasMarkup('<?php');
     if (/^\[cdata\[/i.test(text)) throw hasMarkup('<![CDATA[');
   }
@@ -124,10 +124,10 @@ export class PageScanner extends MarkupScanner {
 
   onprocessinginstruction(): void {}
 
-  override end(): void {
+  override endText(): void {
     // Reports an incomplete tag or declaration at the end like a complete one.
-    this.take('>');
-    super.end();
+    this.scanText('>');
+    super.endText();
   }
 }
 
@@ -153,18 +153,18 @@ export class XmlScanner extends MarkupScanner {
   }
 
   onopentagname(start: number, end: number): void {
-    const name = this.name(start, end);
+    const name = this.readName(start, end);
     if (XML_PAGE_ELEMENTS.has(name.slice(name.lastIndexOf(':') + 1).toLowerCase()))
-      throw hasMarkup(`<${name}${this.section(end, end + 1) ?? ''}`);
+      throw hasMarkup(`<${name}${this.cutSection(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
-    this.namespace = /^xmlns(?::|$)/.test(this.name(start, end)) ? '' : undefined;
+    this.namespace = /^xmlns(?::|$)/.test(this.readName(start, end)) ? '' : undefined;
   }
 
   override onattribdata(start: number, end: number): void {
     if (this.namespace === undefined || start === end) return;
-    this.namespace += this.section(start, end) ?? ' '.repeat(MAX_SECTION_CHARS + 1);
+    this.namespace += this.cutSection(start, end) ?? ' '.repeat(MAX_SECTION_CHARS + 1);
     if (this.namespace.length > MAX_SECTION_CHARS)
       throw new UnsupportedDocumentType('the name of a namespace is too long');
   }
@@ -184,7 +184,7 @@ export class XmlScanner extends MarkupScanner {
   oncdata(): void {}
 
   ondeclaration(start: number, end: number): void {
-    const text = this.section(start, end);
+    const text = this.cutSection(start, end);
     if (text === undefined || !/^DOCTYPE\s/.test(text)) throw hasMarkup(`<!${text ?? ''}`);
     // The tokenizer ends at the first `>`, even in a quoted part.
     if (!/^(?:[^"'[\]]|"[^"]*"|'[^']*')*$/.test(text))
@@ -192,16 +192,16 @@ export class XmlScanner extends MarkupScanner {
   }
 
   onprocessinginstruction(start: number, end: number): void {
-    const text = this.section(start, end);
+    const text = this.cutSection(start, end);
     if (text === undefined) throw new UnsupportedDocumentType('a processing instruction is too long');
     const [active] = ACTIVE_INSTRUCTION.exec(text) ?? [];
     if (active !== undefined) throw hasMarkup(`<?${active}`);
   }
 
-  private name(start: number, end: number): string {
-    const name = this.section(start, end);
+  private readName(start: number, end: number): string {
+    const name = this.cutSection(start, end);
     if (name === undefined || name.length > MAX_NAME_CHARS)
-      throw new UnsupportedDocumentType(`a name in it is longer than ${MAX_NAME_CHARS} characters`);
+      throw new UnsupportedDocumentType(`a name in the content is longer than ${MAX_NAME_CHARS} characters`);
     return name;
   }
 }

@@ -2,11 +2,11 @@ import type { DocumentContentType } from '@tracking/contracts';
 import { UnsupportedDocumentType } from '../refusals.ts';
 import { PageScanner, XmlScanner } from './markup-scanner.ts';
 
-type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml'>;
+type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml' | 'message/rfc822'>;
 
 /**
- * Declared type and name of a file. The hint only distinguishes CSV from other text. All other types are determined
- * from the bytes.
+ * Declared type and name of a file. The hint only distinguishes CSV and e-mails from other text. All other types are
+ * determined from the bytes.
  */
 export interface ContentHint {
   readonly contentType?: string | null;
@@ -22,11 +22,103 @@ const XML_ELEMENT = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
 const DECLARED_ENCODING = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
 const ACCEPTED_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
+/** Judges a text as it passes, in memory for one chunk. */
+export interface StreamingTextJudge {
+  /** @throws UnsupportedDocumentType */
+  judgeBytes(bytes: Buffer): void;
+  /** @throws UnsupportedDocumentType */
+  getType(): TextType;
+}
+
+/**
+ * Creates the judge for a text.
+ * @param head the first bytes, which are passed again with the rest
+ * @throws UnsupportedDocumentType
+ */
+export function createTextJudge(head: Buffer, hint: ContentHint): StreamingTextJudge {
+  const start = head.toString('latin1');
+  if (start.startsWith('\xff\xfe')) return new Utf16Judge('utf-16le', hint);
+  if (start.startsWith('\xfe\xff')) return new Utf16Judge('utf-16be', hint);
+  return isDeclared(hint, 'message/rfc822', 'eml') && beginsWithMailHeaders(start)
+    ? new MailJudge()
+    : new TextJudge(head, hint);
+}
+
+/**
+ * Judges a text in UTF-16, which must begin with a byte order mark. Its bytes and its characters must both be without
+ * markup, because a reader may ignore the encoding.
+ */
+class Utf16Judge implements StreamingTextJudge {
+  private readonly decoder: InstanceType<typeof TextDecoder>;
+  private readonly contentType: TextType;
+  private readonly scanners = { bytes: new PageScanner(), characters: new PageScanner() };
+
+  constructor(encoding: 'utf-16le' | 'utf-16be', hint: ContentHint) {
+    this.decoder = new TextDecoder(encoding, { fatal: true });
+    this.contentType = selectPlainType(hint);
+  }
+
+  judgeBytes(bytes: Buffer): void {
+    this.scanners.bytes.scanText(bytes.toString('latin1'));
+    this.scanBytes(bytes);
+  }
+
+  getType(): TextType {
+    this.scanBytes();
+    this.scanners.bytes.endText();
+    this.scanners.characters.endText();
+    return this.contentType;
+  }
+
+  private scanBytes(bytes?: Buffer): void {
+    const text = this.decodeBytes(bytes);
+    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
+    this.scanners.characters.scanText(text);
+  }
+
+  /** @param bytes absent at the end */
+  private decodeBytes(bytes?: Buffer): string {
+    try {
+      return bytes === undefined ? this.decoder.decode() : this.decoder.decode(bytes, { stream: true });
+    } catch {
+      throw new UnsupportedDocumentType('the text is not valid UTF-16');
+    }
+  }
+}
+
+/** Judges an e-mail. Its parts may have any content, which mail programs show without running it. */
+class MailJudge implements StreamingTextJudge {
+  judgeBytes(bytes: Buffer): void {
+    if (bytes.includes(0)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
+  }
+
+  getType(): TextType {
+    return 'message/rfc822';
+  }
+}
+
+/** Fields of which the beginning of an e-mail has one (RFC 5322, section 3.6, and RFC 2045, section 4). */
+const MAIL_FIELD = /^(?:from|date|received|return-path|message-id|mime-version|delivered-to|subject|to):/im;
+const HEADER_LINE = /^[\x21-\x39\x3b-\x7e]+[\t ]*:|^[\t ]/;
+
+/** Returns true if a text begins with the header of an e-mail, in which no markup makes readers treat it as a page. */
+function beginsWithMailHeaders(start: string): boolean {
+  const text = start.startsWith(BYTE_ORDER_MARK) ? start.slice(BYTE_ORDER_MARK.length) : start;
+  const end = text.search(/\r?\n\r?\n/);
+  const header = end < 0 ? text : text.slice(0, end);
+  // If the header is longer than the first bytes, its last line may be incomplete.
+  const lines = header.split(/\r?\n/).slice(0, end < 0 ? -1 : undefined);
+  const isHeader = lines.length > 0 && !/^[\t ]/.test(lines[0] ?? '') && lines.every((line) => HEADER_LINE.test(line));
+  return isHeader && MAIL_FIELD.test(header) && !PAGE_BEGINNING.test(header);
+}
+
+const UNRECOGNIZED_TYPE_MESSAGE = 'the file is neither of an accepted type nor text';
+
 /**
  * Judges a text as it passes, in memory for one chunk. UTF-8 and Latin-1 are both read byte by byte, because only ASCII
  * matters here.
  */
-export class TextJudge {
+class TextJudge implements StreamingTextJudge {
   private readonly contentType: TextType;
   private readonly markup: PageScanner | XmlScanner;
   private last = '';
@@ -43,22 +135,21 @@ export class TextJudge {
       .replace(LEADING_BLANKS, '');
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
-    this.contentType = isMarkup ? 'application/xml' : isDeclaredCsv(hint) ? 'text/csv' : 'text/plain';
+    this.contentType = isMarkup ? 'application/xml' : selectPlainType(hint);
     this.markup = isMarkup ? new XmlScanner() : new PageScanner();
   }
 
   /** @throws UnsupportedDocumentType */
-  take(bytes: Buffer): void {
+  judgeBytes(bytes: Buffer): void {
     const text = bytes.toString('latin1');
-    if (BINARY_CHARACTERS.test(text))
-      throw new UnsupportedDocumentType('the file is neither of an accepted type nor text');
-    this.markup.take(text);
+    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
+    this.markup.scanText(text);
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
 
   /** @throws UnsupportedDocumentType */
-  end(): TextType {
-    this.markup.end();
+  getType(): TextType {
+    this.markup.endText();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
     if (isCutOff) throw new UnsupportedDocumentType('the file begins like XML but is not complete XML');
     return this.contentType;
@@ -66,9 +157,9 @@ export class TextJudge {
 }
 
 function refuseOtherBeginnings(start: string): void {
-  if (/^(?:\xff\xfe|\xfe\xff)/.test(start)) throw new UnsupportedDocumentType('text must be UTF-8 or Latin-1');
-  if (start.startsWith('#!') || start.startsWith('%!')) throw new UnsupportedDocumentType('it is a program');
-  if (start.startsWith('{\\rtf')) throw new UnsupportedDocumentType('it is application/rtf');
+  if (start.startsWith('#!') || start.startsWith('%!'))
+    throw new UnsupportedDocumentType('the content is a script or a PostScript program');
+  if (start.startsWith('{\\rtf')) throw new UnsupportedDocumentType('the content is application/rtf');
 }
 
 function refuseUnlessXml(opening: string): void {
@@ -86,11 +177,16 @@ export function refuseOtherEncodings(declaration: string): void {
   if (!ACCEPTED_ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
 }
 
-/** Returns the declared type if it is a text type; otherwise the type by the file name's ending. */
-function isDeclaredCsv({ contentType, fileName }: ContentHint): boolean {
+/** Returns the type of a text that is neither XML nor an e-mail. */
+function selectPlainType(hint: ContentHint): TextType {
+  return isDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
+}
+
+/** Returns true if the type is declared, or if the name has its extension and no other type of text is declared. */
+function isDeclared({ contentType, fileName }: ContentHint, type: TextType, extension: string): boolean {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase();
-  if (declared === 'text/csv') return true;
-  return declared !== 'text/plain' && /\.csv$/i.test(fileName ?? '');
+  if (declared === type) return true;
+  return declared !== 'text/plain' && (fileName ?? '').toLowerCase().endsWith(`.${extension}`);
 }
 
 const TAG_END_CHARACTERS = '[\\t\\n\\f\\r />]';
