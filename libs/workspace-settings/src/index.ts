@@ -1,2 +1,3 @@
-export type { Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
+export { SETTINGS_DOCUMENTS } from './settings-document.ts';
+export type { Recheck, RecheckProgress, RecheckStore } from './rechecks.ts';
 export { SettingsOfWorkspaces, type ChangeSettingsRequest, type SettingsChange } from './settings-of-workspaces.ts';

@@ -1,7 +1,7 @@
-import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, MODES } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, TRANSPORT_MODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import { patchSettings } from './merge-patch.ts';
-import { NO_SET_VALUES, pickSetValues, valuesOf } from './settings-document.ts';
+import { NO_SET_VALUES, pickSetValues, computeEffectiveSettings } from './settings-document.ts';
 
 const patchedDefaults = (patch: JsonObject) => patchSettings(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
@@ -42,7 +42,7 @@ describe('a merge patch of settings', () => {
       required_documents: {},
     });
     const some = set(exception('demurrage_risk', { before_hours: 72 }), { required_documents: { air: ['photo'] } });
-    expect(pickSetValues(valuesOf(some))).toEqual(some);
+    expect(pickSetValues(computeEffectiveSettings(some))).toEqual(some);
   });
 
   it.each<[string, JsonObject]>([
@@ -91,7 +91,7 @@ describe('a merge patch of settings', () => {
           eta_slip: { after_hours: 0, by_mode: { air: '4', sea: 4 }, severity: 'urgent', enabled: 'yes' },
           customs_hold: { after_hours: 5, by_mode: { air: 4 }, before_hours: 1 },
           missing_document: { after_hours: 5, before_hours: 8_761 },
-          freight_hold: { enabled: false },
+          cargo_damage: { enabled: false },
           no_update: 5,
         },
         required_documents: { ocean: ['bill_of_lading', 'novel', 7], ship: [], air: 'photo' },
@@ -107,7 +107,7 @@ describe('a merge patch of settings', () => {
       'exceptions.customs_hold.before_hours invalid_value',
       'exceptions.missing_document.after_hours invalid_value',
       'exceptions.missing_document.before_hours invalid_value',
-      'exceptions.freight_hold invalid_value',
+      'exceptions.cargo_damage invalid_value',
       'exceptions.no_update invalid_type',
       'required_documents.ocean[1] invalid_value',
       'required_documents.ocean[2] invalid_type',
@@ -151,7 +151,7 @@ describe('a merge patch of settings', () => {
 });
 
 it('accepts every mode and every document type in the required documents', () => {
-  const patch = { required_documents: Object.fromEntries(MODES.map((mode) => [mode, [...DOCUMENT_TYPES]])) };
+  const patch = { required_documents: Object.fromEntries(TRANSPORT_MODES.map((mode) => [mode, [...DOCUMENT_TYPES]])) };
   expect(faults(patch)).toEqual([]);
-  expect(valuesOf(set(patch)).required_documents).toEqual(patch.required_documents);
+  expect(computeEffectiveSettings(set(patch)).required_documents).toEqual(patch.required_documents);
 });

@@ -2,7 +2,7 @@ import {
   AUTOMATIC_EXCEPTION_TYPES,
   DEFAULT_RULE_SETTINGS,
   DOCUMENT_TYPES,
-  MODES,
+  TRANSPORT_MODES,
   SEVERITIES,
 } from '@tracking/contracts';
 import type {
@@ -55,7 +55,7 @@ export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedS
   });
   const required_documents = mergeMembers(values.required_documents, patch['required_documents'], {
     param: 'required_documents',
-    names: MODES,
+    names: TRANSPORT_MODES,
     unknown: 'Is not a transport mode. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.required_documents,
     read: (value, param) => readDocumentTypes(value, param, fail),
@@ -83,7 +83,7 @@ function mergeMembers<Name extends string, Value>(
 ): Readonly<Partial<Record<Name, Value>>> {
   if (patch === undefined) return now;
   if (patch === null) return defaults;
-  if (!isObject(patch)) {
+  if (!isJsonObject(patch)) {
     fail(param, 'invalid_type', 'Must be an object.');
     return now;
   }
@@ -113,7 +113,7 @@ function readExceptionSettings(
   param: string,
   { now, defaults, fail }: ExceptionSettingsContext,
 ): ExceptionSettings {
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     fail(param, 'invalid_type', 'Must be an object.');
     return now;
   }
@@ -138,7 +138,7 @@ function readExceptionSettings(
     after_hours: hours('after_hours'),
     by_mode: mergeMembers(now.by_mode, value['by_mode'], {
       param: `${param}.by_mode`,
-      names: MODES,
+      names: TRANSPORT_MODES,
       unknown: 'Is not a transport mode. Allowed:',
       defaults: defaults.by_mode,
       read: (sent, path) =>
@@ -179,6 +179,6 @@ function readOneOf<One extends string>(
   return all.find((one) => one === lower) ?? fail(param, 'invalid_value', `Must be one of ${all.join(', ')}.`);
 }
 
-function isObject(value: JsonValue): value is JsonObject {
+function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -26,7 +26,7 @@ const open = (documentStore: DocumentStore = engine.documentStore) => SettingsOf
 const slower = (after_hours: number): JsonObject => ({ exceptions: { eta_slip: { after_hours } } });
 let commands = 0;
 const change = (settings: SettingsOfWorkspaces, patch: JsonObject, workspace_id = 'wsp_1') =>
-  settings.change({
+  settings.changeSettings({
     id: `command ${(commands += 1)}`,
     at: AT,
     actor: { type: 'user', id: 'usr_1' },
@@ -45,8 +45,12 @@ async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
 }
 
 /** Returns the recheck as a job would advance it. */
-async function advanced({ rechecks }: SettingsOfWorkspaces, from: Recheck, to: Parameters<typeof rechecks.advance>[1]) {
-  const recheck = await rechecks.advance(from, to);
+async function advanced(
+  { rechecks }: SettingsOfWorkspaces,
+  from: Recheck,
+  to: Parameters<typeof rechecks.storeProgress>[1],
+) {
+  const recheck = await rechecks.storeProgress(from, to);
   if (recheck === undefined) throw new Error('somebody else was first');
   return recheck;
 }
@@ -54,11 +58,11 @@ async function advanced({ rechecks }: SettingsOfWorkspaces, from: Recheck, to: P
 describe('a requested recheck', () => {
   it('is pending even if the settings did not change, and leaves them as they are', async () => {
     const settings = await open();
-    await settings.rechecks.request('wsp_1');
+    await settings.rechecks.requestRecheck('wsp_1');
     const recheck = await only(settings);
     expect(recheck).toMatchObject({ workspace_id: 'wsp_1', version: 1, isRunning: false, after: null, checked: 0 });
-    const { recheck: told, ...rest } = await settings.get('wsp_1');
-    const { recheck: _, ...defaults } = await settings.get('wsp_2');
+    const { recheck: told, ...rest } = await settings.getSettings('wsp_1');
+    const { recheck: _, ...defaults } = await settings.getSettings('wsp_2');
     expect([told, rest]).toEqual([PENDING, defaults]);
     expect((await change(settings, slower(30))).after).toMatchObject({ version: 2 });
     expect((await only(settings)).version).toBe(2);
@@ -68,15 +72,15 @@ describe('a requested recheck', () => {
     const settings = await open();
     await change(settings, slower(30));
     const begun = await advanced(settings, await only(settings), running('shp_a', 5));
-    await settings.rechecks.request('wsp_1');
-    expect(await settings.rechecks.advance(begun, done(9))).toBeUndefined();
+    await settings.rechecks.requestRecheck('wsp_1');
+    expect(await settings.rechecks.storeProgress(begun, done(9))).toBeUndefined();
     const again = await only(settings);
     expect(again).toMatchObject({ version: 2, isRunning: false, after: null, checked: 0 });
     expect(again.step).not.toBe(begun.step);
     await advanced(settings, again, done(9));
-    await settings.rechecks.request('wsp_1');
+    await settings.rechecks.requestRecheck('wsp_1');
     expect(await only(settings)).toMatchObject({ version: 2, isRunning: false, checked: 0 });
-    expect((await settings.get('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
+    expect((await settings.getSettings('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
   });
 
   it('remembers the rules for which all workspaces were rechecked', async () => {
@@ -91,9 +95,9 @@ describe('a requested recheck', () => {
 describe('the list of unfinished rechecks', () => {
   it('is empty until settings change', async () => {
     const settings = await open();
-    expect((await settings.get('wsp_1')).recheck).toBeNull();
+    expect((await settings.getSettings('wsp_1')).recheck).toBeNull();
     await change(settings, slower(24));
-    expect((await settings.get('wsp_1')).recheck).toBeNull();
+    expect((await settings.getSettings('wsp_1')).recheck).toBeNull();
     expect(await settings.rechecks.listUnfinishedRechecks(undefined, 10)).toEqual([]);
   });
 
@@ -104,7 +108,7 @@ describe('the list of unfinished rechecks', () => {
       const { before, after } = await change(settings, patch);
       expect(before).not.toHaveProperty('recheck');
       expect(after).toMatchObject({ version: 2, recheck: PENDING });
-      expect(await settings.get('wsp_1')).toEqual(after);
+      expect(await settings.getSettings('wsp_1')).toEqual(after);
       expect(await only(await open())).toEqual({
         workspace_id: 'wsp_1',
         version: 2,
@@ -126,7 +130,7 @@ describe('the list of unfinished rechecks', () => {
     const settings = await open();
     for (const id of ['wsp_3', 'wsp_1', 'wsp_4', 'wsp_2', 'wsp_5']) await change(settings, slower(48), id);
     const [first] = await settings.rechecks.listUnfinishedRechecks(undefined, 1);
-    await settings.rechecks.advance(first!, done(0));
+    await settings.rechecks.storeProgress(first!, done(0));
     const page = async (after?: string) =>
       (await settings.rechecks.listUnfinishedRechecks(after, 3)).map(({ workspace_id }) => workspace_id);
     expect(await page()).toEqual(['wsp_2', 'wsp_3', 'wsp_4']);
@@ -138,7 +142,7 @@ describe('the list of unfinished rechecks', () => {
     const former = { id: 'wsp_1', ...BEFORE, version: 2, updated_at: AT, changed_by: 'former', before: BEFORE };
     await documents.insert({ ...former, exceptions: { eta_slip: { after_hours: 48 } } } as Document);
     const settings = await open();
-    expect(await settings.get('wsp_1')).toMatchObject({
+    expect(await settings.getSettings('wsp_1')).toMatchObject({
       version: 2,
       updated_at: AT,
       exceptions: { eta_slip: { after_hours: 48 } },
@@ -155,7 +159,7 @@ describe('recheck progress', () => {
     const settings = await open();
     const { recheck: pending, ...decided } = (await change(settings, slower(48))).after;
     const shown = async () => {
-      const { recheck, ...rest } = await settings.get('wsp_1');
+      const { recheck, ...rest } = await settings.getSettings('wsp_1');
       expect(rest).toEqual(decided);
       return recheck;
     };
@@ -176,7 +180,7 @@ describe('recheck progress', () => {
     await change(settings, slower(48));
     const begun = await advanced(settings, await only(settings), running('shp_b', 2));
     expect((await change(settings, slower(72))).after).toMatchObject({ version: 3, recheck: PENDING });
-    expect(await settings.rechecks.advance(begun, running('shp_c', 3))).toBeUndefined();
+    expect(await settings.rechecks.storeProgress(begun, running('shp_c', 3))).toBeUndefined();
     expect(await only(settings)).toMatchObject({ version: 3, isRunning: false, after: null, checked: 0 });
     await advanced(settings, await only(settings), done(7));
     expect((await change(settings, slower(96))).after).toMatchObject({ version: 4, recheck: PENDING });
@@ -186,9 +190,9 @@ describe('recheck progress', () => {
   it('is not affected by a repeat of the last command', async () => {
     const settings = await open();
     const command = { id: 'one', at: AT, actor: { type: 'user', id: 'usr_1' }, workspace_id: 'wsp_1' } as const;
-    const first = await settings.change({ ...command, patch: slower(48) });
+    const first = await settings.changeSettings({ ...command, patch: slower(48) });
     await advanced(settings, await only(settings), running('shp_b', 2));
-    const again = await settings.change({ ...command, patch: slower(48) });
+    const again = await settings.changeSettings({ ...command, patch: slower(48) });
     expect(again.before).toEqual(first.before);
     expect(again.after).toMatchObject({ version: 2, recheck: { state: 'running', checked: 2 } });
     expect((await only(settings)).after).toBe('shp_b');
@@ -198,7 +202,9 @@ describe('recheck progress', () => {
     const settings = await open();
     await change(settings, slower(48));
     const recheck = await only(settings);
-    const jobs = Array.from({ length: 10 }, (_, job) => settings.rechecks.advance(recheck, running(`shp_${job}`, job)));
+    const jobs = Array.from({ length: 10 }, (_, job) =>
+      settings.rechecks.storeProgress(recheck, running(`shp_${job}`, job)),
+    );
     const won = (await Promise.all(jobs)).filter((each) => each !== undefined);
     expect(won).toEqual([await only(settings)]);
   });
@@ -230,8 +236,8 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
 
   it('keeps a change made during the step, and restarts', async () => {
     const job = await amid(() => change(settings, { exceptions: { no_update: { after_hours: 7 } } }));
-    expect(await job.rechecks.advance(recheck, STEPS[step]!)).toBeUndefined();
-    expect(await settings.get('wsp_1')).toMatchObject({
+    expect(await job.rechecks.storeProgress(recheck, STEPS[step]!)).toBeUndefined();
+    expect(await settings.getSettings('wsp_1')).toMatchObject({
       version: 3,
       exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
       recheck: PENDING,
@@ -242,7 +248,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
   it('discards a step that overlaps with a change', async () => {
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, { exceptions: { no_update: { after_hours: 7 } } });
-    expect(await settings.get('wsp_1')).toMatchObject({
+    expect(await settings.getSettings('wsp_1')).toMatchObject({
       version: 3,
       exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
       recheck: PENDING,
@@ -254,6 +260,6 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, slower(48));
     const state = STEPS[step]!.isDone ? 'done' : 'running';
-    expect((await settings.get('wsp_1')).recheck).toMatchObject({ state, checked: STEPS[step]!.checked });
+    expect((await settings.getSettings('wsp_1')).recheck).toMatchObject({ state, checked: STEPS[step]!.checked });
   });
 });

@@ -7,7 +7,7 @@ import {
   type SettingsDocument,
   type SettingsDocuments,
   type StoredSettings,
-  RECHECK_REQUESTED,
+  REQUESTED_RECHECK,
 } from './settings-document.ts';
 
 /** A recheck of a workspace's open shipments after a change of its settings. */
@@ -15,7 +15,7 @@ export interface Recheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
-  /** Progress counter. {@link Rechecks.advance} fails if another process has advanced the counter. */
+  /** Progress counter. {@link RecheckStore.storeProgress} fails if another process has advanced the counter. */
   readonly step: number;
   /** False while the recheck waits until all replicas have the settings. */
   readonly isRunning: boolean;
@@ -31,11 +31,11 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
 }
 
 /**
- * Rechecks of workspaces, stored in the settings documents. The write that changes the settings also starts the
+ * Re-checks of workspaces, stored in the settings documents. The write that changes the settings also starts the
  * recheck, and the settings version guards its progress. A change therefore restarts the recheck, and no earlier
  * progress can be stored afterwards.
  */
-export class Rechecks {
+export class RecheckStore {
   constructor(
     private readonly documents: SettingsDocuments,
     private readonly checkedRules: Collection<CheckedRules>,
@@ -59,18 +59,18 @@ export class Rechecks {
    * Requests a recheck of a workspace's shipments although its settings did not change. A running recheck starts again.
    * @throws Busy, Unavailable
    */
-  async request(workspaceId: string): Promise<void> {
+  async requestRecheck(workspaceId: string): Promise<void> {
     // The recheck is a part of the settings document, so this call waits for changes of the settings.
     await retryConflicts(this.documents, `the settings of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
         return (
-          (await this.documents.insert({ ...createInitialSettings(workspaceId), ...RECHECK_REQUESTED })) || undefined
+          (await this.documents.insert({ ...createInitialSettings(workspaceId), ...REQUESTED_RECHECK })) || undefined
         );
       }
       const { version, recheck_step = 0 } = found;
       const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
-      const requested = { ...found, ...RECHECK_REQUESTED, recheck_step: recheck_step + 1 };
+      const requested = { ...found, ...REQUESTED_RECHECK, recheck_step: recheck_step + 1 };
       return (await this.documents.replace(requested, guard)) || undefined;
     });
   }
@@ -92,7 +92,7 @@ export class Rechecks {
    * @returns the stored recheck; undefined, without a write, if another job advanced it or the settings changed
    * @throws Unavailable
    */
-  async advance(recheck: Recheck, { after, checked, isDone, at }: RecheckProgress): Promise<Recheck | undefined> {
+  async storeProgress(recheck: Recheck, { after, checked, isDone, at }: RecheckProgress): Promise<Recheck | undefined> {
     const { workspace_id: id, version, step } = recheck;
     const found = await this.documents.get(id);
     if (found?.recheck === undefined || found.version !== version || found.recheck_step !== step) return undefined;
@@ -125,6 +125,6 @@ const CHECKED_RULES_ID = 'rules';
 /** Document for a workspace that has never changed a setting. */
 export const INITIAL_SETTINGS: StoredSettings = { ...NO_SET_VALUES, version: 1, updated_at: null, updated_by: null };
 
-function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof RECHECK_REQUESTED> {
+function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof REQUESTED_RECHECK> {
   return { id, ...INITIAL_SETTINGS, changed_by: '', before: INITIAL_SETTINGS };
 }

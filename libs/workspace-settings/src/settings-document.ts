@@ -6,7 +6,7 @@ import {
   type DocumentType,
   type ExceptionSettings,
   type Mode,
-  MODES,
+  TRANSPORT_MODES,
   type RuleSettings,
   type SettingsRecheck,
   type WorkspaceSettings,
@@ -50,7 +50,7 @@ export interface CheckedRules extends Document {
 export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
 
 /** Recheck fields that are stored with the change of the settings, so that a crash after the change loses nothing. */
-export const RECHECK_REQUESTED: Required<StoredRecheck> = {
+export const REQUESTED_RECHECK: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },
   is_rechecking: true,
   recheck_step: 0,
@@ -60,7 +60,7 @@ export const RECHECK_REQUESTED: Required<StoredRecheck> = {
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
 export function toDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
-  return { ...valuesOf(set), version, updated_at, updated_by };
+  return { ...computeEffectiveSettings(set), version, updated_at, updated_by };
 }
 
 export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
@@ -85,14 +85,14 @@ export interface SetValues {
 export const NO_SET_VALUES: SetValues = { exceptions: {}, required_documents: {} };
 
 /** Returns the effective settings: the changed values and the defaults of all other values. */
-export function valuesOf({ exceptions, required_documents }: SetValues): RuleSettings {
+export function computeEffectiveSettings({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
     exceptions: sortByName(AUTOMATIC_EXCEPTION_TYPES, (type) => mergeWithDefaults(type, exceptions[type] ?? {})),
-    required_documents: sortByName(MODES, (mode) => required_documents[mode] ?? []),
+    required_documents: sortByName(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
   };
 }
 
-/** Returns the changed values of effective settings: the inverse of {@link valuesOf}. */
+/** Returns the changed values of effective settings: the inverse of {@link computeEffectiveSettings}. */
 export function pickSetValues({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
     (type) => [type, pickDifferences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
@@ -100,14 +100,17 @@ export function pickSetValues({ exceptions, required_documents }: RuleSettings):
   return {
     exceptions: Object.fromEntries(differing.filter(([, fields]) => Object.keys(fields).length > 0)),
     required_documents: Object.fromEntries(
-      MODES.filter((mode) => required_documents[mode].length > 0).map((mode) => [mode, required_documents[mode]]),
+      TRANSPORT_MODES.filter((mode) => required_documents[mode].length > 0).map((mode) => [
+        mode,
+        required_documents[mode],
+      ]),
     ),
   };
 }
 
 function mergeWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
-  return { ...defaults, ...set, by_mode: sortMembers({ ...defaults.by_mode, ...set.by_mode }) };
+  return { ...defaults, ...set, by_mode: sortByMode({ ...defaults.by_mode, ...set.by_mode }) };
 }
 
 function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSettings): Partial<ExceptionSettings> {
@@ -117,9 +120,11 @@ function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSetting
   return { ...Object.fromEntries(fields), ...(modes.length > 0 && { by_mode: Object.fromEntries(modes) }) };
 }
 
-/** Sorts members in the order of {@link MODES}. */
-function sortMembers(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
-  return Object.fromEntries(MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])));
+/** Sorts members in the order of {@link TRANSPORT_MODES}. */
+function sortByMode(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
+  return Object.fromEntries(
+    TRANSPORT_MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])),
+  );
 }
 
 function sortByName<Name extends string, Value>(

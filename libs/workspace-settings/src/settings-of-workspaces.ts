@@ -3,7 +3,7 @@ import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/
 import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps, retryConflicts } from '@tracking/resilience';
 import { patchSettings } from './merge-patch.ts';
-import { INITIAL_SETTINGS, Rechecks } from './rechecks.ts';
+import { INITIAL_SETTINGS, RecheckStore } from './rechecks.ts';
 import {
   CHECKED_RULES,
   type CheckedRules,
@@ -15,8 +15,8 @@ import {
   type SetValues,
   pickSetValues,
   type StoredSettings,
-  RECHECK_REQUESTED,
-  valuesOf,
+  REQUESTED_RECHECK,
+  computeEffectiveSettings,
   toWorkspaceSettings,
 } from './settings-document.ts';
 
@@ -54,7 +54,7 @@ export class SettingsOfWorkspaces {
 
   private constructor(
     private readonly documents: SettingsDocuments,
-    readonly rechecks: Rechecks,
+    readonly rechecks: RecheckStore,
     elapsed?: () => number,
   ) {
     this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
@@ -63,20 +63,20 @@ export class SettingsOfWorkspaces {
   static async open({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
     const documents = await documentStore.collection<SettingsDocument>(SETTINGS_DOCUMENTS);
     const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES);
-    return new SettingsOfWorkspaces(documents, new Rechecks(documents, checkedRules), elapsed);
+    return new SettingsOfWorkspaces(documents, new RecheckStore(documents, checkedRules), elapsed);
   }
 
   /** Returns the present settings. @throws Unavailable */
-  async get(workspaceId: string): Promise<WorkspaceSettings> {
-    return (await this.#read(workspaceId)) ?? DEFAULT_SETTINGS;
+  async getSettings(workspaceId: string): Promise<WorkspaceSettings> {
+    return (await this.#readSettings(workspaceId)) ?? DEFAULT_SETTINGS;
   }
 
   /**
    * Returns settings for writes. They are at most five seconds old and include changes made by this process.
    * @throws Unavailable if the document store does not respond in time, even if older settings are cached
    */
-  async of(workspaceId: string): Promise<WorkspaceSettings> {
-    return (await this.#recent.find(workspaceId, (id) => this.#read(id))) ?? DEFAULT_SETTINGS;
+  async getCachedSettings(workspaceId: string): Promise<WorkspaceSettings> {
+    return (await this.#recent.lookUp(workspaceId, (id) => this.#readSettings(id))) ?? DEFAULT_SETTINGS;
   }
 
   /**
@@ -84,14 +84,14 @@ export class SettingsOfWorkspaces {
    * nothing.
    * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailed; Unavailable, Busy
    */
-  change(command: ChangeSettingsRequest): Promise<SettingsChange> {
+  changeSettings(command: ChangeSettingsRequest): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
         return { before: toDecidedSettings(found.before), after: toWorkspaceSettings(found) };
       }
-      const before = stored(found ?? INITIAL_SETTINGS);
+      const before = pickStoredFields(found ?? INITIAL_SETTINGS);
       const set = applyChange(before, command);
       if (set === undefined) {
         return { before: toDecidedSettings(before), after: toWorkspaceSettings(found ?? INITIAL_SETTINGS) };
@@ -104,33 +104,39 @@ export class SettingsOfWorkspaces {
         updated_by: actor,
         changed_by: id,
         before,
-        ...RECHECK_REQUESTED,
+        ...REQUESTED_RECHECK,
       };
-      if (!(await this.#write(document, found?.version))) return undefined;
-      this.#recent.forget(workspace_id);
+      if (!(await this.#writeDocument(document, found?.version))) return undefined;
+      this.#recent.forgetKey(workspace_id);
       return { before: toDecidedSettings(before), after: toWorkspaceSettings(document) };
     });
   }
 
-  async #read(workspaceId: string): Promise<WorkspaceSettings | undefined> {
+  async #readSettings(workspaceId: string): Promise<WorkspaceSettings | undefined> {
     const found = await this.documents.get(workspaceId);
     return found && toWorkspaceSettings(found);
   }
 
-  #write(document: SettingsDocument, version: number | undefined): Promise<boolean> {
+  #writeDocument(document: SettingsDocument, version: number | undefined): Promise<boolean> {
     return version === undefined ? this.documents.insert(document) : this.documents.replace(document, { version });
   }
 }
 
 /** Returns the changed values to store; undefined if the patch changes nothing. @throws DomainError */
 function applyChange(before: StoredSettings, { patch, if_match }: ChangeSettingsRequest): SetValues | undefined {
-  const { values, faults } = patchSettings(valuesOf(before), patch);
+  const { values, faults } = patchSettings(computeEffectiveSettings(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
   if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
   const set = pickSetValues(values);
-  return JSON.stringify(set) === JSON.stringify(pickSetValues(valuesOf(before))) ? undefined : set;
+  return JSON.stringify(set) === JSON.stringify(pickSetValues(computeEffectiveSettings(before))) ? undefined : set;
 }
 
-function stored({ exceptions, required_documents, version, updated_at, updated_by }: StoredSettings): StoredSettings {
+function pickStoredFields({
+  exceptions,
+  required_documents,
+  version,
+  updated_at,
+  updated_by,
+}: StoredSettings): StoredSettings {
   return { exceptions, required_documents, version, updated_at, updated_by };
 }

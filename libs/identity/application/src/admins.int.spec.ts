@@ -1,7 +1,7 @@
 import type { User } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
-import { openReplicas, refusal } from '../test/replicas.ts';
+import { openReplicas, getRefusal } from '../test/replicas.ts';
 import { createRandomDelays, steppingStore } from '../test/stepping-store.ts';
 import type { ChangeResult, Identity, IdentityCommand } from './index.ts';
 
@@ -24,7 +24,7 @@ describe('the last admin', () => {
     world.time.now += 1;
     const email = `admin${made}@example.com`;
     return (
-      await identity.users.create(await world.command({ workspace }), { email, role: 'admin', password: PASSWORD })
+      await identity.users.createUser(await world.command({ workspace }), { email, role: 'admin', password: PASSWORD })
     ).after;
   }
   async function activeAdmins(workspace = 'default'): Promise<readonly string[]> {
@@ -33,13 +33,13 @@ describe('the last admin', () => {
     return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
   }
   const demote = (by: Identity, command: IdentityCommand, id: string): Promise<ChangeResult<User>> =>
-    by.users.change(command, id, { role: 'viewer' });
+    by.users.changeUser(command, id, { role: 'viewer' });
 
   it('can be neither demoted nor deactivated', async () => {
     const { id } = await admin();
-    expect((await refusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
-    expect((await refusal(identity.users.deactivate(await world.command(), id))).code).toBe('last_admin');
-    expect((await identity.users.change(await world.command(), id, { name: 'Jo' })).after.name).toBe('Jo');
+    expect((await getRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    expect((await getRefusal(identity.users.deactivateUser(await world.command(), id))).code).toBe('last_admin');
+    expect((await identity.users.changeUser(await world.command(), id, { name: 'Jo' })).after.name).toBe('Jo');
     const { id: other } = await admin();
     expect((await demote(identity, await world.command(), id)).after.role).toBe('viewer');
     expect(await activeAdmins()).toEqual([other]);
@@ -48,15 +48,15 @@ describe('the last admin', () => {
   it('is not replaced by an invited or deactivated admin, or by one of another workspace', async () => {
     const { id } = await admin();
     await admin('other');
-    const invited = await identity.users.invite(await world.command(), { email: 'jo@example.com', role: 'admin' });
+    const invited = await identity.users.inviteUser(await world.command(), { email: 'jo@example.com', role: 'admin' });
     const gone = await admin();
-    await identity.users.deactivate(await world.command(), gone.id);
-    expect((await refusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    await identity.users.deactivateUser(await world.command(), gone.id);
+    expect((await getRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
     const at = new Date(world.time.now).toISOString();
-    await identity.links.use({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
-    expect((await identity.users.deactivate(await world.command(), id)).after.status).toBe('deactivated');
-    expect((await refusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
-    await identity.users.reactivate(await world.command(), gone.id);
+    await identity.links.useLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
+    expect((await identity.users.deactivateUser(await world.command(), id)).after.status).toBe('deactivated');
+    expect((await getRefusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
+    await identity.users.reactivateUser(await world.command(), gone.id);
     expect((await demote(identity, await world.command(), invited.after.id)).after.role).toBe('viewer');
     expect(await activeAdmins()).toEqual([gone.id]);
   });
@@ -72,7 +72,7 @@ describe('the last admin', () => {
       const [first, second] = [await world.command({ workspace }), await world.command({ workspace })];
       const outcomes = await Promise.allSettled([
         demote(here, first, two.id),
-        seed % 2 === 0 ? demote(there, second, one.id) : there.users.deactivate(second, one.id),
+        seed % 2 === 0 ? demote(there, second, one.id) : there.users.deactivateUser(second, one.id),
       ]);
       const left = await activeAdmins(workspace);
       expect(left).toHaveLength(1);
@@ -96,11 +96,11 @@ describe('the last admin', () => {
       );
       const changes = admins.flatMap(({ id }, index) => [
         async (by: Identity) => demote(by, await world.command({ workspace }), id),
-        async (by: Identity) => by.users.deactivate(await world.command({ workspace }), id),
+        async (by: Identity) => by.users.deactivateUser(await world.command({ workspace }), id),
         ...(index === 0
           ? [
-              async (by: Identity) => by.users.change(await world.command({ workspace }), id, { role: 'admin' }),
-              async (by: Identity) => by.users.reactivate(await world.command({ workspace }), id),
+              async (by: Identity) => by.users.changeUser(await world.command({ workspace }), id, { role: 'admin' }),
+              async (by: Identity) => by.users.reactivateUser(await world.command({ workspace }), id),
             ]
           : []),
       ]);
@@ -165,7 +165,7 @@ describe('the last admin', () => {
     writes = 1;
     await expect(demote(failing, command, one.id)).rejects.toThrow('gone');
     expect(await activeAdmins()).toHaveLength(2);
-    expect((await refusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
+    expect((await getRefusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
     expect(await activeAdmins()).toEqual([two.id]);
     expect((await demote(identity, command, one.id)).after).toMatchObject({ id: one.id, role: 'viewer', version: 2 });
   });
@@ -185,12 +185,12 @@ describe('the first admin', () => {
   const use = { name: 'Jo', email: 'jo@example.com', password: PASSWORD };
 
   it('is the user of the one-time link, which every replica shows alike', async () => {
-    const links = await Promise.all([identity.firstAdmin.link(), (await world.open()).firstAdmin.link()]);
+    const links = await Promise.all([identity.firstAdmin.getLink(), (await world.open()).firstAdmin.getLink()]);
     world.time.now += 86_400_000;
-    const later = await (await world.open()).firstAdmin.link();
+    const later = await (await world.open()).firstAdmin.getLink();
     expect(links).toEqual([later, later]);
     const token = later?.token ?? '';
-    expect(await identity.links.find(token)).toEqual({
+    expect(await identity.links.getLinkDetails(token)).toEqual({
       purpose: 'first_admin',
       workspace_id: (await world.command()).workspace_id,
       email: null,
@@ -199,33 +199,33 @@ describe('the first admin', () => {
     });
     for (const missing of ['name', 'email'] as const) {
       const { [missing]: _without, ...rest } = use;
-      const error = await refusal(identity.links.use({ id: 'x', at: at() }, token, rest));
+      const error = await getRefusal(identity.links.useLink({ id: 'x', at: at() }, token, rest));
       expect(error.details).toMatchObject([{ param: missing, code: 'required' }]);
     }
-    const { after } = await identity.links.use({ id: 'first', at: at() }, token, use);
+    const { after } = await identity.links.useLink({ id: 'first', at: at() }, token, use);
     expect(after).toMatchObject({ name: 'Jo', email: 'jo@example.com', role: 'admin', status: 'active' });
-    expect(await identity.links.use({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
-    expect((await refusal(identity.links.find(token))).code).toBe('not_found');
-    expect((await refusal(identity.links.use({ id: 'second', at: at() }, token, use))).code).toBe('not_found');
-    expect(await identity.firstAdmin.link()).toBeUndefined();
+    expect(await identity.links.useLink({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
+    expect((await getRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
+    expect((await getRefusal(identity.links.useLink({ id: 'second', at: at() }, token, use))).code).toBe('not_found');
+    expect(await identity.firstAdmin.getLink()).toBeUndefined();
     expect(await world.content()).not.toContain(token);
   });
 
   it('gets a new link if the former one is valid for less than a day', async () => {
-    const first = await identity.firstAdmin.link();
+    const first = await identity.firstAdmin.getLink();
     world.time.now += 6 * 86_400_000 + 1;
-    const second = await identity.firstAdmin.link();
+    const second = await identity.firstAdmin.getLink();
     expect(second?.token).not.toBe(first?.token);
-    expect((await refusal(identity.links.find(first?.token ?? ''))).code).toBe('not_found');
-    expect(await identity.links.find(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
+    expect((await getRefusal(identity.links.getLinkDetails(first?.token ?? ''))).code).toBe('not_found');
+    expect(await identity.links.getLinkDetails(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
   });
 
   it('is created once, however many clients use the link at once', async () => {
     const replicas = [identity, await world.open()];
-    const link = await identity.firstAdmin.link();
+    const link = await identity.firstAdmin.getLink();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, async (_each, index) =>
-        (replicas[index % 2] ?? identity).links.use({ id: `use ${index}`, at: at() }, link?.token ?? '', {
+        (replicas[index % 2] ?? identity).links.useLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
           ...use,
           email: `jo${index}@example.com`,
         }),
@@ -238,18 +238,18 @@ describe('the first admin', () => {
   it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
     const other = await world.open();
     const given = { email: 'ops@example.com', password: PASSWORD };
-    await Promise.all([identity.firstAdmin.ensure(given), other.firstAdmin.ensure(given)]);
-    expect(await identity.firstAdmin.ensure({ ...given, email: 'else@example.com' })).toBeUndefined();
-    expect(await identity.firstAdmin.link()).toBeUndefined();
+    await Promise.all([identity.firstAdmin.createIfMissing(given), other.firstAdmin.createIfMissing(given)]);
+    expect(await identity.firstAdmin.createIfMissing({ ...given, email: 'else@example.com' })).toBeUndefined();
+    expect(await identity.firstAdmin.getLink()).toBeUndefined();
     const users = await identity.users.listAll((await world.command()).workspace_id);
     expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
   });
 
   it('has a valid password, and an e-mail address that no other user has', async () => {
-    const weak = identity.firstAdmin.ensure({ email: 'ops@example.com', password: 'password123' });
-    expect((await refusal(weak)).details).toMatchObject([{ param: 'password' }]);
-    await identity.users.invite(await world.command(), { email: 'ops@example.com', role: 'viewer' });
-    const taken = identity.firstAdmin.ensure({ email: 'ops@example.com', password: PASSWORD });
-    expect((await refusal(taken)).code).toBe('user_exists');
+    const weak = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: 'password123' });
+    expect((await getRefusal(weak)).details).toMatchObject([{ param: 'password' }]);
+    await identity.users.inviteUser(await world.command(), { email: 'ops@example.com', role: 'viewer' });
+    const taken = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: PASSWORD });
+    expect((await getRefusal(taken)).code).toBe('user_exists');
   });
 });

@@ -1,5 +1,5 @@
 import { Unavailable } from '@tracking/ports';
-import { refusal } from '../test/replicas.ts';
+import { getRefusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
 import { delayResults } from '../test/storage.ts';
 import { EVERY_KEY } from './index.ts';
@@ -10,18 +10,18 @@ describe('API keys', () => {
   let identity: Identity;
   beforeAll(async () => {
     stage = await Stage.open();
-    identity = await stage.replica();
+    identity = await stage.startReplica();
   });
   afterAll(() => stage.close());
   beforeEach(() => stage.enterWorkspace(identity));
 
-  const all = async () => (await identity.keys.list(stage.workspace_id, EVERY_KEY, { limit: 200 })).items;
+  const all = async () => (await identity.keys.listKeys(stage.workspace_id, EVERY_KEY, { limit: 200 })).items;
   const at = (ms: number) => new Date(stage.now + ms).toISOString();
 
   describe('of users', () => {
     it('has the present permissions of the user', async () => {
-      const { id } = await stage.user(identity, 'developer');
-      const made = await stage.key(identity, { type: 'user', id });
+      const { id } = await stage.createUser(identity, 'developer');
+      const made = await stage.createKey(identity, { type: 'user', id });
       expect(made).toMatchObject({ owner: { type: 'user', id }, role: 'developer' });
       expect(await identity.authenticateKey(made.key)).toMatchObject({
         type: 'user_key',
@@ -31,39 +31,43 @@ describe('API keys', () => {
     });
 
     it('are not created for users of another workspace', async () => {
-      const { id } = await stage.user(identity);
-      const { id: workspace_id } = await identity.workspaces.create(`other of ${stage.workspace_id}`);
+      const { id } = await stage.createUser(identity);
+      const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${stage.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
-      const creating = identity.keys.create(stage.command({ workspace_id }), EVERY_KEY, request);
-      expect((await refusal(creating)).code).toBe('not_found');
+      const creating = identity.keys.createKey(stage.createCommand({ workspace_id }), EVERY_KEY, request);
+      expect((await getRefusal(creating)).code).toBe('not_found');
     });
   });
 
   describe('creation', () => {
     it('creates one key however often the command is repeated, on any replica, and returns it again', async () => {
-      const { id } = await stage.account(identity);
-      const command = stage.command();
+      const { id } = await stage.createAccount(identity);
+      const command = stage.createCommand();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
-      const replicas = [identity, await stage.replica(), await stage.replica()];
-      const made = await Promise.all(replicas.map((each) => each.keys.create(command, EVERY_KEY, request)));
+      const replicas = [identity, await stage.startReplica(), await stage.startReplica()];
+      const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, EVERY_KEY, request)));
       expect(made[1]).toEqual(made[0]);
       expect(made[2]).toEqual(made[0]);
       expect(await all()).toHaveLength(1);
     });
 
     it('refuses expiry times in the past, and invalid names', async () => {
-      const owner = { type: 'service_account', id: (await stage.account(identity)).id } as const;
-      const over = await refusal(stage.key(identity, owner, { expires_at: at(0) }));
+      const owner = { type: 'service_account', id: (await stage.createAccount(identity)).id } as const;
+      const over = await getRefusal(stage.createKey(identity, owner, { expires_at: at(0) }));
       expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
-      expect((await refusal(stage.key(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
-      expect((await refusal(stage.key(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe('not_found');
+      expect((await getRefusal(stage.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
+      expect((await getRefusal(stage.createKey(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe(
+        'not_found',
+      );
       expect(await all()).toEqual([]);
     });
 
     it('refuses a deactivated owner', async () => {
-      const { id } = await stage.account(identity);
-      await identity.serviceAccounts.deactivate(stage.command(), id);
-      expect((await refusal(stage.key(identity, { type: 'service_account', id }))).code).toBe('user_not_active');
+      const { id } = await stage.createAccount(identity);
+      await identity.serviceAccounts.deactivateAccount(stage.createCommand(), id);
+      expect((await getRefusal(stage.createKey(identity, { type: 'service_account', id }))).code).toBe(
+        'user_not_active',
+      );
     });
   });
 
@@ -72,34 +76,36 @@ describe('API keys', () => {
     const valid = async () =>
       (await all()).filter(({ revoked_at, expires_at }) => !revoked_at && (expires_at === null || expires_at > at(0)));
     const fill = async () => {
-      const owner = { type: 'user', id: (await stage.user(identity)).id } as const;
+      const owner = { type: 'user', id: (await stage.createUser(identity)).id } as const;
       const keys = [];
-      for (let count = 0; count < MAX; count += 1) keys.push(await stage.key(identity, owner));
+      for (let count = 0; count < MAX; count += 1) keys.push(await stage.createKey(identity, owner));
       return { owner, keys, first: String(keys[0]?.id) };
     };
 
     it('has a maximum for each owner, which ended keys do not count towards', async () => {
       const { owner, first } = await fill();
-      const refused = await refusal(stage.key(identity, owner));
+      const refused = await getRefusal(stage.createKey(identity, owner));
       expect([refused.code, refused.message]).toEqual([
         'too_many_keys',
         'The user has 25 valid keys, the maximum. Revoke one first.',
       ]);
       expect(await all()).toHaveLength(MAX);
-      await stage.revoke(identity, { id: first });
-      await stage.key(identity, owner, { expires_at: at(10_000) });
-      expect((await refusal(stage.key(identity, owner))).code).toBe('too_many_keys');
+      await stage.revokeKey(identity, { id: first });
+      await stage.createKey(identity, owner, { expires_at: at(10_000) });
+      expect((await getRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
       stage.now += 10_000;
-      await stage.key(identity, owner);
+      await stage.createKey(identity, owner);
       await stage.accountKey(identity);
       expect(await valid()).toHaveLength(MAX + 1);
     });
 
     it('is never exceeded by concurrent requests on several replicas', async () => {
-      const replicas = [identity, await stage.replica()];
-      const owner = { type: 'service_account', id: (await stage.account(identity)).id } as const;
-      for (let count = 0; count < MAX - 1; count += 1) await stage.key(identity, owner);
-      const creating = Array.from({ length: 40 }, (_, index) => stage.key(replicas[index % 2] ?? identity, owner));
+      const replicas = [identity, await stage.startReplica()];
+      const owner = { type: 'service_account', id: (await stage.createAccount(identity)).id } as const;
+      for (let count = 0; count < MAX - 1; count += 1) await stage.createKey(identity, owner);
+      const creating = Array.from({ length: 40 }, (_, index) =>
+        stage.createKey(replicas[index % 2] ?? identity, owner),
+      );
       const done = (await Promise.allSettled(creating)).filter(({ status }) => status === 'fulfilled');
       expect(await valid()).toHaveLength(MAX - 1 + done.length);
       expect(done.length).toBeLessThanOrEqual(1);
@@ -108,33 +114,33 @@ describe('API keys', () => {
     it('includes rotated keys during their grace period', async () => {
       const { owner, first } = await fill();
       const reach = { ...EVERY_KEY, user_id: owner.id };
-      expect((await refusal(identity.keys.rotate(stage.command(), reach, first, 1))).message).toBe(
+      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), reach, first, 1))).message).toBe(
         'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
       );
-      const { made } = await identity.keys.rotate(stage.command(), reach, first, 0);
+      const { made } = await identity.keys.rotateKey(stage.createCommand(), reach, first, 0);
       expect(await valid()).toHaveLength(MAX);
-      await stage.revoke(identity, made);
+      await stage.revokeKey(identity, made);
       const second = (await valid())[0]?.id ?? '';
-      await identity.keys.rotate(stage.command(), reach, second, 60);
-      expect((await refusal(stage.key(identity, owner))).code).toBe('too_many_keys');
+      await identity.keys.rotateKey(stage.createCommand(), reach, second, 60);
+      expect((await getRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
     });
 
     it('does not refuse the repeat of a command that created a key', async () => {
-      const owner = { type: 'user', id: (await stage.user(identity)).id } as const;
-      const [command, request] = [stage.command(), { name: 'x', environment: 'live' as const, owner }];
-      const first = await identity.keys.create(command, EVERY_KEY, request);
-      for (let count = 1; count < MAX; count += 1) await stage.key(identity, owner);
-      expect(await identity.keys.create(command, EVERY_KEY, request)).toEqual(first);
+      const owner = { type: 'user', id: (await stage.createUser(identity)).id } as const;
+      const [command, request] = [stage.createCommand(), { name: 'x', environment: 'live' as const, owner }];
+      const first = await identity.keys.createKey(command, EVERY_KEY, request);
+      for (let count = 1; count < MAX; count += 1) await stage.createKey(identity, owner);
+      expect(await identity.keys.createKey(command, EVERY_KEY, request)).toEqual(first);
     });
   });
 
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
       const old = await stage.accountKey(identity, 'feed', { environment: 'test' });
-      const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
+      const { made } = await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 60);
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
       expect(made.key).not.toBe(old.key);
-      expect(await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id)).toMatchObject({
+      expect(await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id)).toMatchObject({
         rotated_to: made.id,
         expires_at: at(60_000),
         version: 2,
@@ -150,39 +156,41 @@ describe('API keys', () => {
     it('ends the old key immediately without a grace period', async () => {
       const old = await stage.accountKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 0);
+      await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
     it('does not prolong a key: the new key has the same expiry', async () => {
       const old = await stage.accountKey(identity, 'feed', { expires_at: at(30_000) });
-      const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
+      const { made } = await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 60);
       expect(made.expires_at).toBe(old.expires_at);
-      expect((await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id)).expires_at).toBe(old.expires_at);
+      expect((await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id)).expires_at).toBe(old.expires_at);
     });
 
     it.each<[string, (id: string) => Promise<unknown>]>([
-      ['rotated', (id) => identity.keys.rotate(stage.command(), EVERY_KEY, id, 60)],
-      ['revoked', (id) => stage.revoke(identity, { id })],
+      ['rotated', (id) => identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, id, 60)],
+      ['revoked', (id) => stage.revokeKey(identity, { id })],
       ['expired', async () => (stage.now += 10_000)],
     ])('refuses a key that is %s', async (_how, end) => {
       const { id } = await stage.accountKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
-      expect((await refusal(identity.keys.rotate(stage.command(), EVERY_KEY, id, 0))).code).toBe('key_not_active');
+      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, id, 0))).code).toBe(
+        'key_not_active',
+      );
       expect(await all()).toEqual(before);
     });
 
     it('succeeds for one of two concurrent requests, and leaves nothing of the other', async () => {
       const old = await stage.accountKey(identity);
-      const other = await stage.replica();
+      const other = await stage.startReplica();
       const outcomes = await Promise.allSettled(
-        [identity, other].map((each) => each.keys.rotate(stage.command(), EVERY_KEY, old.id, 0)),
+        [identity, other].map((each) => each.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 0)),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const keys = await all();
       expect(keys).toHaveLength(2);
-      const now = await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id);
+      const now = await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id);
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 
@@ -194,12 +202,12 @@ describe('API keys', () => {
         const down = async () => {
           if (isDown) throw new Unavailable('document store', 'is gone');
         };
-        const ending = await stage.replica(delayResults(down, stage.storage.documentStore, [last]));
+        const ending = await stage.startReplica(delayResults(down, stage.storage.documentStore, [last]));
         isDown = true;
-        const command = stage.command();
-        await expect(ending.keys.rotate(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
-        const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 0);
-        const again = await (await stage.replica()).keys.rotate(command, EVERY_KEY, old.id, 0);
+        const command = stage.createCommand();
+        await expect(ending.keys.rotateKey(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
+        const first = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 0);
+        const again = await (await stage.startReplica()).keys.rotateKey(command, EVERY_KEY, old.id, 0);
         expect(again.made).toEqual(first.made);
         expect(await identity.authenticateKey(again.made.key)).toBeDefined();
         expect(await identity.authenticateKey(old.key)).toBeUndefined();
@@ -210,30 +218,30 @@ describe('API keys', () => {
 
     it('returns the same result again, whatever happened to the old key since', async () => {
       const old = await stage.accountKey(identity);
-      const command = stage.command({ if_match: [1] });
-      const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 600);
-      await stage.revoke(identity, old);
-      const again = await identity.keys.rotate(command, EVERY_KEY, old.id, 600);
+      const command = stage.createCommand({ if_match: [1] });
+      const first = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 600);
+      await stage.revokeKey(identity, old);
+      const again = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 600);
       expect(again.made).toEqual(first.made);
       expect(await all()).toHaveLength(2);
     });
 
     it('refuses another version than the expected one, and creates nothing', async () => {
       const old = await stage.accountKey(identity);
-      const rotating = identity.keys.rotate(stage.command({ if_match: [2, 3] }), EVERY_KEY, old.id, 0);
-      expect((await refusal(rotating)).code).toBe('precondition_failed');
+      const rotating = identity.keys.rotateKey(stage.createCommand({ if_match: [2, 3] }), EVERY_KEY, old.id, 0);
+      expect((await getRefusal(rotating)).code).toBe('precondition_failed');
       expect(await all()).toHaveLength(1);
     });
   });
 
   describe('lists', () => {
     it('are paged, newest first, and contain only keys within reach', async () => {
-      const [me, other] = [(await stage.user(identity)).id, (await stage.user(identity)).id];
+      const [me, other] = [(await stage.createUser(identity)).id, (await stage.createUser(identity)).id];
       const names: string[] = [];
       for (let index = 0; index < 9; index += 1) {
         stage.now += 1_000;
         const owner = { type: 'user', id: index % 3 === 0 ? other : me } as const;
-        await stage.key(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
+        await stage.createKey(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
         if (index % 3 !== 0) names.unshift(`key ${index}`);
       }
       const own: KeyReach = { ...EVERY_KEY, user_id: me, service_accounts: 'none', other_users: false };
@@ -248,7 +256,7 @@ describe('API keys', () => {
       const names: string[] = [];
       let after: readonly string[] | undefined;
       for (;;) {
-        const page = await identity.keys.list(stage.workspace_id, reach, { limit: 2, ...(after && { after }) });
+        const page = await identity.keys.listKeys(stage.workspace_id, reach, { limit: 2, ...(after && { after }) });
         expect(page.items.length).toBeLessThanOrEqual(2);
         names.push(...page.items.map(({ name }) => name));
         if (page.next === null) return names;

@@ -11,16 +11,17 @@ import {
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
+import { API_KEYS_COLLECTION } from './collections.ts';
 import {
-  change,
+  changeDocument,
   type ChangeResult,
   type IdentityCommand,
-  insertOnce,
+  insertUnlessStored,
   notFoundError,
   requireVersion,
   type VersionedDocument,
 } from './identity-command.ts';
-import { type KeyReach, maxRoleOf, isWithinReach, requireHolder, requireReach } from './principal.ts';
+import { type KeyReach, getMaxRole, isWithinReach, requireHolder, requireReach } from './principal.ts';
 import { normalizeName, findAll, readNewestPageOfWanted } from './records.ts';
 import { deriveBytes, hashKey, deriveId, encodeKey } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
@@ -58,15 +59,7 @@ export class ApiKeys {
   ) {}
 
   static async open(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
-    const documents = await documentStore.collection<ApiKeyDocument>({
-      name: 'api_keys',
-      indexes: [
-        { name: 'hash', fields: ['hash'], unique: true },
-        { name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] },
-        { name: 'owner', fields: ['workspace_id', 'owner_id', 'created_at', 'id'] },
-        { name: 'valid', fields: ['workspace_id', 'owner_id', 'revoked_at', 'expires_at', 'id'] },
-      ],
-    });
+    const documents = await documentStore.collection<ApiKeyDocument>(API_KEYS_COLLECTION);
     return new ApiKeys(documents, options);
   }
 
@@ -75,7 +68,7 @@ export class ApiKeys {
    * @throws DomainError `validation_failed`; `not_found` if the workspace has no such owner; `user_not_active`;
    *   `permission_denied`; `too_many_keys`; `secret_unreadable` if an earlier attempt of the command created the key with another secret
    */
-  async create(
+  async createKey(
     command: IdentityCommand,
     reach: KeyReach,
     request: NewKeyRequest,
@@ -85,12 +78,12 @@ export class ApiKeys {
     if (hasExpired(expires_at, command.at)) throw immediateExpiryError();
     const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
     requireReach(reach, { owner, role, environment });
-    const fields = { name, environment, owner, expires_at, max_role: maxRoleOf(reach, owner) };
-    return { before: null, after: await this.createKey(command, fields, role, 'Revoke one first.') };
+    const fields = { name, environment, owner, expires_at, max_role: getMaxRole(reach, owner) };
+    return { before: null, after: await this.insertKey(command, fields, role, 'Revoke one first.') };
   }
 
   /** Returns the keys that the caller may manage, newest first, including expired and revoked keys. */
-  async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
+  async listKeys(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
     return readNewestPageOfWanted(this.documents, filter, request, async (documents) =>
@@ -104,7 +97,7 @@ export class ApiKeys {
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
-  async get(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
+  async getKey(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw notFoundError(KEY_NOUN);
     const [key] = await this.toKeysWithRoles([document]);
@@ -117,15 +110,15 @@ export class ApiKeys {
    * changes nothing.
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
-  async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<ChangeResult<ApiKey>> {
-    const { role } = await this.get(command.workspace_id, reach, id);
+  async revokeKey(command: IdentityCommand, reach: KeyReach, id: string): Promise<ChangeResult<ApiKey>> {
+    const { role } = await this.getKey(command.workspace_id, reach, id);
     return this.changeKey(command, id, role, ({ revoked_at }) =>
       revoked_at === null ? { revoked_at: command.at } : {},
     );
   }
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
-  async revocable({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
+  async listRevocableIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
     const keys = await findAll(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
     const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasExpired(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
@@ -141,9 +134,9 @@ export class ApiKeys {
    *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user;
    *   `too_many_keys` if both keys would be valid during the grace period
    */
-  async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
+  async rotateKey(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
-    const old = await this.get(command.workspace_id, reach, id);
+    const old = await this.getKey(command.workspace_id, reach, id);
     requireHolder(reach, old);
     const rotated_to = deriveId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
@@ -156,8 +149,8 @@ export class ApiKeys {
       await this.options.owners.requireActiveOwner(command.workspace_id, old.owner);
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
-    const max_role = old.max_role ?? maxRoleOf(reach, old.owner);
-    const made = await this.createKey(command, { ...old, max_role }, old.role, remedy);
+    const max_role = old.max_role ?? getMaxRole(reach, old.owner);
+    const made = await this.insertKey(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
       const changed = await this.changeKey(unconditional, id, old.role, (document) => {
@@ -179,7 +172,7 @@ export class ApiKeys {
    * Creates a key whose id and secret derive from the command.
    * @param remedy advice if the owner has too many keys; undefined if the new key replaces a valid one at once
    */
-  private async createKey(
+  private async insertKey(
     command: IdentityCommand,
     { name, environment, owner, expires_at, max_role }: Required<NewKeyRequest> & Pick<ApiKey, 'max_role'>,
     role: Role,
@@ -206,7 +199,7 @@ export class ApiKeys {
     };
     // Check one key at a time, so that only keys above the maximum are refused if several are created at once.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
-      const stored = await insertOnce(this.documents, command, content);
+      const stored = await insertUnlessStored(this.documents, command, content);
       if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
       return stored.document;
     });
@@ -246,7 +239,7 @@ export class ApiKeys {
     role: Role,
     decide: (present: ApiKeyDocument) => Partial<ApiKeyDocument>,
   ): Promise<ChangeResult<ApiKey>> {
-    const { before, after } = await change({ documents: this.documents, name: KEY_NOUN }, id, command, decide);
+    const { before, after } = await changeDocument({ documents: this.documents, name: KEY_NOUN }, id, command, decide);
     this.options.onChanged(after);
     return { before: before && toApiKey(before, role), after: toApiKey(after, role) };
   }

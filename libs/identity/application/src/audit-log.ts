@@ -3,12 +3,13 @@ import {
   type Clock,
   type Collection,
   type DocumentStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
-import { LeaderElectedJob } from '@tracking/resilience';
+import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import { AUDIT_LOG_COLLECTION } from './collections.ts';
 import { deriveId } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -34,6 +35,7 @@ export interface AuditedCommand {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
+  readonly workspace_id: string;
   /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
   readonly isRepeated: boolean;
 }
@@ -41,7 +43,8 @@ export interface OpenAuditEntry {
 export interface AuditFilter {
   /** Id of a user or service account, or `administration`. */
   readonly actor?: string;
-  readonly type?: AuditType;
+  /** Types to include, at least one; all by default. */
+  readonly types?: readonly AuditType[];
   /** Earliest and latest time of the entries, both inclusive. */
   readonly from?: Timestamp;
   readonly to?: Timestamp;
@@ -78,23 +81,16 @@ export class AuditLog {
   ) {}
 
   static async open(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
-    const order = ['at', 'id'];
-    const documents = await documentStore.collection<AuditDocument>({
-      name: 'audit_log',
-      indexes: [
-        { name: 'list', fields: ['lists', ...order], arrayField: 'lists' },
-        { name: 'age', fields: order },
-      ],
-    });
+    const documents = await documentStore.collection<AuditDocument>(AUDIT_LOG_COLLECTION);
     return new AuditLog(documents, namesOf);
   }
 
   /** Stores the entry before the change begins. @throws Unavailable */
-  async begin({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
+  async beginEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
     const id = deriveId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
-    const filters: readonly AuditFilter[] = [{}, { actor: by }, { type }, { actor: by, type }];
+    const filters: readonly ListName[] = [{}, { actor: by }, { type }, { actor: by, type }];
     const isNew = await this.documents.insert({
       ...known,
       id,
@@ -105,12 +101,16 @@ export class AuditLog {
       changes: {},
       outcome: 'unknown',
     });
-    return { id, isRepeated: !isNew };
+    return { id, workspace_id: workspace, isRepeated: !isNew };
   }
 
   /** Completes the entry after the change. An entry that is already complete stays unchanged. @throws Unavailable */
-  async complete({ id }: OpenAuditEntry, target_id: string | null, changes: AuditedChanges): Promise<void> {
-    const begun = await this.documents.get(id);
+  async completeEntry(
+    { id, workspace_id }: OpenAuditEntry,
+    target_id: string | null,
+    changes: AuditedChanges,
+  ): Promise<void> {
+    const begun = await this.documents.get(id, { workspace_id: [workspace_id] });
     if (begun?.outcome !== 'unknown') return;
     const target = { ...begun.target, id: target_id ?? begun.target.id };
     await this.documents.replace({ ...begun, target, changes, outcome: 'done' }, { outcome: 'unknown' });
@@ -120,12 +120,12 @@ export class AuditLog {
    * Deletes the entry if the change certainly did not happen. Keeps the entry of an earlier attempt, because that
    * attempt may have made the change. @throws Unavailable
    */
-  async withdraw({ id, isRepeated }: OpenAuditEntry): Promise<void> {
-    if (!isRepeated) await this.documents.delete(id, { outcome: 'unknown' });
+  async withdrawEntry({ id, workspace_id, isRepeated }: OpenAuditEntry): Promise<void> {
+    if (!isRepeated) await this.documents.delete(id, { workspace_id, outcome: 'unknown' });
   }
 
   /** @param after `next` of the previous page, which must have the same filter */
-  async list(
+  async listEntries(
     workspace_id: string,
     {
       filter,
@@ -133,16 +133,26 @@ export class AuditLog {
       after,
     }: { readonly filter: AuditFilter; readonly limit: number; readonly after?: readonly string[] },
   ): Promise<AuditPage> {
-    const { from, to } = filter;
-    const found = await this.documents.find({
-      filter: {
-        lists: composeListName(workspace_id, filter),
-        ...((from !== undefined || to !== undefined) && { at: { ...(from && { gte: from }), ...(to && { lte: to }) } }),
-      },
-      sort: { fields: ['at', 'id'], descending: true },
-      limit: limit + 1,
-      ...(after && { after }),
-    });
+    const { actor, types, from, to } = filter;
+    const find = (type: AuditType | undefined, earliest: Timestamp | undefined) =>
+      this.documents.find({
+        filter: {
+          lists: composeListName(workspace_id, { actor, type }),
+          ...((earliest !== undefined || to !== undefined) && {
+            at: { ...(earliest && { gte: earliest }), ...(to && { lte: to }) },
+          }),
+        },
+        sort: { fields: ['at', 'id'], descending: true },
+        limit: limit + 1,
+        shards: { workspace_id: [workspace_id] },
+        ...(after && { after }),
+      });
+    // One list at a time, and only its entries that can be on the page, so that few entries are in memory.
+    let found: readonly AuditDocument[] = [];
+    for (const type of types ?? [undefined]) {
+      const next = await find(type, found[limit]?.at ?? from);
+      found = found.length === 0 ? next : [...found, ...next].sort(compareNewestFirst).slice(0, limit + 1);
+    }
     const page = found.slice(0, limit);
     const last = page.at(-1);
     const names = await this.namesOf(page.map((entry) => entry.actor));
@@ -152,22 +162,40 @@ export class AuditLog {
     };
   }
 
-  /** Deletes entries after the retention period. @param ending stops the deletion early; the next run continues */
-  async sweep(now: Date, ending: AbortSignal): Promise<void> {
+  /**
+   * Deletes entries after the retention period. @param ending stops the deletion early; the next run continues
+   * @param pace runs the deletion of each page
+   */
+  async deleteExpired(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
     const before = new Date(now.getTime() - RETENTION_MS).toISOString();
-    for (;;) {
-      const old = await this.documents.find({
-        filter: { at: { lt: before } },
-        sort: { fields: ['at', 'id'] },
-        limit: DELETION_BATCH_SIZE,
-      });
-      await this.documents.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
-      if (old.length < DELETION_BATCH_SIZE || ending.aborted) return;
-    }
+    while (!ending.aborted && (await pace.runThenRest(() => this.#deletePageBefore(before), ending)));
+  }
+
+  /** Returns true if another page may follow. */
+  async #deletePageBefore(before: Timestamp): Promise<boolean> {
+    const old = await this.documents.find({
+      filter: { at: { lt: before } },
+      sort: { fields: ['at', 'id'] },
+      limit: DELETION_BATCH_SIZE,
+    });
+    await this.documents.writeMany(
+      old.map(({ id, workspace_id }) => ({ kind: 'delete', id, guard: { workspace_id } })),
+    );
+    return old.length === DELETION_BATCH_SIZE;
   }
 }
 
-function composeListName(workspaceId: string, { actor, type }: AuditFilter): string {
+/** Actor and type of the entries of a stored list; absent for all. */
+interface ListName {
+  readonly actor?: string | undefined;
+  readonly type?: AuditType | undefined;
+}
+
+function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
+  return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
+}
+
+function composeListName(workspaceId: string, { actor, type }: ListName): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 
@@ -177,10 +205,12 @@ function toAuditEntry(entry: AuditDocument, name: string | null): AuditEntry {
 }
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
+/** Largest share of time that the sweep may use, so that it does not slow down requests. */
+const MAX_SWEEP_SHARE = 0.2;
 
 export interface IdentitySweeperDependencies {
   readonly identity: { readonly sessions: Sessions; readonly auditLog: AuditLog };
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -188,18 +218,19 @@ export interface IdentitySweeperDependencies {
 }
 
 /** Deletes ended sessions, and audit log entries after their retention period. */
-export function identitySweeper(parts: IdentitySweeperDependencies): LeaderElectedJob {
+export function createIdentitySweeper(parts: IdentitySweeperDependencies): LeaderElectedJob {
   const { identity, leases, clock, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
+  const pace = new DutyCycle({ share: MAX_SWEEP_SHARE });
   return new LeaderElectedJob({
     leases,
     lease: 'identity-sweeper',
     logger,
-    countRetry: retryCounter(metrics),
+    countRetry: createRetryCounter(metrics),
     description: 'deleting ended sessions and old audit entries',
     intervalMs: everyMs,
     async round(ending) {
-      await identity.sessions.sweep(clock(), ending);
-      await identity.auditLog.sweep(clock(), ending);
+      await identity.sessions.deleteEnded(clock(), ending, pace);
+      await identity.auditLog.deleteExpired(clock(), ending, pace);
     },
   });
 }

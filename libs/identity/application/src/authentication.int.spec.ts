@@ -3,11 +3,11 @@ import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { Stage } from '../test/stage.ts';
 import { delayResults } from '../test/storage.ts';
-import { EVERY_KEY, permissionsOf } from './index.ts';
+import { EVERY_KEY, getPermissions } from './index.ts';
 import type { Identity } from './index.ts';
 
 /** State before a change: the permissions of an operator. */
-const BEFORE = permissionsOf('operator', 'live');
+const BEFORE = getPermissions('operator', 'live');
 const WITHIN_MS = 5_000;
 
 interface Subject {
@@ -18,27 +18,32 @@ interface Subject {
 type Change = readonly [string, KeyOwner['type'], (subject: Subject) => Promise<unknown>];
 
 const CHANGES: readonly Change[] = [
-  ['a key that is revoked', 'user', ({ here, stage, key }) => stage.revoke(here, key)],
+  ['a key that is revoked', 'user', ({ here, stage, key }) => stage.revokeKey(here, key)],
   [
     'a key that is rotated without a grace',
     'service_account',
-    ({ here, stage, key }) => here.keys.rotate(stage.command(), EVERY_KEY, key.id, 0),
+    ({ here, stage, key }) => here.keys.rotateKey(stage.createCommand(), EVERY_KEY, key.id, 0),
   ],
   [
     'a user whose role is changed',
     'user',
-    ({ here, stage, key }) => here.users.change(stage.command(), key.owner.id, { role: 'viewer' }),
+    ({ here, stage, key }) => here.users.changeUser(stage.createCommand(), key.owner.id, { role: 'viewer' }),
   ],
-  ['a user who is deactivated', 'user', ({ here, stage, key }) => here.users.deactivate(stage.command(), key.owner.id)],
+  [
+    'a user who is deactivated',
+    'user',
+    ({ here, stage, key }) => here.users.deactivateUser(stage.createCommand(), key.owner.id),
+  ],
   [
     'a service account whose role is changed',
     'service_account',
-    ({ here, stage, key }) => here.serviceAccounts.change(stage.command(), key.owner.id, { role: 'viewer' }),
+    ({ here, stage, key }) =>
+      here.serviceAccounts.changeAccount(stage.createCommand(), key.owner.id, { role: 'viewer' }),
   ],
   [
     'a service account that is deactivated',
     'service_account',
-    ({ here, stage, key }) => here.serviceAccounts.deactivate(stage.command(), key.owner.id),
+    ({ here, stage, key }) => here.serviceAccounts.deactivateAccount(stage.createCommand(), key.owner.id),
   ],
 ];
 
@@ -47,21 +52,21 @@ describe('authentication', () => {
   let here: Identity;
   beforeAll(async () => {
     stage = await Stage.open();
-    here = await stage.replica();
+    here = await stage.startReplica();
   });
   afterAll(() => stage.close());
 
   /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {
     const store: DocumentStore = delayResults(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
-    return stage.replica(store);
+    return stage.startReplica(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;
 
   describe.each(CHANGES)('of %s', (_what, type, change) => {
     const operatorsKey = async () => {
       if (type === 'service_account') return stage.accountKey(here, 'operator');
-      return stage.key(here, { type, id: (await stage.user(here, 'operator')).id });
+      return stage.createKey(here, { type, id: (await stage.createUser(here, 'operator')).id });
     };
 
     // Two reads each: at more than 2,000 ms, no look-up is in time.
@@ -100,10 +105,10 @@ describe('authentication', () => {
   });
 
   it('refuses the keys of an invited user', async () => {
-    const command = stage.command();
-    const { after } = await here.users.invite(command, { email: 'ann@example.com', role: 'viewer' });
+    const command = stage.createCommand();
+    const { after } = await here.users.inviteUser(command, { email: 'ann@example.com', role: 'viewer' });
     const owner = { type: 'user', id: after.id } as const;
-    await expect(stage.key(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
+    await expect(stage.createKey(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
   });
 
   it('refuses a request whose look-up took too long', async () => {

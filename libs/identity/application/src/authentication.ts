@@ -1,7 +1,7 @@
 import {
   type CredentialsOwner,
   type Environment,
-  PERMISSIONS,
+  API_KEY_PERMISSIONS,
   type Principal,
   type Role,
   type SessionPrincipal,
@@ -10,7 +10,7 @@ import {
 import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
 import { toApiKey, type ApiKeyDocument, hasExpired } from './api-keys.ts';
-import { keyPermissionsOf, permissionsOf } from './principal.ts';
+import { getKeyPermissions, getPermissions } from './principal.ts';
 import { hashKey, looksLikeKey, looksLikeToken } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { isValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
@@ -38,13 +38,13 @@ export async function credentialsHolder(
   const { workspace_id, environment } = principal;
   const [owner, workspace, credential] = await Promise.all([
     findOwner(parts, principal),
-    parts.workspaces.get(workspace_id),
+    parts.workspaces.getWorkspace(workspace_id),
     findCredential(parts, principal),
   ]);
   if (!owner || !credential) return undefined;
   const { expires_at, max_role } = credential;
-  const allowed = keyPermissionsOf(owner.role, { environment, max_role });
-  const permissions = PERMISSIONS.filter((permission) => allowed.has(permission));
+  const allowed = getKeyPermissions(owner.role, { environment, max_role });
+  const permissions = API_KEY_PERMISSIONS.filter((permission) => allowed.has(permission));
   return { ...owner, workspace: { id: workspace.id, name: workspace.name }, permissions, environment, expires_at };
 }
 
@@ -96,14 +96,14 @@ export class KeyAuthentication {
    * Returns the principal of a key that exists, is neither revoked nor expired, and whose owner is active.
    * @throws Unavailable
    */
-  async authenticate(key: string): Promise<Principal | undefined> {
+  async authenticateKey(key: string): Promise<Principal | undefined> {
     if (!looksLikeKey(key)) return undefined;
-    const known = await this.#cache.find(hashKey(key), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#lookUp(hash));
     return known?.principal;
   }
 
-  forget({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
-    this.#cache.forget(hash);
+  forgetKey({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
+    this.#cache.forgetCredential(hash);
   }
 
   /** Removes the keys of an owner from the cache. Call this method when the owner changed. */
@@ -113,13 +113,13 @@ export class KeyAuthentication {
 
   /** Resolves when all pending times of use are written. */
   close(): Promise<void> {
-    return this.#writes.settled();
+    return this.#writes.waitForWrites();
   }
 
   async #lookUp(hash: string): Promise<KnownKey | undefined> {
     const [key] = await this.options.keys.find({ filter: { hash }, limit: 1 });
     if (!key || key.revoked_at !== null) return undefined;
-    const owner = await this.options.owners.get(key.owner);
+    const owner = await this.options.owners.getOwner(key.owner);
     if (owner?.status !== 'active') return undefined;
     const { expires_at: ends_at } = toApiKey(key, owner.role);
     if (!hasExpired(ends_at, this.options.clock().toISOString())) this.#noteUse(key);
@@ -134,13 +134,13 @@ export class KeyAuthentication {
     const now = this.options.clock();
     if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
-    this.#writes.add(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
+    this.#writes.addWrite(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
   }
 }
 
 function createPrincipal(key: ApiKeyDocument, role: Role): Principal {
   const { id, workspace_id, environment, owner, max_role = null } = key;
-  const permissions = keyPermissionsOf(role, { environment, max_role });
+  const permissions = getKeyPermissions(role, { environment, max_role });
   const access = { credential_id: id, workspace_id, environment, permissions };
   return owner.type === 'user'
     ? { type: 'user_key', actor: { type: 'user', id: owner.id }, ...access }
@@ -174,18 +174,18 @@ export class SessionAuthentication {
    * @param environment environment of the request. A session has access to both environments
    * @throws Unavailable
    */
-  async authenticate(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
+  async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     if (!looksLikeToken(token)) return undefined;
-    const known = await this.#cache.find(hashKey(token), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#lookUp(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
-    const permissions = permissionsOf(role, environment);
+    const permissions = getPermissions(role, environment);
     const actor = { type: 'user', id: owner_id } as const;
     return { type: 'session', credential_id: id, workspace_id, environment, actor, permissions };
   }
 
-  forget({ hash }: Pick<SessionDocument, 'hash'>): void {
-    this.#cache.forget(hash);
+  forgetSession({ hash }: Pick<SessionDocument, 'hash'>): void {
+    this.#cache.forgetCredential(hash);
   }
 
   /** Removes the sessions of a user from the cache. Call this method when the user changed. */
@@ -195,7 +195,7 @@ export class SessionAuthentication {
 
   /** Resolves when all pending times of use are written. */
   close(): Promise<void> {
-    return this.#writes.settled();
+    return this.#writes.waitForWrites();
   }
 
   async #lookUp(hash: string): Promise<KnownSession | undefined> {
@@ -213,10 +213,10 @@ export class SessionAuthentication {
   #noteUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
-    const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
+    const write = (writing: Promise<unknown>) => this.#writes.addWrite(writing, { session_id: session.id });
     // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
     if (session.epoch !== user.sessions_epoch) write(this.options.sessions.moveToEpoch(session, user.sessions_epoch));
-    if (isDue(session.last_seen_at)) write(this.options.sessions.noteUse(session, now));
+    if (isDue(session.last_seen_at)) write(this.options.sessions.storeUseTime(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;
     write(this.options.users.claim({ filter: { id, last_seen_at } }, { last_seen_at: now }));
@@ -232,7 +232,7 @@ export class BackgroundWrites {
     private readonly failure: string,
   ) {}
 
-  add(writing: Promise<unknown>, about: object): void {
+  addWrite(writing: Promise<unknown>, about: object): void {
     const write = writing
       .then(
         () => undefined,
@@ -243,7 +243,7 @@ export class BackgroundWrites {
   }
 
   /** Resolves when all added writes have ended. */
-  async settled(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     await Promise.all(this.#underWay);
   }
 }
@@ -272,14 +272,14 @@ export class CredentialCache<T extends KnownCredential> {
    * Returns the credential with this hash; undefined if there is none, or if it has ended.
    * @throws Unavailable, also if the look-up takes too long; and what `lookUp` throws
    */
-  async find(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
-    const found = await this.#recent.find(hash, lookUp);
+  async findCredential(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
+    const found = await this.#recent.lookUp(hash, lookUp);
     // Check the expiry again, because a credential can expire while it is cached.
     return found && this.#hasEnded(found) ? undefined : found;
   }
 
-  forget(hash: string): void {
-    this.#recent.forget(hash);
+  forgetCredential(hash: string): void {
+    this.#recent.forgetKey(hash);
   }
 
   /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */

@@ -12,7 +12,7 @@ describe('a cached credential', () => {
     cache = new CredentialCache({ clock: () => new Date(now), elapsed: () => now });
   });
   const find = (found: KnownCredential | null = KEY, takesMs = 0, hash = 'a') =>
-    cache.find(hash, async () => {
+    cache.findCredential(hash, async () => {
       lookups += 1;
       now += takesMs;
       return found ?? undefined;
@@ -35,7 +35,7 @@ describe('a cached credential', () => {
     cache.forgetOwner('usr_1');
     expect([await find(null, 0, 'a'), await find(null, 0, 'b')]).toEqual([undefined, undefined]);
     expect(await find(null, 0, 'c')).toBeDefined();
-    cache.forget('c');
+    cache.forgetCredential('c');
     expect(await find(null, 0, 'c')).toBeUndefined();
     // The owner of a refused credential is unknown, and the credential may become valid again.
     cache.forgetOwner('usr_3');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DomainError } from '@tracking/contracts';
 import type { Actor, Timestamp, User } from '@tracking/contracts';
 import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
+import { FIRST_ADMIN_LINKS_COLLECTION } from './collections.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
@@ -32,11 +33,11 @@ interface FirstAdminLinkDocument extends Document {
 
 /** Minimum validity of a link when it is shown. */
 const MIN_VALIDITY_MS = 86_400_000;
-const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
+const FIRST_ADMIN_ACTOR: Actor = { type: 'system', id: 'first_admin' };
 
 interface FirstAdminOptions {
   readonly passwords: Passwords;
-  readonly auditLog: Pick<AuditLog, 'begin' | 'complete' | 'withdraw'>;
+  readonly auditLog: Pick<AuditLog, 'beginEntry' | 'completeEntry' | 'withdrawEntry'>;
   readonly clock: Clock;
   /** Secret from which the token of the link derives. */
   readonly secret: Uint8Array;
@@ -56,8 +57,7 @@ export class FirstAdmin {
   ) {}
 
   static async open(documentStore: DocumentStore, store: UserStore, options: FirstAdminOptions): Promise<FirstAdmin> {
-    const indexes = [{ name: 'link', fields: ['link_hash'], unique: true }];
-    return new FirstAdmin(store, await documentStore.collection({ name: 'first_admin_links', indexes }), options);
+    return new FirstAdmin(store, await documentStore.collection(FIRST_ADMIN_LINKS_COLLECTION), options);
   }
 
   /** Returns true if the workspace has no admin yet. */
@@ -70,16 +70,16 @@ export class FirstAdmin {
    * link while it is valid for at least a day, then a new one that replaces it. Undefined if the workspace has an
    * admin.
    */
-  async link(): Promise<OneTimeLink | undefined> {
+  async getLink(): Promise<OneTimeLink | undefined> {
     const { workspace_id, secret, clock } = this.options;
     for (;;) {
       if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
       const present = await this.links.get(workspace_id);
-      const link = present && createLink(secret, 'first_admin', restoreCommand(present));
+      const link = present && createLink(secret, 'first_admin', recreateLinkCommand(present));
       const now = clock();
       const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_VALIDITY_MS;
       if (isGood && hashKey(link.token) === present.link_hash) return link;
-      await this.#replace(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
+      await this.#replaceLink(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
   }
 
@@ -88,52 +88,62 @@ export class FirstAdmin {
    * the workspace has an admin.
    * @throws DomainError `validation_failed`, `user_exists` if another user has the e-mail address
    */
-  async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
+  async createIfMissing({
+    email,
+    password,
+  }: {
+    readonly email: string;
+    readonly password: string;
+  }): Promise<User | undefined> {
     const { workspace_id, clock, auditLog } = this.options;
     if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
     const command = { id: FIRST_START_COMMAND_ID, at: clock().toISOString() };
-    const entry = await auditLog.begin({
+    const entry = await auditLog.beginEntry({
       command_id: command.id,
       at: command.at,
       workspace_id,
-      actor: SYSTEM,
+      actor: FIRST_ADMIN_ACTOR,
       type: 'user.created',
       target_id: this.#userId,
       request_id: FIRST_START_COMMAND_ID,
       address: null,
     });
     try {
-      const { after } = await this.#make(command, { email, password, name: null });
+      const { after } = await this.#createAdmin(command, { email, password, name: null });
       const changes = { email: after.email, role: after.role, status: after.status };
       const fields = Object.entries(changes).map(([field, to]) => [field, { from: null, to }]);
-      await auditLog.complete(entry, after.id, Object.fromEntries(fields));
+      await auditLog.completeEntry(entry, after.id, Object.fromEntries(fields));
       return after;
     } catch (error) {
-      if (error instanceof DomainError) await auditLog.withdraw(entry);
+      if (error instanceof DomainError) await auditLog.withdrawEntry(entry);
       throw error;
     }
   }
 
   /** @throws DomainError `not_found` */
-  async details(link_hash: string, at: Timestamp): Promise<LinkDetails> {
-    const { expires_at } = await this.#usable(link_hash, at);
+  async getLinkDetails(link_hash: string, at: Timestamp): Promise<LinkDetails> {
+    const { expires_at } = await this.#findUsableLink(link_hash, at);
     return { purpose: 'first_admin', workspace_id: this.options.workspace_id, email: null, role: 'admin', expires_at };
   }
 
   /** Returns the holder of a link: the future admin; undefined for an unknown link. */
-  async holder(link_hash: string): Promise<LinkHolder | undefined> {
+  async findLinkHolder(link_hash: string): Promise<LinkHolder | undefined> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     return found && { user_id: this.#userId, workspace_id: found.id, purpose: 'first_admin' };
   }
 
   /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */
-  async use(command: LinkCommand, link_hash: string, { name, email, password }: LinkUse): Promise<ChangeResult<User>> {
+  async useLink(
+    command: LinkCommand,
+    link_hash: string,
+    { name, email, password }: LinkUse,
+  ): Promise<ChangeResult<User>> {
     const made = await this.store.documents.get(this.#userId);
     if (made?.changed_by === command.id) return { before: null, after: toUser(made) };
-    await this.#usable(link_hash, command.at);
+    await this.#findUsableLink(link_hash, command.at);
     if (name === undefined) throw missingFieldError('name');
     if (email === undefined) throw missingFieldError('email');
-    const user = await this.#make(command, { name: normalizeName(name), email, password });
+    const user = await this.#createAdmin(command, { name: normalizeName(name), email, password });
     // Return the same error as for a used link: another request used the link first.
     if (user.made_by !== command.id) throw unknownLinkError();
     return user;
@@ -143,28 +153,28 @@ export class FirstAdmin {
     return deriveId('usr', `first admin of ${this.options.workspace_id}`);
   }
 
-  async #make(
+  async #createAdmin(
     command: LinkCommand,
     { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
   ): Promise<ChangeResult<User> & { readonly made_by: string }> {
     checkPassword(password, email);
-    const password_hash = await this.options.passwords.hash(password);
-    const actor: Actor = command.id === FIRST_START_COMMAND_ID ? SYSTEM : { type: 'user', id: this.#userId };
+    const password_hash = await this.options.passwords.hashPassword(password);
+    const actor: Actor = command.id === FIRST_START_COMMAND_ID ? FIRST_ADMIN_ACTOR : { type: 'user', id: this.#userId };
     const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };
     const user = { id: this.#userId, name, email, role: 'admin', status: 'active', password_hash } as const;
-    const made = await this.store.make(making, user);
+    const made = await this.store.createUser(making, user);
     return { before: null, after: toUser(made), made_by: made.changed_by };
   }
 
-  async #usable(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
+  async #findUsableLink(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     if (!found) throw unknownLinkError();
-    const link = createLink(this.options.secret, 'first_admin', restoreCommand(found));
+    const link = createLink(this.options.secret, 'first_admin', recreateLinkCommand(found));
     if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw unknownLinkError();
     return link;
   }
 
-  async #replace(
+  async #replaceLink(
     present: FirstAdminLinkDocument | undefined,
     { id: made_by, at: made_at }: LinkCommand,
   ): Promise<void> {
@@ -179,6 +189,6 @@ export class FirstAdmin {
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START_COMMAND_ID = 'first start';
 
-function restoreCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
+function recreateLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
   return { id: made_by, at: made_at };
 }

@@ -40,7 +40,7 @@ export interface VersionedDocument extends Document {
 }
 
 /** Collection of one kind of document, with the kind's properties. */
-export interface DocumentKind<T extends VersionedDocument> {
+export interface VersionedCollection<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** Name of the resource, as in "No such key in this workspace." */
   readonly name: string;
@@ -59,16 +59,16 @@ export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
  * Stores a new document, whose id derives from the command. Returns the stored document if it exists already.
  * @throws DuplicateKey
  */
-export async function make<T extends VersionedDocument>(
+export async function createDocument<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
 ): Promise<T> {
-  return (await insertOnce(documents, command, content)).document;
+  return (await insertUnlessStored(documents, command, content)).document;
 }
 
-/** Does the same as {@link make}, and also returns true if this call stored the document. @throws DuplicateKey */
-export async function insertOnce<T extends VersionedDocument>(
+/** Does the same as {@link createDocument}, and also returns true if this call stored the document. @throws DuplicateKey */
+export async function insertUnlessStored<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
@@ -84,8 +84,8 @@ export async function insertOnce<T extends VersionedDocument>(
  * write changes them concurrently.
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
  */
-export function change<T extends VersionedDocument>(
-  { documents, name, forgotten = [], write }: DocumentKind<T>,
+export function changeDocument<T extends VersionedDocument>(
+  { documents, name, forgotten = [], write }: VersionedCollection<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,
@@ -95,7 +95,7 @@ export function change<T extends VersionedDocument>(
     if (present?.workspace_id !== command.workspace_id) throw notFoundError(name);
     if (present.changed_by === command.id) return { before: restoreFormerDocument(present), after: present };
     requireVersion(present, command);
-    const fields = selectDiffering(present, decide(present));
+    const fields = selectChangedFields(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
     const recordFormerValues = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
     const set = {
@@ -130,9 +130,9 @@ function restoreFormerDocument<T extends VersionedDocument>(present: T): T | nul
 }
 
 /** Returns the given fields whose value differs from the present one. */
-function selectDiffering<T extends object>(present: T, fields: Partial<T>): Partial<T> {
-  const told = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof T, unknown][];
-  const changed = told.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(present[field] ?? null));
+function selectChangedFields<T extends object>(present: T, fields: Partial<T>): Partial<T> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof T, unknown][];
+  const changed = given.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(present[field] ?? null));
   return Object.fromEntries(changed) as Partial<T>;
 }
 

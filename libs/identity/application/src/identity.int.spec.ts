@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, ROLES } from '@tracking/contracts';
+import { DomainError, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { delayResults, openStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
-import { EVERY_KEY, Identity, permissionsOf } from './index.ts';
+import { EVERY_KEY, Identity, getPermissions } from './index.ts';
 import type { IdentityCommand } from './index.ts';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
@@ -41,7 +41,7 @@ describe('identity', () => {
     return identity;
   }
   async function workspaceId(identity: Identity, name = 'default'): Promise<string> {
-    return (await identity.workspaces.find(name))?.id ?? '';
+    return (await identity.workspaces.findByName(name))?.id ?? '';
   }
   async function newKey(identity: Identity, role: Role = 'operator') {
     const workspace_id = await workspaceId(identity);
@@ -57,12 +57,12 @@ describe('identity', () => {
     { name = 'TMS', role = 'viewer', environment = 'live' }: { name?: string; role?: Role; environment?: Environment },
   ): Promise<NewApiKey> {
     const asked = command(workspace_id);
-    const account = await identity.serviceAccounts.create(asked, { name, role });
+    const account = await identity.serviceAccounts.createAccount(asked, { name, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
-    return (await identity.keys.create(asked, EVERY_KEY, { name, environment, owner })).after;
+    return (await identity.keys.createKey(asked, EVERY_KEY, { name, environment, owner })).after;
   }
   async function revoke(identity: Identity, workspace_id: string, id: string): Promise<ApiKey> {
-    return (await identity.keys.revoke(command(workspace_id), EVERY_KEY, id)).after;
+    return (await identity.keys.revokeKey(command(workspace_id), EVERY_KEY, id)).after;
   }
   async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
     const error = await outcome.then(
@@ -77,7 +77,7 @@ describe('identity', () => {
     it('create one default workspace at the first start, on any replica', async () => {
       const [first, second] = await Promise.all([replica(), replica()]);
       const third = await replica();
-      const lists = await Promise.all([first, second, third].map((identity) => identity?.workspaces.list()));
+      const lists = await Promise.all([first, second, third].map((identity) => identity?.workspaces.listWorkspaces()));
       expect(lists[0]).toEqual([
         { id: expect.stringMatching(/^wsp_/), name: 'default', created_at: '2026-03-01T12:00:00.000Z' },
       ]);
@@ -88,20 +88,25 @@ describe('identity', () => {
     it('are created, listed in order and found by name, regardless of case', async () => {
       const identity = await replica();
       now += 1_000;
-      const acme = await identity.workspaces.create('  Acme Logistics ');
+      const acme = await identity.workspaces.createWorkspace('  Acme Logistics ');
       expect(acme).toEqual({ id: acme.id, name: 'Acme Logistics', created_at: '2026-03-01T12:00:01.000Z' });
-      expect((await identity.workspaces.list()).map(({ name }) => name)).toEqual(['default', 'Acme Logistics']);
-      expect(await identity.workspaces.find('acme logistics')).toEqual(acme);
-      expect(await identity.workspaces.find('acme')).toBeUndefined();
+      expect((await identity.workspaces.listWorkspaces()).map(({ name }) => name)).toEqual([
+        'default',
+        'Acme Logistics',
+      ]);
+      expect(await identity.workspaces.findByName('acme logistics')).toEqual(acme);
+      expect(await identity.workspaces.findByName('acme')).toBeUndefined();
     });
 
     it('have unique names', async () => {
       const [first, second] = await Promise.all([replica(), replica()]);
-      const outcomes = await Promise.allSettled([first, second].map((identity) => identity?.workspaces.create('Acme')));
+      const outcomes = await Promise.allSettled(
+        [first, second].map((identity) => identity?.workspaces.createWorkspace('Acme')),
+      );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      expect((await refusal(first.workspaces.create('ACME'))).code).toBe('workspace_exists');
-      expect((await refusal(first.workspaces.create('Default'))).code).toBe('workspace_exists');
-      expect(await first.workspaces.list()).toHaveLength(2);
+      expect((await refusal(first.workspaces.createWorkspace('ACME'))).code).toBe('workspace_exists');
+      expect((await refusal(first.workspaces.createWorkspace('Default'))).code).toBe('workspace_exists');
+      expect(await first.workspaces.listWorkspaces()).toHaveLength(2);
     });
 
     it.each([
@@ -111,7 +116,7 @@ describe('identity', () => {
       ['a\u001b[31m', 'invalid_value'],
       ['a\ud800', 'invalid_value'],
     ])('refuse the name %j', async (name, code) => {
-      const error = await refusal((await replica()).workspaces.create(name));
+      const error = await refusal((await replica()).workspaces.createWorkspace(name));
       expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'name', code }] });
     });
   });
@@ -145,20 +150,20 @@ describe('identity', () => {
         workspace_id: created.workspace_id,
         environment: 'live',
         actor: { type: 'service_account', id: created.owner.id },
-        permissions: permissionsOf('feed', 'live'),
+        permissions: getPermissions('feed', 'live'),
       });
     });
 
     it('have the permissions of their role in their environment', async () => {
       const identity = await replica();
       const workspace_id = await workspaceId(identity);
-      for (const role of ROLES) {
+      for (const role of USER_ROLES) {
         for (const environment of ['live', 'test'] as const) {
           const { key } = await keyIn(identity, workspace_id, { name: role, environment, role });
           expect(key.startsWith(`sk_${environment}_`)).toBe(true);
           expect(await identity.authenticateKey(key)).toMatchObject({
             environment,
-            permissions: permissionsOf(role, environment),
+            permissions: getPermissions(role, environment),
           });
         }
       }
@@ -184,7 +189,7 @@ describe('identity', () => {
     it('are listed by workspace, oldest first, including revoked ones', async () => {
       const identity = await replica();
       const mine = await workspaceId(identity);
-      const { id: other } = await identity.workspaces.create('other');
+      const { id: other } = await identity.workspaces.createWorkspace('other');
       const names = [];
       for (let index = 0; index < 5; index += 1) {
         now += 1_000;
@@ -320,7 +325,7 @@ describe('identity', () => {
     it('does not find the keys of another workspace', async () => {
       const identity = await replica();
       const { key, id } = await newKey(identity);
-      const other = await identity.workspaces.create('other');
+      const other = await identity.workspaces.createWorkspace('other');
       expect((await refusal(revoke(identity, other.id, id))).code).toBe('not_found');
       expect((await refusal(revoke(identity, other.id, 'key_none'))).code).toBe('not_found');
       expect(await identity.authenticateKey(key)).toBeDefined();

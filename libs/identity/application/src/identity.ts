@@ -102,10 +102,10 @@ export class Identity {
       workspace_id,
     });
     const owners = new KeyOwners(serviceAccounts, userStore.documents);
-    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
+    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forgetKey(key);
     const keys = await ApiKeys.open(documentStore, { owners, secret, maxPerOwner, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
-    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forget(session);
+    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetSession(session);
     const sessions = await Sessions.open(documentStore, { users: userStore.documents, clock, secret, onEnded });
     const sessionAuthentication = new SessionAuthentication({
       sessions,
@@ -140,7 +140,7 @@ export class Identity {
    * @throws Unavailable if the document store does not respond
    */
   authenticateKey(key: string): Promise<Principal | undefined> {
-    return this.#parts.keyAuthentication.authenticate(key);
+    return this.#parts.keyAuthentication.authenticateKey(key);
   }
 
   /**
@@ -149,7 +149,7 @@ export class Identity {
    * @throws Unavailable if the document store does not respond
    */
   authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
-    return this.#parts.sessionAuthentication.authenticate(token, environment);
+    return this.#parts.sessionAuthentication.authenticateSession(token, environment);
   }
 
   /** Begins a session: see {@link SignIn}. @throws DomainError `invalid_credentials`; Busy, Unavailable */

@@ -4,18 +4,20 @@ export {
   type AuditLog,
   type AuditedCommand,
   type OpenAuditEntry,
-  identitySweeper,
+  createIdentitySweeper,
   type IdentitySweeperDependencies,
 } from './audit-log.ts';
-export { MAX_EMAIL_LENGTH, describeEmailFault } from './user-store.ts';
+export { IDENTITY_COLLECTIONS } from './collections.ts';
+export { MAX_EMAIL_LENGTH, describeEmailFault, foldEmail } from './user-store.ts';
 export type { FirstAdmin } from './first-admin.ts';
 export type { ChangeResult, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
-export { EVERY_KEY, keyReachOf, type KeyReach, permissionsOf } from './principal.ts';
+export { EVERY_KEY, getKeyReach, type KeyReach, getPermissions } from './principal.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export type { PasswordClient } from './password-queue.ts';
-export { isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
+export { describePasswordFault, isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
+export { describeNameFault } from './records.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
 export type { BegunSession, Sessions } from './sessions.ts';
 export type { SignInCommand, SignInRequest, PasswordChange, UserPasswords } from './sign-in.ts';

@@ -1,13 +1,13 @@
-import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, Principal, Role } from '@tracking/contracts';
-import { keyReachOf, permissionsOf, isWithinReach, requireHolder, requireReach } from './principal.ts';
+import { getKeyReach, getPermissions, isWithinReach, requireHolder, requireReach } from './principal.ts';
 
 function principal(type: Principal['type'], role: Role, environment: Environment = 'live'): Principal {
   const access = {
     credential_id: 'x',
     workspace_id: 'wsp_1',
     environment,
-    permissions: permissionsOf(role, environment),
+    permissions: getPermissions(role, environment),
   };
   return type === 'service_account_key'
     ? { type, actor: { type: 'service_account', id: 'sva_me' }, ...access }
@@ -20,23 +20,26 @@ const key = (owner: string, role: Role = 'viewer', environment: Environment = 'l
 });
 
 describe('keys', () => {
-  it.each(ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
+  it.each(USER_ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
     for (const type of ['session', 'user_key'] as const) {
-      expect(isWithinReach(keyReachOf(principal(type, role)), key('usr_me', role))).toBe(true);
+      expect(isWithinReach(getKeyReach(principal(type, role)), key('usr_me', role))).toBe(true);
     }
   });
 
-  it.each(ROLES)('of other users are within reach of admins only, not of %s', (role) => {
+  it.each(USER_ROLES)('of other users are within reach of admins only, not of %s', (role) => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
-      expect(isWithinReach(keyReachOf(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
+      expect(isWithinReach(getKeyReach(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
     }
   });
 
   it('of service accounts are within reach of developers, except for admin accounts, and of admins', () => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
-      for (const role of ROLES) {
-        const reached = ROLES.filter((owner) => isWithinReach(keyReachOf(principal(type, role)), key('sva_1', owner)));
-        const expected = role === 'admin' ? ROLES : ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
+      for (const role of USER_ROLES) {
+        const reached = USER_ROLES.filter((owner) =>
+          isWithinReach(getKeyReach(principal(type, role)), key('sva_1', owner)),
+        );
+        const expected =
+          role === 'admin' ? USER_ROLES : USER_ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
         expect([type, role, reached]).toEqual([type, role, expected]);
       }
     }
@@ -45,7 +48,7 @@ describe('keys', () => {
   it('with live data are beyond the reach of a test key, but not of a session in the test environment', () => {
     const seen = (type: Principal['type'], environment: Environment) =>
       ENVIRONMENTS.filter((one) =>
-        isWithinReach(keyReachOf(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
+        isWithinReach(getKeyReach(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
       );
     expect(seen('user_key', 'test')).toEqual(['test']);
     expect(seen('service_account_key', 'test')).toEqual(['test']);
@@ -54,7 +57,7 @@ describe('keys', () => {
   });
 
   it('of other users are never rotated, not even by an admin', () => {
-    const reach = keyReachOf(principal('session', 'admin'));
+    const reach = getKeyReach(principal('session', 'admin'));
     expect(() => requireHolder(reach, key('usr_me'))).not.toThrow();
     expect(() => requireHolder(reach, key('sva_1'))).not.toThrow();
     expect(() => requireHolder(reach, key('usr_other'))).toThrow(/Only the user who owns/);
@@ -65,7 +68,7 @@ describe('keys', () => {
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
     ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
   ])('are refused with the missing permission: %s', (lacking, who, refused) => {
-    expect(() => requireReach(keyReachOf(who), refused)).toThrow(lacking);
+    expect(() => requireReach(getKeyReach(who), refused)).toThrow(lacking);
   });
 
   it.each<[Environment, readonly Role[]]>([
@@ -74,9 +77,9 @@ describe('keys', () => {
   ])(
     'of service accounts are created and rotated by a developer up to the own permissions: %s',
     (environment, roles) => {
-      const reach = keyReachOf(principal('session', 'developer'));
+      const reach = getKeyReach(principal('session', 'developer'));
       const permitted = (check: typeof requireHolder) =>
-        ROLES.filter((role) => {
+        USER_ROLES.filter((role) => {
           try {
             check(reach, key('sva_1', role, environment));
             return true;

@@ -13,9 +13,9 @@ import {
   unknownLinkError,
 } from './secrets.ts';
 import { normalizeName } from './records.ts';
-import type { PasswordPlace } from './password-queue.ts';
+import type { PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { clientOf } from './sign-in.ts';
+import { toPasswordClient } from './sign-in.ts';
 import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Finds and uses one-time links. All invalid links get the same error. */
@@ -28,11 +28,11 @@ export class OneTimeLinks {
   ) {}
 
   /** @throws DomainError `not_found` */
-  async find(token: string): Promise<LinkDetails> {
+  async getLinkDetails(token: string): Promise<LinkDetails> {
     const at = this.clock().toISOString();
     const link_hash = hashLinkToken(token);
-    const user = await this.#userWith(link_hash);
-    if (!user) return this.firstAdmin.details(link_hash, at);
+    const user = await this.#findUserOfLink(link_hash);
+    if (!user) return this.firstAdmin.getLinkDetails(link_hash, at);
     const { purpose, expires_at } = requireUsableLink(user, { id: '', at });
     const { workspace_id, email, role } = user;
     return { purpose, workspace_id, email, role, expires_at };
@@ -42,15 +42,15 @@ export class OneTimeLinks {
    * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
    * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
    */
-  async use(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
+  async useLink(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
     const link_hash = hashLinkToken(token);
-    const user = await this.#userWith(link_hash);
-    if (!user) return this.firstAdmin.use(command, link_hash, use);
+    const user = await this.#findUserOfLink(link_hash);
+    if (!user) return this.firstAdmin.useLink(command, link_hash, use);
     requireUsableLink(user, command);
-    const set = await this.#settings(user, command, use);
+    const set = await this.#readLinkUse(user, command, use);
     const actor: Actor = { type: 'user', id: user.id };
     const { workspace_id, id } = user;
-    const changed = await this.store.change({ ...command, actor, workspace_id }, id, (present) => {
+    const changed = await this.store.changeUser({ ...command, actor, workspace_id }, id, (present) => {
       if (present.link_hash !== link_hash) throw unknownLinkError();
       const link = requireUsableLink(present, command);
       // Change nothing: the command is a repeat, and the user was changed later.
@@ -65,27 +65,27 @@ export class OneTimeLinks {
    * Returns the holder and purpose of a link; undefined for an unknown link. Also returns the holder of a used or
    * replaced link.
    */
-  async holder(token: string): Promise<LinkHolder | undefined> {
+  async findLinkHolder(token: string): Promise<LinkHolder | undefined> {
     if (!looksLikeToken(token)) return undefined;
     const link_hash = hashLinkToken(token);
-    const user = await this.#userWith(link_hash);
-    if (!user) return this.firstAdmin.holder(link_hash);
+    const user = await this.#findUserOfLink(link_hash);
+    if (!user) return this.firstAdmin.findLinkHolder(link_hash);
     const { id: user_id, workspace_id, link } = user;
     return { user_id, workspace_id, purpose: link?.purpose ?? 'invitation' };
   }
 
-  async #userWith(link_hash: string): Promise<UserDocument | undefined> {
+  async #findUserOfLink(link_hash: string): Promise<UserDocument | undefined> {
     const [user] = await this.store.documents.find({ filter: { link_hash }, limit: 1 });
     return user;
   }
 
-  async #settings(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
+  async #readLinkUse(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
     if (user.link?.used_by === command.id) return {};
     const named = name === undefined ? user.name : normalizeName(name);
     if (named === null && user.link?.purpose === 'invitation') throw missingFieldError('name');
     checkPassword(password, user.email);
-    const hash = (place: PasswordPlace) => this.passwords.hash(password, place);
-    return { name: named, password_hash: await this.passwords.queue(clientOf(user), hash) };
+    const hash = (place: PasswordQueuePlace) => this.passwords.hashPassword(password, place);
+    return { name: named, password_hash: await this.passwords.runInQueue(toPasswordClient(user), hash) };
   }
 }
 

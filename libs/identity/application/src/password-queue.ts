@@ -11,7 +11,7 @@ export interface PasswordClient {
 }
 
 /** A place in the queue, in which a client has its hashes computed one after another. */
-export interface PasswordPlace {
+export interface PasswordQueuePlace {
   readonly client: PasswordClient;
   /** The clients that take turns with others as one: those with the same first share. */
   readonly group: PlaceGroup;
@@ -24,7 +24,7 @@ interface PlaceGroup {
   round: number;
 }
 
-interface Job {
+interface HashJob {
   readonly round: number;
   readonly isKnown: boolean;
   readonly run: () => Promise<unknown>;
@@ -32,7 +32,8 @@ interface Job {
 
 /**
  * Queue of password hashes, which are computed one after another. Neither one network nor all strangers together can fill
- * it. Groups of clients take turns, so a network with many clients waits for itself and not others for it.
+ * it. Groups of clients take turns: in each round, one hash of each group is computed. A network with many clients therefore
+ * delays its own requests, not those of others.
  */
 export class PasswordQueue {
   readonly #maxPlaces: number;
@@ -42,7 +43,7 @@ export class PasswordQueue {
   readonly #groups = new Map<string, PlaceGroup>();
   #places = 0;
   #strangers = 0;
-  #jobs: readonly Job[] = [];
+  #jobs: readonly HashJob[] = [];
   #round = 0;
   #isComputing = false;
 
@@ -52,13 +53,13 @@ export class PasswordQueue {
     this.#maxOfShare = [Math.ceil(maxPlaces / 5), Math.ceil(maxPlaces / 10)];
   }
 
-  /** Takes a place until {@link leave}. Costs nothing if it is refused. @throws Busy */
-  enter(client: PasswordClient): PasswordPlace {
+  /** Takes a place until {@link releasePlace}. Costs nothing if it is refused. @throws Busy */
+  takePlace(client: PasswordClient): PasswordQueuePlace {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
     if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} passwords are waiting to be hashed`);
-    this.#count(isKnown, 1);
+    this.#countPlaces(isKnown, 1);
     const groups = shares.map((share) => {
       const group = this.#groups.get(share) ?? { places: 0, round: -1 };
       group.places += 1;
@@ -69,8 +70,8 @@ export class PasswordQueue {
   }
 
   /** Gives up a place. Call it once. */
-  leave({ client: { shares, isKnown } }: PasswordPlace): void {
-    this.#count(isKnown, -1);
+  releasePlace({ client: { shares, isKnown } }: PasswordQueuePlace): void {
+    this.#countPlaces(isKnown, -1);
     for (const share of shares) {
       const group = this.#groups.get(share);
       if (group && (group.places -= 1) === 0) this.#groups.delete(share);
@@ -78,8 +79,10 @@ export class PasswordQueue {
   }
 
   /** Computes a hash when it is the turn of the place. */
-  compute<T>({ client: { isKnown }, group }: PasswordPlace, work: () => Promise<T>): Promise<T> {
-    group.round = Math.max(this.#round, group.round + 1);
+  computeInTurn<T>({ client: { isKnown }, group }: PasswordQueuePlace, work: () => Promise<T>): Promise<T> {
+    // Strangers wait for the next round, because a round that accepts new networks might never end.
+    const earliest = isKnown ? this.#round : this.#round + 1;
+    group.round = Math.max(earliest, group.round + 1);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const run = () => Promise.resolve().then(work).then(resolve, reject);
     this.#jobs = [...this.#jobs, { round: group.round, isKnown, run }];
@@ -87,7 +90,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  #count(isKnown: boolean, places: 1 | -1): void {
+  #countPlaces(isKnown: boolean, places: 1 | -1): void {
     this.#places += places;
     if (!isKnown) this.#strangers += places;
   }
@@ -95,15 +98,15 @@ export class PasswordQueue {
   async #computeAll(): Promise<void> {
     if (this.#isComputing) return;
     this.#isComputing = true;
-    for (let next = this.#next(); next; next = this.#next()) await next.run();
+    for (let next = this.#takeNextJob(); next; next = this.#takeNextJob()) await next.run();
     this.#isComputing = false;
   }
 
   /** Takes the next job: of the earliest round, known clients first. */
-  #next(): Job | undefined {
+  #takeNextJob(): HashJob | undefined {
     const [first, ...others] = this.#jobs;
     if (!first) return undefined;
-    const isBefore = (one: Job, other: Job) =>
+    const isBefore = (one: HashJob, other: HashJob) =>
       one.round < other.round || (one.round === other.round && one.isKnown && !other.isKnown);
     const next = others.reduce((found, each) => (isBefore(each, found) ? each : found), first);
     this.#jobs = this.#jobs.filter((each) => each !== next);

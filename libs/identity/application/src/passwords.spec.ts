@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { argon2id, checkPassword, HASH_COST, Passwords } from './passwords.ts';
+import { argon2id, checkPassword, DEFAULT_HASH_COST, Passwords } from './passwords.ts';
 
 /** The lowest cost that argon2 accepts: the tests do not depend on the cost. */
 const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
@@ -9,39 +9,39 @@ const PASSWORD = 'a horse in the rain';
 describe('a stored password', () => {
   it('is an argon2id hash in the common format, with a new salt each time', async () => {
     const passwords = new Passwords();
-    const [one, two] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
+    const [one, two] = [await passwords.hashPassword(PASSWORD), await passwords.hashPassword(PASSWORD)];
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[0-9A-Za-z+/]{22}\$[0-9A-Za-z+/]{43}$/);
     expect(two).not.toBe(one);
-    expect(await passwords.verify(PASSWORD, one)).toBe(true);
-    expect(await passwords.verify(`${PASSWORD} `, one)).toBe(false);
-    expect(await passwords.verify('', one)).toBe(false);
+    expect(await passwords.verifyPassword(PASSWORD, one)).toBe(true);
+    expect(await passwords.verifyPassword(`${PASSWORD} `, one)).toBe(false);
+    expect(await passwords.verifyPassword('', one)).toBe(false);
   });
 
   it('matches the output of other implementations', async () => {
     // `argon2 somesalt -id -k 256 -t 2 -p 1 -l 32` of the reference implementation, version 19
     const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
-    expect(await new Passwords({ cost: CHEAP }).verify('password', reference)).toBe(true);
-    expect(await new Passwords({ cost: CHEAP }).verify('Password', reference)).toBe(false);
+    expect(await new Passwords({ cost: CHEAP }).verifyPassword('password', reference)).toBe(true);
+    expect(await new Passwords({ cost: CHEAP }).verifyPassword('Password', reference)).toBe(false);
   });
 
   it("is the same however the password's characters are typed", async () => {
     const passwords = new Passwords({ cost: CHEAP });
-    const stored = await passwords.hash('Z\u00fcrich am See \ufb01n');
-    expect(await passwords.verify('Zu\u0308rich am See fin', stored)).toBe(true);
+    const stored = await passwords.hashPassword('Z\u00fcrich am See \ufb01n');
+    expect(await passwords.verifyPassword('Zu\u0308rich am See fin', stored)).toBe(true);
   });
 
   it('is outdated if new hashes have another cost', async () => {
-    const stored = await new Passwords({ cost: CHEAP }).hash(PASSWORD);
-    expect(new Passwords({ cost: CHEAP }).isOutdated(stored)).toBe(false);
+    const stored = await new Passwords({ cost: CHEAP }).hashPassword(PASSWORD);
+    expect(new Passwords({ cost: CHEAP }).isOutdatedHash(stored)).toBe(false);
     const dearer = new Passwords({ cost: { ...CHEAP, passes: 2 } });
-    expect(dearer.isOutdated(stored)).toBe(true);
-    expect(await dearer.verify(PASSWORD, stored)).toBe(true);
-    expect(dearer.isOutdated(await dearer.hash(PASSWORD))).toBe(false);
+    expect(dearer.isOutdatedHash(stored)).toBe(true);
+    expect(await dearer.verifyPassword(PASSWORD, stored)).toBe(true);
+    expect(dearer.isOutdatedHash(await dearer.hashPassword(PASSWORD))).toBe(false);
   });
 
   it('throws an error if it is malformed, instead of refusing the password', async () => {
     const passwords = new Passwords({ cost: CHEAP });
-    await expect(passwords.verify(PASSWORD, PASSWORD)).rejects.toThrow('not an argon2id hash');
+    await expect(passwords.verifyPassword(PASSWORD, PASSWORD)).rejects.toThrow('not an argon2id hash');
   });
 });
 
@@ -62,10 +62,10 @@ describe('the time to check a wrong password', () => {
 
   it('is the same with and without a stored hash', async () => {
     const passwords = new Passwords({ cost: CHEAP, derive });
-    const stored = await passwords.hash(PASSWORD);
+    const stored = await passwords.hashPassword(PASSWORD);
     const work = async (given: string, at: string | null | undefined) => {
       const before = computed;
-      expect(await passwords.verify(given, at)).toBe(false);
+      expect(await passwords.verifyPassword(given, at)).toBe(false);
       return computed - before;
     };
     expect(await work('wrong', stored)).toBe(1);
@@ -76,14 +76,16 @@ describe('the time to check a wrong password', () => {
 
   it('is bounded: hashes run one after another, and are refused if too many wait', async () => {
     const passwords = new Passwords({ cost: CHEAP, maxWaiting: 20, derive });
-    const stored = await passwords.hash(PASSWORD);
-    const outcomes = await Promise.allSettled(Array.from({ length: 1_000 }, () => passwords.verify('wrong', stored)));
+    const stored = await passwords.hashPassword(PASSWORD);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 1_000 }, () => passwords.verifyPassword('wrong', stored)),
+    );
     const refused = outcomes.filter((each) => each.status === 'rejected');
     expect(refused).toHaveLength(980);
     expect(refused.every(({ reason }) => reason instanceof Busy)).toBe(true);
     expect(computed).toBe(21);
     expect(mostAtOnce).toBe(1);
-    expect(await passwords.verify(PASSWORD, stored)).toBe(true);
+    expect(await passwords.verifyPassword(PASSWORD, stored)).toBe(true);
   });
 });
 
@@ -129,4 +131,4 @@ describe('a new password', () => {
 });
 
 it('has at least the cost that OWASP recommends', () =>
-  expect(HASH_COST).toEqual({ memory: 19_456, passes: 2, parallelism: 1 }));
+  expect(DEFAULT_HASH_COST).toEqual({ memory: 19_456, passes: 2, parallelism: 1 }));

@@ -1,9 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { DomainError, type FieldErrorCode } from '@tracking/contracts';
+import { DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { type PasswordClient, type PasswordPlace, PASSWORDS_ENGINE, PasswordQueue } from './password-queue.ts';
+import { type PasswordClient, type PasswordQueuePlace, PASSWORDS_ENGINE, PasswordQueue } from './password-queue.ts';
+import type { Fault } from './records.ts';
 
 export interface PasswordsOptions {
   /** Cost of new hashes; OWASP's by default. A stored hash keeps its cost until the user's next successful sign-in. */
@@ -23,7 +24,7 @@ export function isPasswordsBusy(error: unknown): boolean {
 }
 
 /** The client of a hash that no place is taken for: an operator, or the service itself. */
-const OPERATOR: PasswordClient = { shares: [], isKnown: true };
+const OPERATOR_CLIENT: PasswordClient = { shares: [], isKnown: true };
 
 /** Hashes passwords, one after another: clients that send thousands keep at most one core busy. */
 export class Passwords {
@@ -31,7 +32,7 @@ export class Passwords {
   readonly #queue: PasswordQueue;
   readonly #derive: typeof argon2id;
 
-  constructor({ cost = HASH_COST, maxWaiting = 100, derive = argon2id }: PasswordsOptions = {}) {
+  constructor({ cost = DEFAULT_HASH_COST, maxWaiting = 100, derive = argon2id }: PasswordsOptions = {}) {
     this.#cost = cost;
     this.#queue = new PasswordQueue(maxWaiting);
     this.#derive = derive;
@@ -41,12 +42,12 @@ export class Passwords {
    * Takes a place in the queue for the client while `use` runs. Call it before anything else that costs time or memory.
    * @throws Busy if the queue, or the client's share of it, is full; `use` is not called then
    */
-  async queue<T>(client: PasswordClient, use: (place: PasswordPlace) => Promise<T>): Promise<T> {
-    const place = this.#queue.enter(client);
+  async runInQueue<T>(client: PasswordClient, use: (place: PasswordQueuePlace) => Promise<T>): Promise<T> {
+    const place = this.#queue.takePlace(client);
     try {
       return await use(place);
     } finally {
-      this.#queue.leave(place);
+      this.#queue.releasePlace(place);
     }
   }
 
@@ -55,9 +56,9 @@ export class Passwords {
    * @param place the place of the client; without one, that of an operator
    * @throws Busy if no place is given and too many wait
    */
-  async hash(password: string, place?: PasswordPlace): Promise<string> {
-    const salt = newSalt();
-    const digest = await this.#compute({ password, cost: this.#cost, salt }, place);
+  async hashPassword(password: string, place?: PasswordQueuePlace): Promise<string> {
+    const salt = createSalt();
+    const digest = await this.#computeHash({ password, cost: this.#cost, salt }, place);
     return formatPhc({ cost: this.#cost, salt, digest });
   }
 
@@ -67,28 +68,32 @@ export class Passwords {
    * @param place the place of the client; without one, that of an operator
    * @throws Busy if no place is given and too many wait
    */
-  async verify(password: string, stored: string | null | undefined, place?: PasswordPlace): Promise<boolean> {
+  async verifyPassword(
+    password: string,
+    stored: string | null | undefined,
+    place?: PasswordQueuePlace,
+  ): Promise<boolean> {
     if (!stored) {
-      await this.#compute({ password, cost: this.#cost, salt: newSalt() }, place);
+      await this.#computeHash({ password, cost: this.#cost, salt: createSalt() }, place);
       return false;
     }
     const { cost, salt, digest } = parsePhc(stored);
-    const computed = await this.#compute({ password, cost, salt }, place);
+    const computed = await this.#computeHash({ password, cost, salt }, place);
     return computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxLength(password);
   }
 
   /** Returns true if the hash has another cost than new hashes. Such a password is hashed again at the next sign-in. */
-  isOutdated(stored: string): boolean {
+  isOutdatedHash(stored: string): boolean {
     const { cost } = parsePhc(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
   }
 
-  async #compute(input: HashInput, place: PasswordPlace | undefined): Promise<Uint8Array> {
-    if (!place) return this.queue(OPERATOR, (own) => this.#compute(input, own));
+  async #computeHash(input: HashInput, place: PasswordQueuePlace | undefined): Promise<Uint8Array> {
+    if (!place) return this.runInQueue(OPERATOR_CLIENT, (own) => this.#computeHash(input, own));
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = exceedsMaxLength(password) ? '' : normalizePassword(password);
-    return this.#queue.compute(place, () => this.#derive(text, cost, salt));
+    return this.#queue.computeInTurn(place, () => this.#derive(text, cost, salt));
   }
 }
 
@@ -112,7 +117,7 @@ const MAX_PASSWORD_LENGTH = 200;
 /** Loads the list of common passwords. Called when the first password is set, because the list has half a megabyte. */
 const require = createRequire(import.meta.url);
 /** The most common passwords in lower case, except those that are too short. */
-let loadedCommonPasswords: ReadonlySet<string> | undefined;
+let cachedCommonPasswords: ReadonlySet<string> | undefined;
 
 /**
  * Returns the normalised password, which is hashed: the same characters can be typed in several ways (NIST SP 800-63B,
@@ -128,33 +133,40 @@ function normalizePassword(password: string): string {
  * @throws DomainError `validation_failed`
  */
 export function checkPassword(password: string, email: string, param = 'password'): void {
-  const refuse = (code: FieldErrorCode, message: string): never => {
-    throw new DomainError('validation_failed', 'The password is not valid.', [{ param, code, message }]);
-  };
-  if (!password.isWellFormed()) refuse('invalid_value', 'Must not contain unpaired surrogates.');
-  const long = `Must have at most ${MAX_PASSWORD_LENGTH} characters.`;
-  if (password.length > 4 * MAX_PASSWORD_LENGTH) refuse('too_long', long);
-  const text = normalizePassword(password);
-  const { length } = [...text];
-  if (length > MAX_PASSWORD_LENGTH) refuse('too_long', long);
-  if (length < MIN_PASSWORD_LENGTH) refuse('invalid_value', `Must have at least ${MIN_PASSWORD_LENGTH} characters.`);
-  const compared = text.toLowerCase();
-  const address = normalizePassword(email).toLowerCase();
-  if (compared === address || compared === address.slice(0, address.lastIndexOf('@'))) {
-    refuse('invalid_value', 'Must not be the e-mail address.');
-  }
-  if (commonPasswords().has(compared)) refuse('invalid_value', 'Must not be one of the most common passwords.');
+  const fault = describePasswordFault(password) ?? describeAddressFault(password, email);
+  if (fault) throw new DomainError('validation_failed', 'The password is not valid.', [{ param, ...fault }]);
 }
 
-function commonPasswords(): ReadonlySet<string> {
-  return (loadedCommonPasswords ??= new Set(
-    (require('@zxcvbn-ts/language-common') as CommonWords).dictionary['passwords-common'].filter(
+/** Returns the fault of a new password; undefined if every user may have it whose e-mail address it is not. */
+export function describePasswordFault(password: string): Fault | undefined {
+  const refused = (message: string) => ({ code: 'invalid_value', message }) as const;
+  if (!password.isWellFormed()) return refused('Must not contain unpaired surrogates.');
+  const tooLong = { code: 'too_long', message: `Must have at most ${MAX_PASSWORD_LENGTH} characters.` } as const;
+  if (password.length > 4 * MAX_PASSWORD_LENGTH) return tooLong;
+  const text = normalizePassword(password);
+  const { length } = [...text];
+  if (length > MAX_PASSWORD_LENGTH) return tooLong;
+  if (length < MIN_PASSWORD_LENGTH) return refused(`Must have at least ${MIN_PASSWORD_LENGTH} characters.`);
+  const isCommon = getCommonPasswords().has(text.toLowerCase());
+  return isCommon ? refused('Must not be one of the most common passwords.') : undefined;
+}
+
+function describeAddressFault(password: string, email: string): Fault | undefined {
+  const compared = normalizePassword(password).toLowerCase();
+  const address = normalizePassword(email).toLowerCase();
+  const isAddress = compared === address || compared === address.slice(0, address.lastIndexOf('@'));
+  return isAddress ? { code: 'invalid_value', message: 'Must not be the e-mail address.' } : undefined;
+}
+
+function getCommonPasswords(): ReadonlySet<string> {
+  return (cachedCommonPasswords ??= new Set(
+    (require('@zxcvbn-ts/language-common') as CommonPasswordLists).dictionary['passwords-common'].filter(
       (each) => each.length >= MIN_PASSWORD_LENGTH,
     ),
   ));
 }
 
-interface CommonWords {
+interface CommonPasswordLists {
   readonly dictionary: { readonly 'passwords-common': readonly string[] };
 }
 
@@ -166,7 +178,7 @@ interface HashCost {
   readonly parallelism: number;
 }
 /** OWASP's parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
-export const HASH_COST: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
+export const DEFAULT_HASH_COST: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** A stored hash, read from its PHC string. */
 interface PasswordHash {
@@ -186,7 +198,7 @@ export async function argon2id(text: string, cost: HashCost, salt: Uint8Array): 
   return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: DIGEST_BYTES });
 }
 
-function newSalt(): Uint8Array {
+function createSalt(): Uint8Array {
   return randomBytes(SALT_BYTES);
 }
 

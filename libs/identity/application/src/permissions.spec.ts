@@ -1,5 +1,5 @@
-import { PERMISSIONS, ROLES } from '@tracking/contracts';
-import { permissionsOf } from './principal.ts';
+import { API_KEY_PERMISSIONS, USER_ROLES } from '@tracking/contracts';
+import { getPermissions } from './principal.ts';
 
 describe('permissionsOf', () => {
   it.each([
@@ -10,22 +10,22 @@ describe('permissionsOf', () => {
     ],
     ['feed', 'shipments:read shipments:write milestones:write milestones:feed'],
     ['developer', 'shipments:read documents:read webhooks:manage keys:manage'],
-    ['admin', PERMISSIONS.join(' ')],
+    ['admin', API_KEY_PERMISSIONS.join(' ')],
   ] as const)('gives a live %s exactly the permissions of the role', (role, expected) => {
-    expect([...permissionsOf(role, 'live')].sort()).toEqual(expected.split(' ').sort());
+    expect([...getPermissions(role, 'live')].sort()).toEqual(expected.split(' ').sort());
   });
 
   it('gives developers the permissions of operators and feeds, but only in the test environment', () => {
-    const developer = permissionsOf('developer', 'test');
+    const developer = getPermissions('developer', 'test');
     for (const role of ['developer', 'operator', 'feed'] as const) {
-      expect([...permissionsOf(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
+      expect([...getPermissions(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
     }
     expect(developer.has('workspace:admin')).toBe(false);
   });
 
   it('grants nothing else in the test environment', () => {
-    for (const role of ROLES.filter((name) => name !== 'developer')) {
-      expect(permissionsOf(role, 'test')).toEqual(permissionsOf(role, 'live'));
+    for (const role of USER_ROLES.filter((name) => name !== 'developer')) {
+      expect(getPermissions(role, 'test')).toEqual(getPermissions(role, 'live'));
     }
   });
 });

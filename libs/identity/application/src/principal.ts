@@ -5,7 +5,7 @@ import {
   ENVIRONMENTS,
   type KeyOwner,
   type Permission,
-  PERMISSIONS,
+  API_KEY_PERMISSIONS,
   type Principal,
   type Role,
 } from '@tracking/contracts';
@@ -29,7 +29,7 @@ const LIVE_PERMISSIONS: ByRole = {
   operator: new Set(OPERATOR_PERMISSIONS),
   feed: new Set(FEED_PERMISSIONS),
   developer: new Set(DEVELOPER_PERMISSIONS),
-  admin: new Set(PERMISSIONS),
+  admin: new Set(API_KEY_PERMISSIONS),
 };
 const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
   live: LIVE_PERMISSIONS,
@@ -41,18 +41,18 @@ const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
 };
 
 /** Returns the permissions of a role in an environment. */
-export function permissionsOf(role: Role, environment: Environment): ReadonlySet<Permission> {
+export function getPermissions(role: Role, environment: Environment): ReadonlySet<Permission> {
   return PERMISSIONS_BY_ENVIRONMENT[environment][role];
 }
 
 /** Returns the permissions of a key: those of its owner's present role, at most those of `max_role`. */
-export function keyPermissionsOf(
+export function getKeyPermissions(
   role: Role,
   { environment, max_role }: Pick<ApiKey, 'environment' | 'max_role'>,
 ): ReadonlySet<Permission> {
-  const allowed = permissionsOf(role, environment);
+  const allowed = getPermissions(role, environment);
   if (max_role === null) return allowed;
-  const most = permissionsOf(max_role, environment);
+  const most = getPermissions(max_role, environment);
   return new Set([...allowed].filter((permission) => most.has(permission)));
 }
 
@@ -79,7 +79,7 @@ export const EVERY_KEY: KeyReach = {
  * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
  * data.
  */
-export function keyReachOf(principal: Principal): KeyReach {
+export function getKeyReach(principal: Principal): KeyReach {
   const { permissions, actor, type, environment } = principal;
   const isAdmin = permissions.has('workspace:admin');
   const managesAccounts = permissions.has('keys:manage');
@@ -106,7 +106,7 @@ export function isWithinReach(reach: KeyReach, { owner, role, environment }: Rea
  * account does not give the key rights that its creator never had. Null for no limit: keys of users, and keys that an
  * admin creates.
  */
-export function maxRoleOf({ service_accounts }: KeyReach, owner: KeyOwner): Role | null {
+export function getMaxRole({ service_accounts }: KeyReach, owner: KeyOwner): Role | null {
   // Only developers and admins have the permission keys:manage.
   return owner.type === 'user' || service_accounts === 'all' ? null : 'developer';
 }
@@ -133,8 +133,8 @@ export function requireReach(reach: KeyReach, key: ReachedKey): void {
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
 function requireRole(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
-  const limited = keyPermissionsOf(role, { environment, max_role: maxRoleOf(reach, owner) });
-  if (limited.size === permissionsOf(role, environment).size) return;
+  const limited = getKeyPermissions(role, { environment, max_role: getMaxRole(reach, owner) });
+  if (limited.size === getPermissions(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }

@@ -1,4 +1,4 @@
-import { DomainError, type FieldErrorCode, type ItemPage, type PageRequest } from '@tracking/contracts';
+import { DomainError, type FieldError, type ItemPage, type PageRequest } from '@tracking/contracts';
 import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
 
 const MAX_LENGTH = 100;
@@ -22,16 +22,22 @@ export function hasHiddenCharacters(text: string): boolean {
  * @throws DomainError `validation_failed` naming `name`
  */
 export function normalizeName(text: string): string {
-  const name = text.trim().normalize('NFC');
-  if (name === '') throw invalidNameError('required', 'Must not be blank.');
-  if ([...name].length > MAX_LENGTH) throw invalidNameError('too_long', `Must have at most ${MAX_LENGTH} characters.`);
-  if (hasHiddenCharacters(name)) throw invalidNameError('invalid_value', HIDDEN_CHARACTERS_MESSAGE);
-  return name;
+  const fault = describeNameFault(text);
+  if (fault) throw new DomainError('validation_failed', 'The name is not valid.', [{ param: 'name', ...fault }]);
+  return text.trim().normalize('NFC');
 }
 
-function invalidNameError(code: FieldErrorCode, message: string): DomainError {
-  return new DomainError('validation_failed', 'The name is not valid.', [{ param: 'name', code, message }]);
+/** Returns the fault of a name; undefined if it is valid. */
+export function describeNameFault(text: string): Fault | undefined {
+  const name = text.trim().normalize('NFC');
+  if (name === '') return { code: 'required', message: 'Must not be blank.' };
+  if ([...name].length > MAX_LENGTH)
+    return { code: 'too_long', message: `Must have at most ${MAX_LENGTH} characters.` };
+  return hasHiddenCharacters(name) ? { code: 'invalid_value', message: HIDDEN_CHARACTERS_MESSAGE } : undefined;
 }
+
+/** The fault of a field. */
+export type Fault = Pick<FieldError, 'code' | 'message'>;
 
 interface CreatedRecord extends Document {
   readonly created_at: string;
@@ -53,7 +59,7 @@ export async function readNewestPage<T extends CreatedRecord>(
 }
 
 /** Number of documents read at once by `readNewestPageOfWanted`. */
-const SCAN_BATCH_SIZE = 200;
+const ITEMS_PER_SCAN = 200;
 
 /**
  * Like `readNewestPage`, but for conditions that no filter can express: lists the results of `wanted` that are not
@@ -68,7 +74,7 @@ export async function readNewestPageOfWanted<T extends CreatedRecord, R extends 
   const items: R[] = [];
   let place = after;
   for (;;) {
-    const page = await readNewestPage(collection, filter, { limit: SCAN_BATCH_SIZE, ...(place && { after: place }) });
+    const page = await readNewestPage(collection, filter, { limit: ITEMS_PER_SCAN, ...(place && { after: place }) });
     items.push(...(await wanted(page.items)));
     if (items.length > limit) return { items: items.slice(0, limit), next: toCursor(items[limit - 1]) };
     if (page.next === null) return { items, next: null };
@@ -80,7 +86,7 @@ function toCursor(last: CreatedRecord | undefined): readonly string[] | null {
   return last ? [last.created_at, last.id] : null;
 }
 
-const READ_BATCH_SIZE = 500;
+const ITEMS_PER_READ = 500;
 
 /**
  * Returns every matching document, sorted by fields of which the last is `id`. For small collections that people fill
@@ -97,12 +103,12 @@ export async function findAll<T extends Document>(
     const page = await collection.find({
       filter,
       sort: { fields: sortedBy },
-      limit: READ_BATCH_SIZE,
+      limit: ITEMS_PER_READ,
       ...(after && { after }),
     });
     all.push(...page);
     const last = page.at(-1);
-    if (!last || page.length < READ_BATCH_SIZE) return all;
+    if (!last || page.length < ITEMS_PER_READ) return all;
     after = sortedBy.map((field) => last[field] as Scalar);
   }
 }

@@ -22,7 +22,7 @@ export function deriveBytes(secret: Uint8Array, purpose: string, commandId: stri
 
 /** Encodes 256 bits as letters and digits. */
 export function encodeToken(bytes: Uint8Array): string {
-  return encode(bytes, BASE62, KEY_LENGTH);
+  return encodeBytes(bytes, BASE62, KEY_LENGTH);
 }
 
 /** Encodes 256 bits as a key, `sk_live_…` or `sk_test_…`. */
@@ -51,15 +51,15 @@ export function hashKey(key: string): string {
 
 /** Creates an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
 export function createId(prefix: string, randomBytes: RandomBytes): string {
-  return `${prefix}_${encode(randomBytes(16), BASE32, 26)}`;
+  return `${prefix}_${encodeBytes(randomBytes(16), BASE32, 26)}`;
 }
 
 /** Derives an id from a fixed name or from the id of a command: every replica derives the same one. */
 export function deriveId(prefix: string, name: string): string {
-  return `${prefix}_${encode(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
+  return `${prefix}_${encodeBytes(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }
 
-function encode(bytes: Uint8Array, alphabet: string, length: number): string {
+function encodeBytes(bytes: Uint8Array, alphabet: string, length: number): string {
   const base = BigInt(alphabet.length);
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';

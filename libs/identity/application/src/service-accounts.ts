@@ -7,11 +7,12 @@ import {
   type ServiceAccount,
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
+import { SERVICE_ACCOUNTS_COLLECTION } from './collections.ts';
 import {
-  change,
+  changeDocument,
   type ChangeResult,
   type IdentityCommand,
-  make,
+  createDocument,
   notFoundError,
   type VersionedDocument,
 } from './identity-command.ts';
@@ -21,7 +22,7 @@ import { deriveId } from './secrets.ts';
 /** A stored service account. */
 type ServiceAccountDocument = ServiceAccount & VersionedDocument;
 
-const KIND = 'service account';
+const RESOURCE_KIND = 'service account';
 
 /** The service accounts of workspaces, for other systems. Each has one role, which applies to all its keys. */
 export class ServiceAccounts {
@@ -34,16 +35,16 @@ export class ServiceAccounts {
    * @param onChanged callback for every stored change that affects keys. Runs only in the process that made the change
    */
   static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
-    const documents = await documentStore.collection<ServiceAccountDocument>({
-      name: 'service_accounts',
-      indexes: [{ name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] }],
-    });
+    const documents = await documentStore.collection<ServiceAccountDocument>(SERVICE_ACCOUNTS_COLLECTION);
     return new ServiceAccounts(documents, onChanged);
   }
 
   /** @throws DomainError `validation_failed` */
-  async create(command: IdentityCommand, fields: { name: string; role: Role }): Promise<ChangeResult<ServiceAccount>> {
-    const document = await make(this.documents, command, {
+  async createAccount(
+    command: IdentityCommand,
+    fields: { name: string; role: Role },
+  ): Promise<ChangeResult<ServiceAccount>> {
+    const document = await createDocument(this.documents, command, {
       id: deriveId('sva', command.id),
       workspace_id: command.workspace_id,
       name: normalizeName(fields.name),
@@ -56,15 +57,15 @@ export class ServiceAccounts {
   }
 
   /** Returns the service accounts of the workspace, newest first. */
-  async list(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
+  async listAccounts(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
     const { items, next } = await readNewestPage(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(toServiceAccount), next };
   }
 
   /** @throws DomainError `not_found`, also in another workspace */
-  async get(workspaceId: string, id: string): Promise<ServiceAccount> {
+  async getAccount(workspaceId: string, id: string): Promise<ServiceAccount> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspaceId) throw notFoundError(KIND);
+    if (document?.workspace_id !== workspaceId) throw notFoundError(RESOURCE_KIND);
     return toServiceAccount(document);
   }
 
@@ -77,35 +78,38 @@ export class ServiceAccounts {
    * Changes name and role. A new role applies to all keys of the account immediately.
    * @throws DomainError `not_found`, `precondition_failed`, `validation_failed`
    */
-  async change(
+  async changeAccount(
     command: IdentityCommand,
     id: string,
     { name, role }: { readonly name?: string; readonly role?: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
     const fields = { ...(name !== undefined && { name: normalizeName(name) }), ...(role !== undefined && { role }) };
-    return this.set(command, id, fields);
+    return this.writeChange(command, id, fields);
   }
 
   /**
    * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay invalid.
    * @throws DomainError `not_found`, `precondition_failed`
    */
-  async deactivate(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.set(command, id, { status: 'deactivated' });
+  async deactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
+    return this.writeChange(command, id, { status: 'deactivated' });
   }
 
   /** @throws DomainError `not_found`, `precondition_failed` */
-  async reactivate(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.set(command, id, { status: 'active' });
+  async reactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
+    return this.writeChange(command, id, { status: 'active' });
   }
 
-  private async set(
+  private async writeChange(
     command: IdentityCommand,
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
   ): Promise<ChangeResult<ServiceAccount>> {
-    const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, (present) =>
-      fields.status === toServiceAccount(present).status ? {} : fields,
+    const { before, after } = await changeDocument(
+      { documents: this.documents, name: RESOURCE_KIND },
+      id,
+      command,
+      (present) => (fields.status === toServiceAccount(present).status ? {} : fields),
     );
     this.onChanged(id);
     return { before: before && toServiceAccount(before), after: toServiceAccount(after) };
@@ -119,7 +123,7 @@ function toServiceAccount(document: ServiceAccountDocument): ServiceAccount {
 }
 
 /** The fields of a user or service account that determine the validity of its keys. */
-interface Owner {
+interface KeyOwnerState {
   readonly id: string;
   readonly workspace_id: string;
   readonly role: Role;
@@ -130,7 +134,7 @@ interface Owner {
 /** Looks up users. */
 interface KeyUsers {
   /** Returns the users with these ids, in any order; unknown ids are omitted. */
-  getMany(ids: readonly string[]): Promise<readonly Owner[]>;
+  getMany(ids: readonly string[]): Promise<readonly KeyOwnerState[]>;
 }
 
 /** Users and service accounts as owners of keys: a key has the present permissions of its owner. */
@@ -140,12 +144,12 @@ export class KeyOwners {
     private readonly users: KeyUsers,
   ) {}
 
-  async get(owner: KeyOwner): Promise<Owner | undefined> {
+  async getOwner(owner: KeyOwner): Promise<KeyOwnerState | undefined> {
     return (await this.getMany([owner])).get(owner.id);
   }
 
   /** Returns the owners by their ids. */
-  async getMany(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, Owner>> {
+  async getMany(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, KeyOwnerState>> {
     const idsOf = (type: KeyOwner['type']) => [
       ...new Set(owners.filter((one) => one.type === type).map(({ id }) => id)),
     ];
@@ -158,8 +162,8 @@ export class KeyOwners {
   }
 
   /** Returns an owner who may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
-  async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<Owner> {
-    const found = await this.get(owner);
+  async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<KeyOwnerState> {
+    const found = await this.getOwner(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';
     if (found?.workspace_id !== workspaceId) throw notFoundError(name);
     if (found.status === 'active') return found;

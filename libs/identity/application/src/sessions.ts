@@ -1,5 +1,7 @@
 import { DomainError, type ItemPage, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
+import type { DutyCycle } from '@tracking/resilience';
+import { SESSIONS_COLLECTION } from './collections.ts';
 import { readNewestPageOfWanted } from './records.ts';
 import { deriveBytes, hashKey, deriveId, encodeToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
@@ -62,24 +64,17 @@ export class Sessions {
   ) {}
 
   static async open(documentStore: DocumentStore, options: SessionsOptions): Promise<Sessions> {
-    const documents = await documentStore.collection<SessionDocument>({
-      name: 'sessions',
-      indexes: [
-        { name: 'hash', fields: ['hash'], unique: true },
-        { name: 'user', fields: ['user_id', 'epoch', 'created_at', 'id'] },
-        { name: 'end', fields: ['ends_at', 'id'] },
-      ],
-    });
+    const documents = await documentStore.collection<SessionDocument>(SESSIONS_COLLECTION);
     return new Sessions(documents, options);
   }
 
   /** Begins a session. A repeated command returns the same session, but does not restart a session that has ended. */
-  async begin(
+  async beginSession(
     command: { readonly id: string; readonly at: Timestamp },
     owner: SessionOwner,
     { address, user_agent }: SignInOrigin,
   ): Promise<BegunSession> {
-    const token = this.#tokenOf(command);
+    const token = this.#createToken(command);
     const expires_at = addMs(command.at, MAX_AGE_MS);
     const session: SessionDocument = {
       id: deriveId('ses', command.id),
@@ -92,14 +87,14 @@ export class Sessions {
       expires_at,
       hash: hashKey(token),
       epoch: owner.sessions_epoch,
-      ends_at: computeEnd(command.at, expires_at),
+      ends_at: computeSessionEnd(command.at, expires_at),
     };
     await this.documents.insert(session);
     return { session, token };
   }
 
   /** Returns the sessions of a user that have not ended, newest first. */
-  async list(user_id: string, request: PageRequest): Promise<ItemPage<Session>> {
+  async listSessions(user_id: string, request: PageRequest): Promise<ItemPage<Session>> {
     const user = await this.options.users.get(user_id);
     if (!user) return { items: [], next: null };
     const epoch = user.sessions_epoch;
@@ -112,12 +107,12 @@ export class Sessions {
   }
 
   /** Ends a session of the user. @throws DomainError `not_found`, also for a session of another user */
-  async end(userId: string, id: string): Promise<Session> {
+  async endSession(userId: string, id: string): Promise<Session> {
     const present = await this.documents.get(id);
     const ended =
       present?.user_id === userId &&
       present.epoch !== ENDED_EPOCH &&
-      (await this.documents.claim(unchangedToken(present), {
+      (await this.documents.claim(createUnchangedTokenFilter(present), {
         hash: `ended ${id}`,
         epoch: ENDED_EPOCH,
         ends_at: addMs(present.created_at, ENDED_RETENTION_MS),
@@ -132,50 +127,56 @@ export class Sessions {
    * session. Returns undefined if the session was ended.
    * @param command the command that began the epoch; a repeat returns the same token
    */
-  async renew(
+  async renewSession(
     command: { readonly id: string },
     { id, epoch }: { readonly id: string; readonly epoch: number },
   ): Promise<BegunSession | undefined> {
     const present = await this.documents.get(id);
     if (!present || present.epoch === ENDED_EPOCH) return undefined;
-    const token = this.#tokenOf(command);
-    const renewed = await this.documents.claim(unchangedToken(present), { hash: hashKey(token), epoch });
+    const token = this.#createToken(command);
+    const renewed = await this.documents.claim(createUnchangedTokenFilter(present), { hash: hashKey(token), epoch });
     return renewed && { session: renewed, token };
   }
 
   /** Stores the time of a use. If several replicas record the same use, one of them writes. */
-  async noteUse({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
+  async storeUseTime({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
     await this.documents.claim(
       { filter: { id, last_seen_at } },
-      { last_seen_at: at, ends_at: computeEnd(at, expires_at) },
+      { last_seen_at: at, ends_at: computeSessionEnd(at, expires_at) },
     );
   }
 
   /** Stores that a session is valid in a new epoch of its user. */
   async moveToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
-    await this.documents.claim(unchangedToken(kept), { epoch });
+    await this.documents.claim(createUnchangedTokenFilter(kept), { epoch });
   }
 
-  /** Deletes ended sessions. @param ending stops the deletion early; the next run continues */
-  async sweep(now: Date, ending: AbortSignal): Promise<void> {
-    for (;;) {
-      const ended = await this.documents.find({
-        filter: { ends_at: { lt: now.toISOString() } },
-        sort: { fields: ['ends_at', 'id'] },
-        limit: DELETION_BATCH_SIZE,
-      });
-      await this.documents.writeMany(ended.map(({ id, ends_at }) => ({ kind: 'delete', id, guard: { ends_at } })));
-      if (ended.length < DELETION_BATCH_SIZE || ending.aborted) return;
-    }
+  /**
+   * Deletes ended sessions. @param ending stops the deletion early; the next run continues
+   * @param pace runs the deletion of each page
+   */
+  async deleteEnded(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
+    while (!ending.aborted && (await pace.runThenRest(() => this.#deleteEndedPage(now), ending)));
   }
 
-  #tokenOf({ id }: { readonly id: string }): string {
+  /** Returns true if another page may follow. */
+  async #deleteEndedPage(now: Date): Promise<boolean> {
+    const ended = await this.documents.find({
+      filter: { ends_at: { lt: now.toISOString() } },
+      sort: { fields: ['ends_at', 'id'] },
+      limit: DELETION_BATCH_SIZE,
+    });
+    await this.documents.writeMany(ended.map(({ id, ends_at }) => ({ kind: 'delete', id, guard: { ends_at } })));
+    return ended.length === DELETION_BATCH_SIZE;
+  }
+
+  #createToken({ id }: { readonly id: string }): string {
     return encodeToken(deriveBytes(this.options.secret, 'session', id));
   }
 }
 
 /** Matches a session that was neither ended nor renewed since it was read. */
-function unchangedToken({ id, hash }: SessionDocument) {
+function createUnchangedTokenFilter({ id, hash }: SessionDocument) {
   return { filter: { id, hash } };
 }
 
@@ -187,7 +188,7 @@ export function isValidInEpoch(
   return epoch === sessions_epoch || (kept_session?.id === id && kept_session.epoch === sessions_epoch);
 }
 
-function computeEnd(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
+function computeSessionEnd(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
   const idle = addMs(lastUse, MAX_IDLE_MS);
   return idle < expires_at ? idle : expires_at;
 }
@@ -230,10 +231,10 @@ export function describeDevice(userAgent: string | undefined): string {
     (known) => known.find(([form]) => form.test(userAgent))?.[1],
   );
   if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? firstWord(userAgent);
+  return browser ?? system ?? getFirstWord(userAgent);
 }
 
 /** Keeps only plain characters, because a header can hold any bytes. */
-function firstWord(userAgent: string): string {
+function getFirstWord(userAgent: string): string {
   return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_LENGTH) ?? 'unknown';
 }

@@ -1,13 +1,15 @@
 import type { Role } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
-import { Unavailable } from '@tracking/ports';
+import { Busy, Unavailable } from '@tracking/ports';
+import { DutyCycle } from '@tracking/resilience';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { openReplicas, refusal } from '../test/replicas.ts';
+import { openReplicas, getRefusal } from '../test/replicas.ts';
 import { steppingStore } from '../test/stepping-store.ts';
-import { Identity, identitySweeper } from './index.ts';
+import { Identity, createIdentitySweeper } from './index.ts';
 import type { BegunSession } from './index.ts';
 import type { UserDocument } from './user-store.ts';
 
+const UNPACED = new DutyCycle({ share: 1 });
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,7 +30,7 @@ afterEach(() => replicas.close());
 const at = () => new Date(replicas.time.now).toISOString();
 const command = () => ({ id: `sign-in ${(signIns += 1)}`, at: at() });
 const newUser = async (email = 'jo@example.com', role: Role = 'viewer', workspace = 'default', password = PASSWORD) =>
-  (await identity.users.create(await replicas.command({ workspace }), { email, role, password })).after;
+  (await identity.users.createUser(await replicas.command({ workspace }), { email, role, password })).after;
 const signIn = (fields: object = {}, by = identity): Promise<BegunSession> =>
   by.signIn(command(), { email: 'jo@example.com', password: PASSWORD, ...FROM, ...fields });
 const lets = async ({ token }: BegunSession, by = identity) =>
@@ -68,8 +70,8 @@ describe('signing in', () => {
     const four = ['default', 'Acme', 'Bolt', 'Crane'];
     for (const workspace of four) await newUser('in-four@example.com', 'viewer', workspace);
     const gone = await newUser('gone@example.com');
-    await identity.users.deactivate(await replicas.command(), gone.id);
-    await identity.users.invite(await replicas.command(), { email: 'invited@example.com', role: 'viewer' });
+    await identity.users.deactivateUser(await replicas.command(), gone.id);
+    await identity.users.inviteUser(await replicas.command(), { email: 'invited@example.com', role: 'viewer' });
     const wrong = [
       { password: 'not the password' },
       { password: '' },
@@ -86,7 +88,7 @@ describe('signing in', () => {
     ];
     for (const fields of wrong) {
       replicas.work.hashes = 0;
-      const { code, message } = await refusal(signIn(fields));
+      const { code, message } = await getRefusal(signIn(fields));
       expect([fields, code, message, replicas.work.hashes]).toEqual([
         fields,
         'invalid_credentials',
@@ -103,15 +105,15 @@ describe('signing in', () => {
     const request = { email: 'jo@example.com', password: PASSWORD, ...FROM };
     const [first, second] = [await identity.signIn(repeated, request), await identity.signIn(repeated, request)];
     expect(second).toEqual(first);
-    expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toHaveLength(1);
+    expect((await identity.sessions.listSessions(first.session.user_id, { limit: 10 })).items).toHaveLength(1);
     // A session that has ended is not begun again.
-    await identity.sessions.end(first.session.user_id, first.session.id);
+    await identity.sessions.endSession(first.session.user_id, first.session.id);
     const third = await identity.signIn(repeated, request);
     expect([await lets(third), await lets(third, await replicas.open())]).toEqual([false, false]);
-    await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
     const fourth = await identity.signIn(repeated, request);
     expect([await lets(first), await lets(fourth)]).toEqual([false, false]);
-    expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toEqual([]);
+    expect((await identity.sessions.listSessions(first.session.user_id, { limit: 10 })).items).toEqual([]);
     // Others may know the id of the command, but only the user knows the token.
     const stranger = await Identity.open({
       documentStore: replicas.documentStore,
@@ -134,7 +136,7 @@ describe('signing in', () => {
     expect(await signedIn({ password: 'password of acme', workspace: 'ACME' })).toBe(there.workspace_id);
     expect(await signedIn({ password: 'password of acme', workspace: there.workspace_id })).toBe(there.workspace_id);
     const elsewhere = { password: 'password of acme', workspace: 'default' };
-    expect((await refusal(signIn(elsewhere))).code).toBe('invalid_credentials');
+    expect((await getRefusal(signIn(elsewhere))).code).toBe('invalid_credentials');
   });
 
   it('tries the oldest three users of an e-mail address, with no more hashes than needed', async () => {
@@ -149,7 +151,7 @@ describe('signing in', () => {
       hashes.push(replicas.work.hashes);
     }
     expect(hashes).toEqual([1, 2, 3]);
-    expect((await refusal(signIn({ password: 'password number 3' }))).code).toBe('invalid_credentials');
+    expect((await getRefusal(signIn({ password: 'password number 3' }))).code).toBe('invalid_credentials');
     expect((await signIn({ password: 'password number 3', workspace: 'Crane' })).session.device).toBe('curl/8.5');
   });
 });
@@ -188,8 +190,8 @@ describe('a session', () => {
     const begun = await signIn();
     const seen = async () => {
       await identity.close();
-      const [listed] = (await identity.sessions.list(user.id, { limit: 1 })).items;
-      return [listed?.last_seen_at, (await identity.users.get(user.workspace_id, user.id)).last_seen_at];
+      const [listed] = (await identity.sessions.listSessions(user.id, { limit: 1 })).items;
+      return [listed?.last_seen_at, (await identity.users.getUser(user.workspace_id, user.id)).last_seen_at];
     };
     const begunAt = at();
     await lets(begun);
@@ -208,18 +210,18 @@ describe('a session', () => {
     const other = await replicas.open();
     const begun = await signIn();
     expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
-    await identity.users.change(await replicas.command(), user.id, { role: 'viewer' });
+    await identity.users.changeUser(await replicas.command(), user.id, { role: 'viewer' });
     const mayAdminister = async (by: Identity) =>
       (await by.authenticateSession(begun.token, 'live'))?.permissions.has('workspace:admin');
     expect(await mayAdminister(identity)).toBe(false);
     lookedUpAgain();
     expect(await mayAdminister(other)).toBe(false);
 
-    await identity.users.deactivate(await replicas.command(), user.id);
+    await identity.users.deactivateUser(await replicas.command(), user.id);
     expect(await lets(begun)).toBe(false);
     lookedUpAgain();
     expect(await lets(begun, other)).toBe(false);
-    await identity.users.reactivate(await replicas.command(), user.id);
+    await identity.users.reactivateUser(await replicas.command(), user.id);
     lookedUpAgain();
     expect([await lets(begun), await lets(begun, other)]).toEqual([false, false]);
   });
@@ -233,7 +235,7 @@ describe('a session', () => {
     }
     const foreign = await signIn({ email: 'other@example.com' });
     const ids = sessions.map(({ session }) => session.id).reverse();
-    const first = await identity.sessions.list(jo.id, { limit: 3 });
+    const first = await identity.sessions.listSessions(jo.id, { limit: 3 });
     expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 3));
     expect(first.items[0]).toEqual({
       id: ids[0],
@@ -243,17 +245,17 @@ describe('a session', () => {
       last_seen_at: at(),
       expires_at: expect.any(String),
     });
-    const rest = await identity.sessions.list(jo.id, { limit: 3, ...(first.next && { after: first.next }) });
+    const rest = await identity.sessions.listSessions(jo.id, { limit: 3, ...(first.next && { after: first.next }) });
     expect([rest.items.map(({ id }) => id), rest.next]).toEqual([ids.slice(3), null]);
 
     const [ended] = sessions as [BegunSession];
     expect(await lets(ended)).toBe(true);
-    expect((await refusal(identity.sessions.end(other.id, ended.session.id))).code).toBe('not_found');
-    expect((await refusal(identity.sessions.end(jo.id, foreign.session.id))).code).toBe('not_found');
-    await identity.sessions.end(jo.id, ended.session.id);
+    expect((await getRefusal(identity.sessions.endSession(other.id, ended.session.id))).code).toBe('not_found');
+    expect((await getRefusal(identity.sessions.endSession(jo.id, foreign.session.id))).code).toBe('not_found');
+    await identity.sessions.endSession(jo.id, ended.session.id);
     expect(await lets(ended)).toBe(false);
-    expect((await refusal(identity.sessions.end(jo.id, ended.session.id))).code).toBe('not_found');
-    expect((await identity.sessions.list(jo.id, { limit: 10 })).items).toHaveLength(4);
+    expect((await getRefusal(identity.sessions.endSession(jo.id, ended.session.id))).code).toBe('not_found');
+    expect((await identity.sessions.listSessions(jo.id, { limit: 10 })).items).toHaveLength(4);
   });
 
   it('fails with an error if its store does not respond, instead of being refused', async () => {
@@ -285,17 +287,17 @@ describe('a new password', () => {
     const other = await replicas.open();
     for (const begun of [renewed, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
     const changing = await replicas.command();
-    const { sessions_epoch: epoch } = await identity.userPasswords.change(changing, user.id, change);
+    const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
     const { id } = renewed.session;
-    const again = await identity.sessions.renew(changing, { id, epoch });
+    const again = await identity.sessions.renewSession(changing, { id, epoch });
     if (!again) throw new Error('not renewed');
-    expect(await identity.sessions.renew(changing, { id, epoch })).toEqual(again);
+    expect(await identity.sessions.renewSession(changing, { id, epoch })).toEqual(again);
     expect([await lets(again), await lets(renewed), await lets(ended)]).toEqual([true, false, false]);
     lookedUpAgain();
     for (const begun of [renewed, ended]) expect([begun.token, await lets(begun, other)]).toEqual([begun.token, false]);
     expect(await lets(again, other)).toBe(true);
-    expect((await identity.sessions.list(user.id, { limit: 10 })).items.map((each) => each.id)).toEqual([id]);
-    expect((await refusal(signIn())).code).toBe('invalid_credentials');
+    expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items.map((each) => each.id)).toEqual([id]);
+    expect((await getRefusal(signIn())).code).toBe('invalid_credentials');
     expect(await lets(await signIn({ password: change.new_password }))).toBe(true);
     expect(await replicas.content()).not.toContain(again.token);
   });
@@ -303,46 +305,60 @@ describe('a new password', () => {
   it('ends every session if the process ends before it renews one', async () => {
     const user = await newUser();
     const begun = await signIn();
-    await identity.userPasswords.change(await replicas.command(), user.id, change);
+    await identity.userPasswords.changePassword(await replicas.command(), user.id, change);
     expect(await lets(begun)).toBe(false);
-    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toEqual([]);
+    expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toEqual([]);
   });
 
   it('renews no session that was ended in the meantime', async () => {
     const user = await newUser();
     const { session } = await signIn();
     const changing = await replicas.command();
-    const { sessions_epoch: epoch } = await identity.userPasswords.change(changing, user.id, change);
-    await identity.sessions.end(user.id, session.id);
-    expect(await identity.sessions.renew(changing, { id: session.id, epoch })).toBeUndefined();
-    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toEqual([]);
+    const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
+    await identity.sessions.endSession(user.id, session.id);
+    expect(await identity.sessions.renewSession(changing, { id: session.id, epoch })).toBeUndefined();
+    expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toEqual([]);
   });
 
   it('keeps the session that an earlier version kept, until the next change', async () => {
     const user = await newUser();
     const kept = await signIn();
     const epoch = 2;
-    await identity.userPasswords.change(await replicas.command(), user.id, change);
+    await identity.userPasswords.changePassword(await replicas.command(), user.id, change);
     const users = await replicas.documentStore.collection<UserDocument>({ name: 'users', indexes: [] });
     await users.claim({ filter: { id: user.id } }, { kept_session: { id: kept.session.id, epoch } });
     const after = await replicas.open();
     expect(await lets(kept, after)).toBe(true);
     await after.close();
-    expect((await after.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
+    expect((await after.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
     await identity.users.resetPassword(await replicas.command(), user.id);
     lookedUpAgain();
     expect([await lets(kept), await lets(kept, after)]).toEqual([false, false]);
   });
 });
 
+describe('a password reset', () => {
+  it('ends every session immediately where it is requested, and within five seconds on other replicas', async () => {
+    const user = await newUser();
+    const begun = [await signIn(), await signIn()];
+    const other = await replicas.open();
+    for (const each of begun) expect([await lets(each), await lets(each, other)]).toEqual([true, true]);
+    await identity.users.resetPassword(await replicas.command(), user.id);
+    for (const each of begun) expect(await lets(each)).toBe(false);
+    lookedUpAgain();
+    for (const each of begun) expect(await lets(each, other)).toBe(false);
+    expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toEqual([]);
+  });
+});
+
 describe('the audit log of sign-ins', () => {
   const entries = async (workspace_id: string) => {
     await identity.close();
-    return (await identity.auditLog.list(workspace_id, { filter: {}, limit: 50 })).items;
+    return (await identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 50 })).items;
   };
   const wrong = { password: 'not the password' };
   const tryWrong = async (fields: object = {}) =>
-    expect((await refusal(signIn({ ...wrong, ...fields }))).code).toBe('invalid_credentials');
+    expect((await getRefusal(signIn({ ...wrong, ...fields }))).code).toBe('invalid_credentials');
 
   it('has one entry for each session, also for repeats of its command', async () => {
     const { id, workspace_id } = await newUser();
@@ -363,9 +379,21 @@ describe('the audit log of sign-ins', () => {
         address: FROM.address,
       },
     ]);
-    await identity.sessions.end(id, session.id);
+    await identity.sessions.endSession(id, session.id);
     await identity.signIn(repeated, request);
     expect(await entries(workspace_id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['has no entry if the store refused', new Busy('document store', 'queue'), []],
+    ['has an unknown outcome if the store may have written', new Unavailable('document store', 'gone'), ['unknown']],
+  ])('%s the session', async (_, failure, outcomes) => {
+    const { workspace_id } = await newUser();
+    const step = (operation: string, collection: string) =>
+      operation === 'insert' && collection === 'sessions' ? Promise.reject(failure) : Promise.resolve();
+    const failing = await replicas.open({ documentStore: steppingStore(replicas.documentStore, step) });
+    await expect(signIn({}, failing)).rejects.toBe(failure);
+    expect((await entries(workspace_id)).map(({ outcome }) => outcome)).toEqual(outcomes);
   });
 
   it('has at most one entry of refused sign-ins per user and hour, on all replicas together', async () => {
@@ -373,7 +401,7 @@ describe('the audit log of sign-ins', () => {
     const other = await replicas.open();
     for (let n = 0; n < 5; n += 1) {
       await tryWrong();
-      expect((await refusal(signIn(wrong, other))).code).toBe('invalid_credentials');
+      expect((await getRefusal(signIn(wrong, other))).code).toBe('invalid_credentials');
     }
     await other.close();
     replicas.time.now += HOUR_MS;
@@ -415,7 +443,7 @@ describe('the audit log of sign-ins', () => {
     const step = (operation: string) => (isDown && operation === 'insert' ? Promise.reject(gone) : Promise.resolve());
     const down = await replicas.open({ documentStore: steppingStore(replicas.documentStore, step) });
     isDown = true;
-    expect((await refusal(signIn(wrong, down))).code).toBe('invalid_credentials');
+    expect((await getRefusal(signIn(wrong, down))).code).toBe('invalid_credentials');
     await down.close();
     expect(await entries(workspace_id)).toEqual([]);
   });
@@ -425,14 +453,14 @@ describe('the sweeper', () => {
   it('deletes a session that was ended when its sign-in can no longer be repeated', async () => {
     const user = await newUser();
     const { session } = await signIn();
-    await identity.sessions.end(user.id, session.id);
+    await identity.sessions.endSession(user.id, session.id);
     const isStored = async () => (await identity.sessions.documents.get(session.id)) !== undefined;
     for (const [hours, stored] of [
       [24, true],
       [1, false],
     ] as const) {
       replicas.time.now += hours * HOUR_MS;
-      await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+      await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
       expect(await isStored()).toBe(stored);
     }
   });
@@ -443,10 +471,26 @@ describe('the sweeper', () => {
     replicas.time.now += 12 * HOUR_MS;
     const begun = await signIn();
     replicas.time.now += 1;
-    await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
     const stored = await identity.sessions.documents.getMany([old.session.id, begun.session.id]);
     expect(stored.map(({ id }) => id)).toEqual([begun.session.id]);
-    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
+    expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('pauses after each page of sessions', async () => {
+    await newUser();
+    const { session } = await signIn();
+    const ids = Array.from({ length: 450 }, (_, n) => `ses_${n}`);
+    const { documents } = identity.sessions;
+    await documents.writeMany(
+      ids.map((id) => ({ kind: 'upsert', document: { ...session, id, hash: `ended ${id}` } }) as const),
+    );
+    replicas.time.now += 31 * DAY_MS;
+    const left: number[] = [];
+    const rest = async () => void left.push(await documents.count({}));
+    const pace = new DutyCycle({ share: 0.2, rest });
+    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, pace);
+    expect(left).toEqual([251, 51, 0]);
   });
 
   it('runs automatically, over sessions and the audit log', async () => {
@@ -455,19 +499,19 @@ describe('the sweeper', () => {
     const { workspace_id } = session;
     const who = { workspace_id, actor: { type: 'user', id: session.user_id }, address: null } as const;
     const change = { command_id: 'x', at: at(), type: 'user.changed', target_id: null, request_id: 'req_1' } as const;
-    await identity.auditLog.begin({ ...who, ...change });
-    const page = () => identity.auditLog.list(workspace_id, { filter: {}, limit: 10 });
+    await identity.auditLog.beginEntry({ ...who, ...change });
+    const page = () => identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 10 });
     expect((await page()).items).toHaveLength(2);
     const leases = new InProcessLeases(1);
     const clock = () => new Date(replicas.time.now);
     const parts = { identity, leases, clock, logger: silentLogger, metrics: noMetrics };
     replicas.time.now += 401 * DAY_MS;
-    const sweeper = identitySweeper({ ...parts, everyMs: 1 });
-    sweeper.start();
+    const sweeper = createIdentitySweeper({ ...parts, everyMs: 1 });
+    sweeper.startRounds();
     await eventually(async () => {
       expect(await identity.sessions.documents.get(session.id)).toBeUndefined();
       expect((await page()).items).toEqual([]);
     });
-    await sweeper.stop();
+    await sweeper.stopRounds();
   });
 });

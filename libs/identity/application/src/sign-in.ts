@@ -1,9 +1,9 @@
 import { DomainError, type Timestamp, type User } from '@tracking/contracts';
-import type { Logger } from '@tracking/ports';
+import { isKnownUndone, type Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
 import { type ChangeResult, type IdentityCommand, notFoundError } from './identity-command.ts';
-import type { PasswordClient, PasswordPlace } from './password-queue.ts';
+import type { PasswordClient, PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { type BegunSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
 import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
@@ -27,13 +27,13 @@ export interface SignInRequest extends SignInOrigin {
   readonly client?: PasswordClient | undefined;
 }
 
-interface SignInParts {
-  readonly workspaces: Pick<Workspaces, 'find'>;
+interface SignInDependencies {
+  readonly workspaces: Pick<Workspaces, 'findByName'>;
   readonly users: Pick<Users, 'findByEmail'>;
-  readonly userPasswords: Pick<UserPasswords, 'renew'>;
+  readonly userPasswords: Pick<UserPasswords, 'rehashPassword'>;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
-  readonly auditLog: Pick<AuditLog, 'begin' | 'complete'>;
+  readonly auditLog: Pick<AuditLog, 'beginEntry' | 'completeEntry' | 'withdrawEntry'>;
   readonly logger: Logger;
 }
 
@@ -44,7 +44,7 @@ interface SignInParts {
 const MAX_USERS_TRIED = 3;
 
 /** Length of the date and hour in a timestamp such as `2026-11-21T09:30:00.000Z`. */
-const HOUR_LENGTH = '2026-11-21T09'.length;
+const HOUR_PREFIX_LENGTH = '2026-11-21T09'.length;
 
 /**
  * Signs users in by e-mail and password. The audit log has an entry for each session, and for the first refused sign-in
@@ -53,13 +53,13 @@ const HOUR_LENGTH = '2026-11-21T09'.length;
 export class SignIn {
   readonly #refusals: BackgroundWrites;
 
-  constructor(private readonly parts: SignInParts) {
+  constructor(private readonly parts: SignInDependencies) {
     this.#refusals = new BackgroundWrites(parts.logger, 'could not record a refused sign-in in the audit log');
   }
 
   /** Resolves when all pending audit entries are written. */
   close(): Promise<void> {
-    return this.#refusals.settled();
+    return this.#refusals.waitForWrites();
   }
 
   /**
@@ -70,49 +70,60 @@ export class SignIn {
   async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<BegunSession> {
     const { email, password, workspace } = request;
     const stranger = { shares: [request.address], isKnown: false };
-    const user = await this.parts.passwords.queue(client ?? stranger, async (place) => {
-      const candidates = await this.#candidates(email, workspace);
+    const user = await this.parts.passwords.runInQueue(client ?? stranger, async (place) => {
+      const candidates = await this.#findCandidates(email, workspace);
       const hashes = workspace === undefined ? MAX_USERS_TRIED : 1;
-      const found = await this.#userWith({ password, place }, candidates, hashes);
+      const found = await this.#findUserWithPassword({ password, place }, candidates, hashes);
       // In the background, because the response must take the same time for an unknown e-mail address.
-      if (!found) for (const each of candidates) this.#refusals.add(this.#recordRefusal(command, each, request), {});
+      if (!found)
+        for (const each of candidates) this.#refusals.addWrite(this.#recordRefusal(command, each, request), {});
       return found;
     });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
-    const begun = await this.#begin(command, user, request);
+    const begun = await this.#beginSession(command, user, request);
     // Update the hash in the background. If the update fails, the old hash stays valid.
-    void this.parts.userPasswords.renew(user, password).catch(() => undefined);
+    void this.parts.userPasswords.rehashPassword(user, password).catch(() => undefined);
     return begun;
   }
 
-  async #begin(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<BegunSession> {
+  async #beginSession(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<BegunSession> {
     const { sessions, auditLog, logger } = this.parts;
-    const entry = await auditLog.begin({ ...auditedSignIn(command, user, request), type: 'session.started' });
-    const begun = await sessions.begin(command, user, request);
-    const { id, device, address } = begun.session;
-    await auditLog
-      .complete(entry, id, { device: { from: null, to: device }, address: { from: null, to: address } })
-      .catch((error: unknown) =>
+    const entry = await auditLog.beginEntry({
+      ...describeAuditedSignIn(command, user, request),
+      type: 'session.started',
+    });
+    const end = (ending: Promise<void>) =>
+      ending.catch((error: unknown) =>
         logger.warn(
           { entry: entry.id, error: String(error) },
           'could not complete an audit entry; its outcome stays unknown',
         ),
       );
-    return begun;
+    try {
+      const begun = await sessions.beginSession(command, user, request);
+      const { id, device, address } = begun.session;
+      await end(
+        auditLog.completeEntry(entry, id, { device: { from: null, to: device }, address: { from: null, to: address } }),
+      );
+      return begun;
+    } catch (error) {
+      if (isKnownUndone(error)) await end(auditLog.withdrawEntry(entry));
+      throw error;
+    }
   }
 
   async #recordRefusal(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<void> {
     const { auditLog } = this.parts;
-    const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, HOUR_LENGTH)}`;
-    const refused = { ...auditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
-    const entry = await auditLog.begin(refused);
+    const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, HOUR_PREFIX_LENGTH)}`;
+    const refused = { ...describeAuditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
+    const entry = await auditLog.beginEntry(refused);
     if (entry.isRepeated) return;
-    await auditLog.complete(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
+    await auditLog.completeEntry(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
   }
 
-  async #candidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
+  async #findCandidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
     if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED);
-    const named = await this.parts.workspaces.find(workspace);
+    const named = await this.parts.workspaces.findByName(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }
 
@@ -120,21 +131,21 @@ export class SignIn {
    * Returns the oldest user with this password. If no user has it, returns undefined after `hashes` hashes, so that the
    * duration does not reveal whether a user has the e-mail.
    */
-  async #userWith(
-    { password, place }: { readonly password: string; readonly place: PasswordPlace },
+  async #findUserWithPassword(
+    { password, place }: { readonly password: string; readonly place: PasswordQueuePlace },
     candidates: readonly UserDocument[],
     hashes: number,
   ): Promise<UserDocument | undefined> {
     const { passwords } = this.parts;
     for (const user of candidates) {
-      if (await passwords.verify(password, user.password_hash, place)) return user;
+      if (await passwords.verifyPassword(password, user.password_hash, place)) return user;
     }
-    for (let n = candidates.length; n < hashes; n += 1) await passwords.verify(password, undefined, place);
+    for (let n = candidates.length; n < hashes; n += 1) await passwords.verifyPassword(password, undefined, place);
     return undefined;
   }
 }
 
-function auditedSignIn({ id, at }: SignInCommand, user: UserDocument, { request_id, address }: SignInRequest) {
+function describeAuditedSignIn({ id, at }: SignInCommand, user: UserDocument, { request_id, address }: SignInRequest) {
   const { id: user_id, workspace_id } = user;
   const actor = { type: 'user', id: user_id } as const;
   return { command_id: id, at, workspace_id, actor, target_id: null, request_id, address };
@@ -154,10 +165,10 @@ export class UserPasswords {
 
   /**
    * Sets a new password, which ends all sessions and the link. The session of the request can be renewed for the returned
-   * epoch: see {@link Sessions.renew}.
+   * epoch: see {@link Sessions.renewSession}.
    * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; Busy
    */
-  async change(
+  async changePassword(
     command: IdentityCommand,
     user_id: string,
     { current_password, new_password }: PasswordChange,
@@ -166,36 +177,38 @@ export class UserPasswords {
     if (user?.workspace_id !== command.workspace_id) throw notFoundError('user');
     // Accept a repeated command, whose current password is now the former one.
     const password_hash =
-      user.changed_by === command.id ? user.password_hash : await this.#newHash(user, current_password, new_password);
-    const changed = await this.store.change(command, user_id, (present) => {
+      user.changed_by === command.id
+        ? user.password_hash
+        : await this.#verifyAndHashPassword(user, current_password, new_password);
+    const changed = await this.store.changeUser(command, user_id, (present) => {
       // Refuse the change: another command has changed the password since it was checked.
-      if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
+      if (present.status !== 'active' || present.password_hash !== user.password_hash) throw createWrongPasswordError();
       return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
     });
     return { ...toPublicChange(changed), sessions_epoch: changed.after.sessions_epoch };
   }
 
   /** Hashes a correct password again if its stored hash has another cost than new ones. */
-  async renew({ id, password_hash }: UserDocument, password: string): Promise<void> {
-    if (password_hash === null || !this.passwords.isOutdated(password_hash)) return;
-    const renewed = await this.passwords.hash(password);
+  async rehashPassword({ id, password_hash }: UserDocument, password: string): Promise<void> {
+    if (password_hash === null || !this.passwords.isOutdatedHash(password_hash)) return;
+    const renewed = await this.passwords.hashPassword(password);
     await this.store.documents.claim({ filter: { id, password_hash } }, { password_hash: renewed });
   }
 
-  async #newHash(user: UserDocument, current: string, next: string): Promise<string> {
-    return this.passwords.queue(clientOf(user), async (place) => {
-      if (!(await this.passwords.verify(current, user.password_hash, place))) throw wrongPassword();
+  async #verifyAndHashPassword(user: UserDocument, current: string, next: string): Promise<string> {
+    return this.passwords.runInQueue(toPasswordClient(user), async (place) => {
+      if (!(await this.passwords.verifyPassword(current, user.password_hash, place))) throw createWrongPasswordError();
       checkPassword(next, user.email, 'new_password');
-      return this.passwords.hash(next, place);
+      return this.passwords.hashPassword(next, place);
     });
   }
 }
 
 /** Returns the share of a user who has a session, a key or a one-time link. */
-export function clientOf({ id }: Pick<UserDocument, 'id'>): PasswordClient {
+export function toPasswordClient({ id }: Pick<UserDocument, 'id'>): PasswordClient {
   return { shares: [id], isKnown: true };
 }
 
-function wrongPassword(): DomainError {
+function createWrongPasswordError(): DomainError {
   return new DomainError('invalid_credentials', 'The current password is wrong.');
 }

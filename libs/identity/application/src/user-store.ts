@@ -2,12 +2,13 @@ import { DomainError, type FieldErrorCode, type User } from '@tracking/contracts
 import { type Collection, type Document, type DocumentStore, DuplicateKey } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { isEmail } from 'class-validator';
+import { ADMIN_CHANGES_COLLECTION, USERS_COLLECTION } from './collections.ts';
 import {
-  change,
+  changeDocument,
   type ChangeResult,
   type IdentityCommand,
-  type DocumentKind,
-  make,
+  type VersionedCollection,
+  createDocument,
   type VersionedDocument,
   type Versionless,
 } from './identity-command.ts';
@@ -58,29 +59,20 @@ type UserToCreate = Pick<UserDocument, 'email' | 'role'> &
 
 /** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
 export class UserStore {
-  readonly #kind: DocumentKind<UserDocument>;
+  readonly #kind: VersionedCollection<UserDocument>;
 
   private constructor(
     readonly documents: Collection<UserDocument>,
     readonly admins: Admins,
     private readonly onChanged: (user: UserDocument) => void,
   ) {
-    const write: DocumentKind<UserDocument>['write'] = async (present, set) => admins.write(present, set);
+    const write: VersionedCollection<UserDocument>['write'] = async (present, set) => admins.writeUser(present, set);
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
 
   /** @param onChanged callback for every stored change. Runs only in the process that made the change */
   static async open(documentStore: DocumentStore, onChanged: (user: UserDocument) => void): Promise<UserStore> {
-    const documents = await documentStore.collection<UserDocument>({
-      name: 'users',
-      indexes: [
-        { name: 'email', fields: ['workspace_id', 'email_key'], unique: true },
-        { name: 'sign_in', fields: ['email_key', 'status', 'created_at', 'id'] },
-        { name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] },
-        { name: 'role', fields: ['workspace_id', 'role', 'status'] },
-        { name: 'link', fields: ['link_hash'] },
-      ],
-    });
+    const documents = await documentStore.collection<UserDocument>(USERS_COLLECTION);
     return new UserStore(documents, await Admins.open(documentStore, documents), onChanged);
   }
 
@@ -88,10 +80,10 @@ export class UserStore {
    * Creates a user; a repeat of the command returns the same user.
    * @throws DomainError `validation_failed`, `user_exists`
    */
-  async make(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
+  async createUser(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
     const email = normalizeEmail(user.email);
     try {
-      return await make(this.documents, command, {
+      return await createDocument(this.documents, command, {
         id: deriveId('usr', command.id),
         workspace_id: command.workspace_id,
         name: null,
@@ -114,20 +106,20 @@ export class UserStore {
   }
 
   /** @throws DomainError `not_found`, `precondition_failed`, `last_admin`, and errors of `decide` */
-  async change(
+  async changeUser(
     command: IdentityCommand,
     id: string,
     decide: (user: UserDocument) => Partial<Versionless<UserDocument>>,
   ): Promise<ChangeResult<UserDocument>> {
     // Complete a demotion that was interrupted before reading the user.
     await this.admins.completeChange(command.workspace_id);
-    const changed = await change(this.#kind, id, command, decide);
+    const changed = await changeDocument(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
   }
 
   /** Returns the user of the workspace with this e-mail address, in any status. */
-  async find(workspace_id: string, email: string): Promise<UserDocument | undefined> {
+  async findByEmail(workspace_id: string, email: string): Promise<UserDocument | undefined> {
     const [user] = await this.documents.find({ filter: { workspace_id, email_key: foldEmail(email) }, limit: 1 });
     return user;
   }
@@ -165,10 +157,7 @@ class Admins {
   ) {}
 
   static async open(documentStore: DocumentStore, users: Collection<UserDocument>): Promise<Admins> {
-    const changes = await documentStore.collection<AdminChangeDocument>({
-      name: 'admin_changes',
-      indexes: [{ name: 'pending', fields: ['is_pending'] }],
-    });
+    const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION);
     const admins = new Admins(changes, users);
     await admins.#completeAll();
     return admins;
@@ -185,7 +174,7 @@ class Admins {
    * Writes a change of a user; returns undefined if the user was changed since it was read.
    * @throws DomainError `last_admin` if the workspace would have no active admin left; Busy
    */
-  async write(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
+  async writeUser(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
     const { id, workspace_id, version } = user;
     if (!isActiveAdmin(user) || isActiveAdmin({ ...user, ...set })) {
       return this.users.claim({ filter: { id, version } }, set);
@@ -207,7 +196,7 @@ class Admins {
           : await this.changes.replace(next, { version: record.version });
       return isWritten ? next : undefined;
     });
-    return this.#carryOut(change);
+    return this.#carryOutChange(change);
   }
 
   /**
@@ -223,11 +212,11 @@ class Admins {
     const record = await this.changes.get(workspace_id);
     if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
     if (!record.pending) return record;
-    await this.#carryOut(record);
+    await this.#carryOutChange(record);
     return undefined;
   }
 
-  async #carryOut({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {
+  async #carryOutChange({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {
     if (!pending) return undefined;
     const { user_id, user_version, set } = pending;
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);
@@ -242,7 +231,7 @@ class Admins {
     for (;;) {
       const left = await this.changes.find({ filter: { is_pending: true }, limit: 100 });
       if (left.length === 0) return;
-      for (const record of left) await this.#carryOut(record);
+      for (const record of left) await this.#carryOutChange(record);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { User } from '@tracking/contracts';
-import { CHEAP_HASH_COST, openReplicas, refusal } from '../test/replicas.ts';
+import { CHEAP_HASH_COST, openReplicas, getRefusal } from '../test/replicas.ts';
 import type { Identity, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
@@ -18,16 +18,23 @@ describe('users', () => {
 
   const command = (of: Parameters<typeof world.command>[0] = {}) => world.command(of);
   async function active(email: string, role: User['role'] = 'operator', workspace = 'default'): Promise<User> {
-    const { after } = await identity.users.create(await command({ workspace }), { email, role, password: PASSWORD });
+    const { after } = await identity.users.createUser(await command({ workspace }), {
+      email,
+      role,
+      password: PASSWORD,
+    });
     return after;
   }
   const stored = async (email: string) => (await identity.users.findByEmail(email))[0];
   const use = (token: string, password = PASSWORD, by: Pick<IdentityCommand, 'id'> = { id: `use ${Math.random()}` }) =>
-    identity.links.use({ ...by, at: new Date(world.time.now).toISOString() }, token, { name: 'Jo', password });
+    identity.links.useLink({ ...by, at: new Date(world.time.now).toISOString() }, token, { name: 'Jo', password });
 
   describe('are invited', () => {
     it('and become active with the link, which can be used once', async () => {
-      const { after, link } = await identity.users.invite(await command(), { email: 'Jo@Example.com', role: 'viewer' });
+      const { after, link } = await identity.users.inviteUser(await command(), {
+        email: 'Jo@Example.com',
+        role: 'viewer',
+      });
       expect(after).toEqual({
         id: expect.stringMatching(/^usr_[a-z2-7]{26}$/),
         workspace_id: (await command()).workspace_id,
@@ -46,7 +53,7 @@ describe('users', () => {
         expires_at: '2026-03-08T12:00:00.000Z',
       });
       expect(await identity.users.findByEmail('jo@example.com')).toEqual([]);
-      expect(await identity.links.find(link.token)).toEqual({
+      expect(await identity.links.getLinkDetails(link.token)).toEqual({
         purpose: 'invitation',
         workspace_id: after.workspace_id,
         email: 'Jo@Example.com',
@@ -56,15 +63,15 @@ describe('users', () => {
       const accepted = await use(link.token);
       expect(accepted.after).toMatchObject({ id: after.id, name: 'Jo', status: 'active', version: 2 });
       expect(await stored('JO@example.com')).toMatchObject({ id: after.id });
-      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
-      expect((await refusal(use(link.token, OTHER))).code).toBe('not_found');
+      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
+      expect((await getRefusal(use(link.token, OTHER))).code).toBe('not_found');
     });
 
     it('once per e-mail address and workspace, regardless of case, but also in other workspaces', async () => {
-      await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
-      const again = identity.users.invite(await command(), { email: 'JO@example.com', role: 'admin' });
-      expect((await refusal(again)).code).toBe('user_exists');
-      const elsewhere = await identity.users.invite(await command({ workspace: 'other' }), {
+      await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const again = identity.users.inviteUser(await command(), { email: 'JO@example.com', role: 'admin' });
+      expect((await getRefusal(again)).code).toBe('user_exists');
+      const elsewhere = await identity.users.inviteUser(await command({ workspace: 'other' }), {
         email: 'jo@example.com',
         role: 'viewer',
       });
@@ -75,9 +82,9 @@ describe('users', () => {
       const [here, there] = [identity, await world.open()];
       const repeated = await command();
       const invitation = { email: 'jo@example.com', role: 'viewer' } as const;
-      const answers = await Promise.all([here, there, here].map((each) => each.users.invite(repeated, invitation)));
+      const answers = await Promise.all([here, there, here].map((each) => each.users.inviteUser(repeated, invitation)));
       world.time.now += 60_000;
-      answers.push(await there.users.invite(repeated, invitation));
+      answers.push(await there.users.inviteUser(repeated, invitation));
       expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
       expect(await identity.users.listAll(repeated.workspace_id)).toHaveLength(1);
     });
@@ -92,15 +99,15 @@ describe('users', () => {
       `${'x'.repeat(250)}@example.com`,
     ];
     it.each([...malformed, ...hidden, ''])('but not as %j', async (email) => {
-      const error = await refusal(identity.users.invite(await command(), { email, role: 'viewer' }));
+      const error = await getRefusal(identity.users.inviteUser(await command(), { email, role: 'viewer' }));
       expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'email' }] });
     });
 
     it('again with a new link, which replaces the old one', async () => {
-      const first = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const first = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       const second = await identity.users.resetPassword(await command(), first.after.id);
       expect(second.link.purpose).toBe('invitation');
-      expect((await refusal(use(first.link.token))).code).toBe('not_found');
+      expect((await getRefusal(use(first.link.token))).code).toBe('not_found');
       expect((await use(second.link.token)).after.status).toBe('active');
     });
   });
@@ -108,13 +115,16 @@ describe('users', () => {
   describe('links', () => {
     it('are used once, even by concurrent requests on several replicas', async () => {
       const replicas = [identity, await world.open()];
-      const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const { link, after } = await identity.users.inviteUser(await command(), {
+        email: 'jo@example.com',
+        role: 'viewer',
+      });
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, async (_each, index) => {
           const at = new Date(world.time.now).toISOString();
           const by = { id: `use ${index}`, at };
           const password = `${PASSWORD} ${index}`;
-          return (replicas[index % 2] ?? identity).links.use(by, link.token, { name: `Jo ${index}`, password });
+          return (replicas[index % 2] ?? identity).links.useLink(by, link.token, { name: `Jo ${index}`, password });
         }),
       );
       const winners = outcomes.flatMap((each, index) => (each.status === 'fulfilled' ? [index] : []));
@@ -122,48 +132,51 @@ describe('users', () => {
       const user = await stored('jo@example.com');
       expect(user).toMatchObject({ id: after.id, name: `Jo ${winners[0]}`, version: 2 });
       const change = { current_password: `${PASSWORD} ${winners[0]}`, new_password: OTHER };
-      await identity.userPasswords.change(await command(), after.id, change);
+      await identity.userPasswords.changePassword(await command(), after.id, change);
     });
 
     it('return the same result for a repeat of the command that used them', async () => {
-      const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const { link, after } = await identity.users.inviteUser(await command(), {
+        email: 'jo@example.com',
+        role: 'viewer',
+      });
       const first = await use(link.token, PASSWORD, { id: 'use' });
       expect(await use(link.token, PASSWORD, { id: 'use' })).toEqual(first);
       // Even after another change of the user.
-      await identity.users.change(await command(), after.id, { role: 'operator' });
+      await identity.users.changeUser(await command(), after.id, { role: 'operator' });
       expect((await use(link.token, PASSWORD, { id: 'use' })).after).toMatchObject({ role: 'operator', version: 3 });
     });
 
     it('end after seven days', async () => {
-      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const { link } = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       world.time.now += 7 * DAY - 1;
-      expect(await identity.links.find(link.token)).toMatchObject({ purpose: 'invitation' });
+      expect(await identity.links.getLinkDetails(link.token)).toMatchObject({ purpose: 'invitation' });
       world.time.now += 1;
-      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
-      expect((await refusal(use(link.token))).code).toBe('not_found');
+      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
+      expect((await getRefusal(use(link.token))).code).toBe('not_found');
     });
 
     it('stay valid after a refused request', async () => {
-      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const { link } = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       for (const password of ['short', 'password123', 'jo@example.com']) {
-        expect((await refusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
+        expect((await getRefusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
       }
       const at = new Date(world.time.now).toISOString();
-      const nameless = identity.links.use({ id: 'nameless', at }, link.token, { password: PASSWORD });
-      expect((await refusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
+      const nameless = identity.links.useLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
+      expect((await getRefusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
       expect(world.work.hashes).toBe(0);
       expect((await use(link.token)).after.status).toBe('active');
     });
 
     it('are refused if they are malformed', async () => {
       for (const token of ['', 'x', 'x'.repeat(43), '../admin', 'x'.repeat(10_000)]) {
-        expect((await refusal(identity.links.find(token))).code).toBe('not_found');
-        expect((await refusal(use(token))).code).toBe('not_found');
+        expect((await getRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
+        expect((await getRefusal(use(token))).code).toBe('not_found');
       }
     });
 
     it('and passwords are never stored', async () => {
-      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const { link } = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       await use(link.token);
       const { id } = (await stored('jo@example.com')) ?? { id: '' };
       const reset = await identity.users.resetPassword(await command(), id);
@@ -176,16 +189,16 @@ describe('users', () => {
   describe('passwords', () => {
     it('are set again with a link, whose creation and use end the sessions; the name stays', async () => {
       const user = await active('jo@example.com');
-      await identity.users.change(await command(), user.id, { name: 'Johanna' });
+      await identity.users.changeUser(await command(), user.id, { name: 'Johanna' });
       const before = await stored('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);
-      expect((await identity.links.find(link.token)).purpose).toBe('password_reset');
+      expect((await identity.links.getLinkDetails(link.token)).purpose).toBe('password_reset');
       // The former password is valid until then.
       expect((await stored('jo@example.com'))?.password_hash).toBe(before?.password_hash);
       const reset = await stored('jo@example.com');
       expect(reset?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
       const at = new Date(world.time.now).toISOString();
-      await identity.links.use({ id: 'reset', at }, link.token, { password: OTHER });
+      await identity.links.useLink({ id: 'reset', at }, link.token, { password: OTHER });
       const after = await stored('jo@example.com');
       expect(after?.name).toBe('Johanna');
       expect(after?.sessions_epoch).toBeGreaterThan(reset?.sessions_epoch ?? Infinity);
@@ -194,11 +207,11 @@ describe('users', () => {
 
     it('are set with a link for a user without a name, who stays without one', async () => {
       const request = { email: 'jo@example.com', role: 'viewer', password: PASSWORD } as const;
-      const { after: user } = await identity.users.create(await command(), request);
+      const { after: user } = await identity.users.createUser(await command(), request);
       const { link } = await identity.users.resetPassword(await command(), user.id);
       const before = await stored('jo@example.com');
       const at = new Date(world.time.now).toISOString();
-      const used = await identity.links.use({ id: 'reset', at }, link.token, { password: OTHER });
+      const used = await identity.links.useLink({ id: 'reset', at }, link.token, { password: OTHER });
       expect(used.after).toMatchObject({ id: user.id, name: null, status: 'active' });
       expect((await stored('jo@example.com'))?.password_hash).not.toBe(before?.password_hash);
     });
@@ -209,23 +222,23 @@ describe('users', () => {
       const before = await stored('jo@example.com');
       const changing = await command();
       const change = { current_password: PASSWORD, new_password: OTHER };
-      const changed = await identity.userPasswords.change(changing, user.id, change);
+      const changed = await identity.userPasswords.changePassword(changing, user.id, change);
       expect(changed.sessions_epoch).toBe((before?.sessions_epoch ?? 0) + 1);
       // The former password is not stored.
       expect(JSON.stringify(await stored('jo@example.com'))).not.toContain(before?.password_hash);
       // The repeat of the command carries the former password.
-      expect(await identity.userPasswords.change(changing, user.id, change)).toEqual(changed);
-      expect((await refusal(identity.userPasswords.change(await command(), user.id, change))).code).toBe(
+      expect(await identity.userPasswords.changePassword(changing, user.id, change)).toEqual(changed);
+      expect((await getRefusal(identity.userPasswords.changePassword(await command(), user.id, change))).code).toBe(
         'invalid_credentials',
       );
-      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
+      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
     });
 
     it('are changed by only one of several concurrent requests', async () => {
       const user = await active('jo@example.com');
       const outcomes = await Promise.allSettled(
         Array.from({ length: 5 }, async (_each, index) =>
-          identity.userPasswords.change(await command(), user.id, {
+          identity.userPasswords.changePassword(await command(), user.id, {
             current_password: PASSWORD,
             new_password: `${OTHER} ${index}`,
           }),
@@ -237,7 +250,7 @@ describe('users', () => {
     it('are checked, and the invalid field is named', async () => {
       const user = await active('jo@example.com');
       const change = { current_password: PASSWORD, new_password: 'jo@example.com' };
-      const error = await refusal(identity.userPasswords.change(await command(), user.id, change));
+      const error = await getRefusal(identity.userPasswords.changePassword(await command(), user.id, change));
       expect(error.details).toMatchObject([{ param: 'new_password' }]);
     });
 
@@ -245,10 +258,10 @@ describe('users', () => {
       await active('jo@example.com');
       const user = await stored('jo@example.com');
       if (!user) throw new Error('no user');
-      await identity.userPasswords.renew(user, PASSWORD);
+      await identity.userPasswords.rehashPassword(user, PASSWORD);
       expect((await stored('jo@example.com'))?.password_hash).toBe(user.password_hash);
       const later = await world.open({ cost: { ...CHEAP_HASH_COST, passes: 2 } });
-      await later.userPasswords.renew(user, PASSWORD);
+      await later.userPasswords.rehashPassword(user, PASSWORD);
       const renewed = await stored('jo@example.com');
       expect(renewed?.password_hash).toContain('m=8,t=2,');
       // Rehashing ends no session and changes no ETag.
@@ -260,36 +273,36 @@ describe('users', () => {
     it('return the former and the new state, and repeat nothing', async () => {
       const user = await active('jo@example.com', 'viewer');
       const changing = await command();
-      const changed = await identity.users.change(changing, user.id, { name: ' Jo ', role: 'developer' });
+      const changed = await identity.users.changeUser(changing, user.id, { name: ' Jo ', role: 'developer' });
       expect(changed.before).toEqual(user);
       expect(changed.after).toEqual({ ...user, name: 'Jo', role: 'developer', version: 2 });
-      expect(await identity.users.change(changing, user.id, { name: ' Jo ', role: 'developer' })).toEqual(changed);
-      const same = await identity.users.change(await command(), user.id, { name: 'Jo' });
+      expect(await identity.users.changeUser(changing, user.id, { name: ' Jo ', role: 'developer' })).toEqual(changed);
+      const same = await identity.users.changeUser(await command(), user.id, { name: 'Jo' });
       expect(same).toEqual({ before: changed.after, after: changed.after });
     });
 
     it('are refused if If-Match names another version', async () => {
       const { id } = await active('jo@example.com', 'viewer');
       const matching = await command({ if_match: [1] });
-      await identity.users.change(matching, id, { role: 'operator' });
-      const late = identity.users.change(await command({ if_match: [1] }), id, { role: 'feed' });
-      expect((await refusal(late)).code).toBe('precondition_failed');
+      await identity.users.changeUser(matching, id, { role: 'operator' });
+      const late = identity.users.changeUser(await command({ if_match: [1] }), id, { role: 'feed' });
+      expect((await getRefusal(late)).code).toBe('precondition_failed');
       // The repeat of a completed command changes nothing.
-      expect((await identity.users.change(matching, id, { role: 'operator' })).after.version).toBe(2);
+      expect((await identity.users.changeUser(matching, id, { role: 'operator' })).after.version).toBe(2);
     });
 
     it('of another workspace are not found', async () => {
       const { id } = await active('jo@example.com');
       const foreign = await command({ workspace: 'other' });
       for (const change of [
-        identity.users.get(foreign.workspace_id, id),
-        identity.users.change(foreign, id, { role: 'admin' }),
-        identity.users.deactivate(foreign, id),
-        identity.users.reactivate(foreign, id),
+        identity.users.getUser(foreign.workspace_id, id),
+        identity.users.changeUser(foreign, id, { role: 'admin' }),
+        identity.users.deactivateUser(foreign, id),
+        identity.users.reactivateUser(foreign, id),
         identity.users.resetPassword(foreign, id),
         identity.users.findByAddress(foreign.workspace_id, 'jo@example.com'),
       ]) {
-        expect((await refusal(change)).code).toBe('not_found');
+        expect((await getRefusal(change)).code).toBe('not_found');
       }
     });
 
@@ -297,26 +310,31 @@ describe('users', () => {
       const user = await active('jo@example.com');
       const before = await stored('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);
-      const { after } = await identity.users.deactivate(await command(), user.id);
+      const { after } = await identity.users.deactivateUser(await command(), user.id);
       expect(after.status).toBe('deactivated');
       expect(await identity.users.findByEmail('jo@example.com')).toEqual([]);
-      expect((await refusal(use(link.token))).code).toBe('not_found');
-      expect((await refusal(identity.users.resetPassword(await command(), user.id))).code).toBe('user_not_active');
-      expect((await identity.users.reactivate(await command(), user.id)).after.status).toBe('active');
+      expect((await getRefusal(use(link.token))).code).toBe('not_found');
+      expect((await getRefusal(identity.users.resetPassword(await command(), user.id))).code).toBe('user_not_active');
+      expect((await identity.users.reactivateUser(await command(), user.id)).after.status).toBe('active');
       expect((await stored('jo@example.com'))?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
-      expect((await refusal(use(link.token))).code).toBe('not_found');
+      expect((await getRefusal(use(link.token))).code).toBe('not_found');
     });
 
     it('reactivate as invited a user who never set a password', async () => {
-      const { after, link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
-      await identity.users.deactivate(await command(), after.id);
+      const { after, link } = await identity.users.inviteUser(await command(), {
+        email: 'jo@example.com',
+        role: 'viewer',
+      });
+      await identity.users.deactivateUser(await command(), after.id);
       const again = await command();
-      const reactivated = await identity.users.reactivate(again, after.id);
+      const reactivated = await identity.users.reactivateUser(again, after.id);
       expect(reactivated.after.status).toBe('invited');
-      expect(await identity.links.find(reactivated.link?.token ?? '')).toMatchObject({ purpose: 'invitation' });
-      expect((await identity.users.reactivate(again, after.id)).link).toEqual(reactivated.link);
-      expect((await identity.users.reactivate(await command(), after.id)).link).toBeNull();
-      expect((await refusal(use(link.token))).code).toBe('not_found');
+      expect(await identity.links.getLinkDetails(reactivated.link?.token ?? '')).toMatchObject({
+        purpose: 'invitation',
+      });
+      expect((await identity.users.reactivateUser(again, after.id)).link).toEqual(reactivated.link);
+      expect((await identity.users.reactivateUser(await command(), after.id)).link).toBeNull();
+      expect((await getRefusal(use(link.token))).code).toBe('not_found');
     });
   });
 
@@ -331,7 +349,7 @@ describe('users', () => {
     const seen: string[] = [];
     let after: readonly string[] | null = [];
     while (after) {
-      const page = await identity.users.list(workspace_id, { limit: 2, ...(after.length > 0 && { after }) });
+      const page = await identity.users.listUsers(workspace_id, { limit: 2, ...(after.length > 0 && { after }) });
       expect(page.items.length).toBeLessThanOrEqual(2);
       seen.push(...page.items.map(({ email }) => email));
       after = page.next;

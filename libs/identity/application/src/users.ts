@@ -22,7 +22,7 @@ export interface ChangedWithLink extends ChangeResult<User> {
 }
 
 /** A reactivation. The link is null if the user has a password, or was not deactivated. */
-interface Reactivated extends ChangeResult<User> {
+interface ReactivatedUser extends ChangeResult<User> {
   readonly link: OneTimeLink | null;
 }
 
@@ -39,10 +39,10 @@ export class Users {
    * Invites a user, who sets a name and a password with the returned link.
    * @throws DomainError `validation_failed`, `user_exists`
    */
-  async invite(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
+  async inviteUser(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
     const made = createLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
-    const after = await this.store.make(command, { email, role, link, link_hash: hashKey(made.token) });
+    const after = await this.store.createUser(command, { email, role, link, link_hash: hashKey(made.token) });
     return { before: null, after: toUser(after), link: made };
   }
 
@@ -50,20 +50,20 @@ export class Users {
    * Creates a user who is active immediately.
    * @throws DomainError `validation_failed`, `user_exists`; Busy
    */
-  async create(
+  async createUser(
     command: IdentityCommand,
     { email, role, password }: NewUser & { readonly password: string },
   ): Promise<ChangeResult<User>> {
     checkPassword(password, email);
-    const password_hash = await this.passwords.hash(password);
+    const password_hash = await this.passwords.hashPassword(password);
     return {
       before: null,
-      after: toUser(await this.store.make(command, { email, role, password_hash, status: 'active' })),
+      after: toUser(await this.store.createUser(command, { email, role, password_hash, status: 'active' })),
     };
   }
 
   /** Returns a page of the users of a workspace, newest first. */
-  async list(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
+  async listUsers(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
     const { items, next } = await readNewestPage(this.store.documents, { workspace_id }, request);
     return { items: items.map(toUser), next };
   }
@@ -74,7 +74,7 @@ export class Users {
   }
 
   /** @throws DomainError `not_found`, also for a user of another workspace */
-  async get(workspace_id: string, id: string): Promise<User> {
+  async getUser(workspace_id: string, id: string): Promise<User> {
     const user = await this.store.documents.get(id);
     if (user?.workspace_id !== workspace_id) throw notFoundError('user');
     return toUser(user);
@@ -85,7 +85,7 @@ export class Users {
    * address
    */
   async findByAddress(workspace_id: string, email: string): Promise<User> {
-    const user = await this.store.find(workspace_id, email);
+    const user = await this.store.findByEmail(workspace_id, email);
     if (!user) throw new DomainError('not_found', `This workspace has no user ${email}.`);
     return toUser(user);
   }
@@ -93,7 +93,7 @@ export class Users {
   /** Returns the active users with an e-mail address, in all workspaces or in one, oldest first; at most 100. */
   async findByEmail(email: string, workspace_id?: string): Promise<readonly UserDocument[]> {
     if (workspace_id !== undefined) {
-      const user = await this.store.find(workspace_id, email);
+      const user = await this.store.findByEmail(workspace_id, email);
       return user?.status === 'active' ? [user] : [];
     }
     const filter = { email_key: foldEmail(email), status: 'active' };
@@ -101,20 +101,20 @@ export class Users {
   }
 
   /** @throws DomainError `not_found`, `precondition_failed`, `validation_failed`, `last_admin` */
-  async change(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<ChangeResult<User>> {
+  async changeUser(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<ChangeResult<User>> {
     const changes = {
       ...(name !== undefined && { name: normalizeName(name) }),
       ...(role !== undefined && { role }),
     };
-    return toPublicChange(await this.store.change(command, id, () => changes));
+    return toPublicChange(await this.store.changeUser(command, id, () => changes));
   }
 
   /**
    * Deactivates a user: ends every session and the link; requests with the user's keys are refused with 401.
    * @throws DomainError `not_found`, `precondition_failed`, `last_admin`
    */
-  async deactivate(command: IdentityCommand, id: string): Promise<ChangeResult<User>> {
-    const changed = await this.store.change(command, id, ({ status, sessions_epoch }) =>
+  async deactivateUser(command: IdentityCommand, id: string): Promise<ChangeResult<User>> {
+    const changed = await this.store.changeUser(command, id, ({ status, sessions_epoch }) =>
       status === 'deactivated'
         ? {}
         : { status: 'deactivated', sessions_epoch: sessions_epoch + 1, link: null, link_hash: null },
@@ -126,11 +126,11 @@ export class Users {
    * Reactivates a user: active, or invited with a new link if the user never set a password.
    * @throws DomainError `not_found`, `precondition_failed`
    */
-  async reactivate(command: IdentityCommand, id: string): Promise<Reactivated> {
+  async reactivateUser(command: IdentityCommand, id: string): Promise<ReactivatedUser> {
     const made = createLink(this.secret, 'invitation', command);
     const link_hash = hashKey(made.token);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
-    const changed = await this.store.change(command, id, ({ status, password_hash }) => {
+    const changed = await this.store.changeUser(command, id, ({ status, password_hash }) => {
       if (status !== 'deactivated') return {};
       return password_hash === null ? { status: 'invited', link, link_hash } : { status: 'active' };
     });
@@ -144,7 +144,7 @@ export class Users {
    */
   async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
     const { token, expires_at } = createLink(this.secret, 'password_reset', command);
-    const changed = await this.store.change(command, id, ({ status, sessions_epoch }) => {
+    const changed = await this.store.changeUser(command, id, ({ status, sessions_epoch }) => {
       if (status === 'deactivated') {
         throw new DomainError('user_not_active', 'The user is deactivated. Reactivate the user first.');
       }

@@ -2,6 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import type { Workspace } from '@tracking/contracts';
 import { DuplicateKey } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
+import { WORKSPACES_COLLECTION } from './collections.ts';
 import { normalizeName, findAll } from './records.ts';
 import { deriveId, createId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
@@ -25,15 +26,9 @@ export class Workspaces {
    * workspace.
    */
   static async open(documentStore: DocumentStore, clock: Clock, randomBytes: RandomBytes): Promise<Workspaces> {
-    const documents = await documentStore.collection<WorkspaceDocument>({
-      name: 'workspaces',
-      indexes: [
-        { name: 'name', fields: ['name_key'], unique: true },
-        { name: 'created', fields: ['created_at', 'id'] },
-      ],
-    });
+    const documents = await documentStore.collection<WorkspaceDocument>(WORKSPACES_COLLECTION);
     const workspaces = new Workspaces(documents, clock, randomBytes);
-    await workspaces.insert(deriveId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
+    await workspaces.insertWorkspace(deriveId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
     return workspaces;
   }
 
@@ -41,8 +36,11 @@ export class Workspaces {
    * Creates a workspace. A repeated command returns the workspace that it created.
    * @throws DomainError `validation_failed`, `workspace_exists`
    */
-  async create(name: string, commandId?: string): Promise<Workspace> {
-    return this.make(commandId === undefined ? createId('wsp', this.randomBytes) : deriveId('wsp', commandId), name);
+  async createWorkspace(name: string, commandId?: string): Promise<Workspace> {
+    return this.createWithId(
+      commandId === undefined ? createId('wsp', this.randomBytes) : deriveId('wsp', commandId),
+      name,
+    );
   }
 
   /**
@@ -51,31 +49,31 @@ export class Workspaces {
    */
   async importWorkspace(id: string, name: string): Promise<Workspace> {
     const known = await this.documents.get(id);
-    return known ? toWorkspace(known) : this.make(id, name);
+    return known ? toWorkspace(known) : this.createWithId(id, name);
   }
 
   /** Returns all workspaces, oldest first. */
-  async list(): Promise<readonly Workspace[]> {
+  async listWorkspaces(): Promise<readonly Workspace[]> {
     return (await findAll(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
   }
 
   /** @throws DomainError `not_found` */
-  async get(id: string): Promise<Workspace> {
+  async getWorkspace(id: string): Promise<Workspace> {
     const found = await this.documents.get(id);
     if (!found) throw new DomainError('not_found', 'No such workspace.');
     return toWorkspace(found);
   }
 
   /** Returns the workspace with a name, regardless of case. */
-  async find(name: string): Promise<Workspace | undefined> {
+  async findByName(name: string): Promise<Workspace | undefined> {
     const [found] = await this.documents.find({ filter: { name_key: foldName(name.trim()) }, limit: 1 });
     return found && toWorkspace(found);
   }
 
-  private async make(id: string, name: string): Promise<Workspace> {
+  private async createWithId(id: string, name: string): Promise<Workspace> {
     const checked = normalizeName(name);
     try {
-      return await this.insert(id, checked);
+      return await this.insertWorkspace(id, checked);
     } catch (error) {
       if (error instanceof DuplicateKey)
         throw new DomainError('workspace_exists', `A workspace with the name ${checked} exists already.`);
@@ -83,7 +81,7 @@ export class Workspaces {
     }
   }
 
-  private async insert(id: string, name: string): Promise<Workspace> {
+  private async insertWorkspace(id: string, name: string): Promise<Workspace> {
     const document = { id, name, name_key: foldName(name), created_at: this.clock().toISOString() };
     if (await this.documents.insert(document)) return toWorkspace(document);
     return toWorkspace((await this.documents.get(id)) ?? document);

@@ -29,7 +29,7 @@ export async function openReplicas() {
   const at = () => new Date(time.now).toISOString();
   const workspace = async (name: string) => {
     const [identity = await open()] = opened;
-    return (await identity.workspaces.find(name)) ?? (await identity.workspaces.create(name));
+    return (await identity.workspaces.findByName(name)) ?? (await identity.workspaces.createWorkspace(name));
   };
 
   async function open({
@@ -80,7 +80,7 @@ export async function openReplicas() {
 }
 
 /** Returns the error with which a promise is rejected. */
-export async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
+export async function getRefusal(outcome: Promise<unknown>): Promise<DomainError> {
   const error = await outcome.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -8,8 +8,8 @@ import { CHEAP_HASH_COST } from './replicas.ts';
 import { openStorage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
-const OPERATOR: Actor = { type: 'system', id: 'administration' };
-const SECRET = Buffer.alloc(32, 5);
+const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
+const SAMPLE_SECRET = Buffer.alloc(32, 5);
 
 /** Replicas over one document store, with a clock that only tests advance. */
 export class Stage {
@@ -23,13 +23,13 @@ export class Stage {
   static async open(): Promise<Stage> {
     const storage = await openStorage();
     const stage = new Stage(storage);
-    await stage.enterWorkspace(await stage.replica());
+    await stage.enterWorkspace(await stage.startReplica());
     return stage;
   }
 
   /** Starts a new workspace for the following steps. */
   async enterWorkspace(identity: Identity): Promise<void> {
-    this.workspace_id = (await identity.workspaces.create(randomUUID())).id;
+    this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
   async close(): Promise<void> {
@@ -37,49 +37,49 @@ export class Stage {
     await this.storage.close();
   }
 
-  async replica(documentStore: DocumentStore = this.storage.documentStore): Promise<Identity> {
+  async startReplica(documentStore: DocumentStore = this.storage.documentStore): Promise<Identity> {
     const clock = () => new Date(this.now);
     const elapsed = () => this.now;
     const passwords = { cost: CHEAP_HASH_COST };
     const logger = silentLogger;
-    const replica = await Identity.open({ documentStore, clock, elapsed, logger, secret: SECRET, passwords });
+    const replica = await Identity.open({ documentStore, clock, elapsed, logger, secret: SAMPLE_SECRET, passwords });
     this.replicas.push(replica);
     return replica;
   }
 
-  command(more: Partial<IdentityCommand> = {}): IdentityCommand {
+  createCommand(more: Partial<IdentityCommand> = {}): IdentityCommand {
     const { workspace_id } = this;
-    return { id: randomUUID(), at: new Date(this.now).toISOString(), actor: OPERATOR, workspace_id, ...more };
+    return { id: randomUUID(), at: new Date(this.now).toISOString(), actor: SAMPLE_OPERATOR, workspace_id, ...more };
   }
 
-  async account(
+  async createAccount(
     identity: Identity,
     role: Role = 'operator',
     workspace_id = this.workspace_id,
   ): Promise<ServiceAccount> {
-    const command = this.command({ workspace_id });
-    return (await identity.serviceAccounts.create(command, { name: `the ${role}`, role })).after;
+    const command = this.createCommand({ workspace_id });
+    return (await identity.serviceAccounts.createAccount(command, { name: `the ${role}`, role })).after;
   }
 
-  async user(identity: Identity, role: Role = 'operator'): Promise<User> {
-    const command = this.command();
+  async createUser(identity: Identity, role: Role = 'operator'): Promise<User> {
+    const command = this.createCommand();
     const email = `${command.id}@example.com`;
-    return (await identity.users.create(command, { email, role, password: 'some long password' })).after;
+    return (await identity.users.createUser(command, { email, role, password: 'some long password' })).after;
   }
 
-  async key(identity: Identity, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
-    const command = this.command();
+  async createKey(identity: Identity, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
+    const command = this.createCommand();
     const request = { name: 'TMS', environment: 'live' as const, owner, ...more };
-    return (await identity.keys.create(command, EVERY_KEY, request)).after;
+    return (await identity.keys.createKey(command, EVERY_KEY, request)).after;
   }
 
   /** A service account with one key. */
   async accountKey(identity: Identity, role?: Role, more?: Partial<NewKeyRequest>): Promise<NewApiKey> {
-    const { id } = await this.account(identity, role);
-    return this.key(identity, { type: 'service_account', id }, more);
+    const { id } = await this.createAccount(identity, role);
+    return this.createKey(identity, { type: 'service_account', id }, more);
   }
 
-  async revoke(identity: Identity, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
-    return (await identity.keys.revoke(this.command(), EVERY_KEY, id)).after;
+  async revokeKey(identity: Identity, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
+    return (await identity.keys.revokeKey(this.createCommand(), EVERY_KEY, id)).after;
   }
 }

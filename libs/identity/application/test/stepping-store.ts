@@ -1,14 +1,17 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 /** Wraps the store so that `step` runs before each operation. `step` may wait, or throw so that nothing is done. */
-export function steppingStore(store: DocumentStore, step: (operation: string) => Promise<void>): DocumentStore {
-  const stepping = <T extends Document>(collection: Collection<T>): Collection<T> =>
+export function steppingStore(
+  store: DocumentStore,
+  step: (operation: string, collection: string) => Promise<void>,
+): DocumentStore {
+  const stepping = <T extends Document>(collection: Collection<T>, collectionName: string): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return async (...values: unknown[]) => {
-          await step(String(name));
+          await step(String(name), collectionName);
           const result: unknown = await Reflect.apply(member, target, values);
           return result;
         };
@@ -16,7 +19,7 @@ export function steppingStore(store: DocumentStore, step: (operation: string) =>
     });
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
-      stepping(await store.collection<T>(spec)),
+      stepping(await store.collection<T>(spec), spec.name),
     collectionNames: (prefix) => store.collectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, NewApiKey, Role } from '@tracking/contracts';
 import {
   ActorResource,
@@ -8,12 +8,12 @@ import {
   OneOf,
   PageType,
   Resource,
-  TIME,
-  Text,
+  RESPONSE_TIME_SCHEMA,
   Timestamp,
   WholeNumber,
   WithWarnings,
 } from '@tracking/http';
+import { Name } from './user.resource.ts';
 
 const MAX_GRACE_SECONDS = 7 * 86_400;
 
@@ -31,7 +31,7 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Text({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
+  @Name({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
   readonly name!: string;
   @OneOf(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
   readonly environment!: Environment;
@@ -41,29 +41,29 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly last_four!: string;
   @ApiProperty({ type: KeyOwnerResource, description: 'User or service account whose permissions the key has.' })
   readonly owner!: KeyOwnerResource;
-  @ApiProperty({ description: 'Current role of the owner.', enum: ROLES })
+  @ApiProperty({ description: 'Current role of the owner.', enum: USER_ROLES })
   readonly role!: Role;
   @ApiProperty({
     nullable: true,
     description:
       'Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account gives the key no further permissions. Null for no limit.',
-    enum: ROLES,
+    enum: USER_ROLES,
   })
   readonly max_role!: Role | null;
   @ApiProperty({ type: ActorResource, description: 'User or service account that created the key.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
   @Timestamp({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
   readonly expires_at!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.',
   })
   readonly last_used_at!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time at which the key was revoked; null if it was not revoked. UTC with milliseconds.',
   })

@@ -7,21 +7,20 @@ import {
   Cursors,
   NO_BODY,
   Operation,
-  OptionalBodyPipe,
   PageDto,
   SentBody,
   WriteResponder,
   formatEtag,
-  fault,
-  invalidRequest,
+  createFieldError,
+  createInvalidRequestError,
   requirePrincipal,
-  readPage,
-  refusal,
-  scopeOf,
+  readTextKeyedPage,
+  ErrorResponse,
+  getScope,
   reportChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
-import { keyReachOf } from '@tracking/identity';
+import { getKeyReach } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -34,17 +33,21 @@ import {
 } from './api-key.resource.ts';
 import type { IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY_TOKEN } from './dependencies.ts';
 
-const MayBeMissing = () => refusal(404, 'The workspace has no such key, or you have no access to it.');
-const API_KEY_BODY = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
-const ROTATION_BODY = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
+const MayBeNotFound = () => ErrorResponse(404, 'The workspace has no such key, or you have no access to it.');
+const API_KEY_BODY_PIPE = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource, ({ expires_at }, at) =>
+  expires_at != null && expires_at <= at
+    ? createFieldError('expires_at', 'invalid_value', 'Must be in the future.')
+    : [],
+);
+const KEY_ROTATION_BODY_PIPE = new BodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
 export class ApiKeysController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -62,10 +65,10 @@ export class ApiKeysController {
     description: 'The created key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @refusal(404, 'No such service account in this workspace.')
-  @refusal(409, 'The service account is deactivated, or the owner has too many keys.')
-  async create(
-    @SentBody(API_KEY_BODY) { value, warnings }: ReadBody<ApiKeyDto>,
+  @ErrorResponse(404, 'No such service account in this workspace.')
+  @ErrorResponse(409, 'The service account is deactivated, or the owner has too many keys.')
+  async createKey(
+    @SentBody(API_KEY_BODY_PIPE) { value, warnings }: ReadBody<ApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
@@ -74,10 +77,10 @@ export class ApiKeysController {
     const request = {
       name,
       environment,
-      owner: ownerOf(principal, service_account_id),
+      owner: getKeyOwner(principal, service_account_id),
       expires_at: expires_at ?? null,
     };
-    const change = await this.identity.keys.create(command, keyReachOf(principal), request);
+    const change = await this.identity.keys.createKey(command, getKeyReach(principal), request);
     return this.responder.respondToChange(reply, warnings, change, `/v1/api_keys/${change.after.id}`);
   }
 
@@ -89,20 +92,22 @@ export class ApiKeysController {
     query: PageDto,
   })
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })
-  async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<ApiKey>> {
-    const scope = scopeOf(request);
-    const reach = keyReachOf(requirePrincipal(request));
+  async listKeys(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<ApiKey>> {
+    const scope = getScope(request);
+    const reach = getKeyReach(requirePrincipal(request));
     const listing = { list: 'api keys', scope, filter: { ...reach }, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, (asked) => this.identity.keys.list(scope.workspace_id, reach, asked));
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+      this.identity.keys.listKeys(scope.workspace_id, reach, asked),
+    );
   }
 
   @Get(':id')
   @Operation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
-  @MayBeMissing()
-  async get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
+  @MayBeNotFound()
+  async getKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
-    const key = await this.identity.keys.get(principal.workspace_id, keyReachOf(principal), id);
+    const key = await this.identity.keys.getKey(principal.workspace_id, getKeyReach(principal), id);
     reply.header('ETag', formatEtag(key.version));
     return key;
   }
@@ -123,19 +128,19 @@ export class ApiKeysController {
     description: 'The new key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @MayBeMissing()
-  @refusal(
+  @MayBeNotFound()
+  @ErrorResponse(
     409,
     'The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.',
   )
-  async rotate(
+  async rotateKey(
     @Param('id') id: string,
-    @SentBody(ROTATION_BODY) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
+    @SentBody(KEY_ROTATION_BODY_PIPE) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
-    const reach = keyReachOf(requirePrincipal(reply.request));
-    const { made, old } = await this.identity.keys.rotate(command, reach, id, grace_seconds ?? 0);
+    const reach = getKeyReach(requirePrincipal(reply.request));
+    const { made, old } = await this.identity.keys.rotateKey(command, reach, id, grace_seconds ?? 0);
     reportChange(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
     return this.responder.respond(reply, warnings, { body: made, version: made.version, location });
@@ -151,23 +156,23 @@ export class ApiKeysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyWrittenResource })
-  @MayBeMissing()
-  async revoke(
+  @MayBeNotFound()
+  async revokeKey(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {
-    const reach = keyReachOf(requirePrincipal(reply.request));
-    const change = await this.identity.keys.revoke(command, reach, id);
+    const reach = getKeyReach(requirePrincipal(reply.request));
+    const change = await this.identity.keys.revokeKey(command, reach, id);
     return this.responder.respondToChange(reply, ignored, change);
   }
 }
 
 /** @throws RequestError if no owner is named */
-function ownerOf(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
+function getKeyOwner(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
   if (serviceAccountId) return { type: 'service_account', id: serviceAccountId };
   if (principal.type !== 'service_account_key') return principal.actor;
   const message = 'Is required if the request uses a key of a service account, which cannot have keys of its own.';
-  throw invalidRequest(fault('service_account_id', 'required', message));
+  throw createInvalidRequestError(createFieldError('service_account_id', 'required', message));
 }

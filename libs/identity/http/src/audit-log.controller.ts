@@ -16,14 +16,15 @@ import {
   Operation,
   PageDto,
   PageType,
-  QueryOneOf,
+  QueryEnumList,
   QueryText,
   QueryTime,
-  readPage,
-  TIME,
+  readTextKeyedPage,
+  selectListed,
+  RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { AuditFilter, Identity } from '@tracking/identity';
-import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 
 class ListAuditLogDto extends PageDto {
   @QueryText({
@@ -33,8 +34,11 @@ class ListAuditLogDto extends PageDto {
   })
   actor?: string;
 
-  @QueryOneOf(AUDIT_TYPES, { description: 'Only changes of this type.', example: 'api_key.revoked' })
-  type?: AuditType;
+  @QueryEnumList(AUDIT_TYPES, {
+    description: 'Only changes of these types, separated by commas.',
+    example: 'api_key.revoked',
+  })
+  type?: string;
 
   @QueryTime({ description: 'Only changes at this time or later.' })
   from?: string;
@@ -70,12 +74,15 @@ class AuditTargetResource {
 class AuditEntryResource implements AuditEntry {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'aud_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ ...TIME, description: 'Time at which the change was accepted. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    description: 'Time at which the change was accepted. UTC with milliseconds.',
+  })
   readonly at!: string;
   @ApiProperty({
     type: AuditActorResource,
     description:
-      'Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. Somebody else may have sent the request.',
+      'Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. The sender of the request may be another person.',
   })
   readonly actor!: AuditActorResource;
   @ApiProperty({ description: 'Type of the change.', enum: AUDIT_TYPES, example: 'api_key.revoked' })
@@ -106,7 +113,7 @@ class AuditLogPageResource extends PageType(AuditEntryResource, 'The entries of 
 @Controller('v1/audit_log')
 export class AuditLogController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
@@ -116,17 +123,22 @@ export class AuditLogController {
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })
-  async list(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
+  async listAuditEntries(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
     const filter = auditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
-    return readPage(query, listing, this.cursors, (asked) =>
-      this.identity.auditLog.list(scope.workspace_id, { filter, ...asked }),
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+      this.identity.auditLog.listEntries(scope.workspace_id, { filter, ...asked }),
     );
   }
 }
 
 function auditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
-  return { ...(actor && { actor }), ...(type && { type }), ...(from && { from }), ...(to && { to }) };
+  return {
+    ...(actor && { actor }),
+    ...(type && { types: selectListed(AUDIT_TYPES, type) }),
+    ...(from && { from }),
+    ...(to && { to }),
+  };
 }
 
 /** Finds the actor of a request of the public API: its principal, or the user of the one-time link in its path. */
@@ -135,7 +147,7 @@ export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRe
     const { principal, ip: address } = request;
     if (principal) return { workspace_id: principal.workspace_id, actor: principal.actor, address };
     const { token } = request.params as { readonly token?: string };
-    const holder = token === undefined ? undefined : await links.holder(token);
+    const holder = token === undefined ? undefined : await links.findLinkHolder(token);
     if (!holder) return undefined;
     const { workspace_id, user_id, purpose } = holder;
     const type = purpose === 'password_reset' ? 'user.password_changed' : 'user.joined';

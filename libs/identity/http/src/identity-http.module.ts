@@ -3,7 +3,7 @@ import { AUDITED_BY, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/h
 import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
-import { IDENTITY, type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
+import { IDENTITY_TOKEN, type IdentityHttpDependencies, WORKSPACE_SETTINGS_TOKEN } from './dependencies.ts';
 import { IDENTITY_DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
@@ -20,7 +20,7 @@ import { UsersController } from './users.controller.ts';
 export class IdentityHttpModule {
   static readonly docs = IDENTITY_DOCS;
 
-  static with({
+  static withDependencies({
     identity,
     workspaceSettings,
     logger,
@@ -41,8 +41,8 @@ export class IdentityHttpModule {
         SettingsController,
       ],
       providers: [
-        { provide: IDENTITY, useValue: identity },
-        { provide: WORKSPACE_SETTINGS, useValue: workspaceSettings },
+        { provide: IDENTITY_TOKEN, useValue: identity },
+        { provide: WORKSPACE_SETTINGS_TOKEN, useValue: workspaceSettings },
         { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordsBusy) },
         { provide: AUDITED_BY, useFactory: () => auditedByClient(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },

@@ -1,27 +1,34 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
-import { LINK_PURPOSES, type LinkPurpose, type Role, ROLES, type User } from '@tracking/contracts';
+import {
+  DomainError,
+  type FieldError,
+  LINK_PURPOSES,
+  type LinkPurpose,
+  type Role,
+  USER_ROLES,
+  type User,
+} from '@tracking/contracts';
 import {
   Audited,
-  BodyPipe,
   type CommandIdentity,
   CurrentCommandIdentity,
-  jsonBody,
+  createDraftBody,
+  createFieldError,
+  createJsonBodyRule,
   MayBeUnavailable,
   Operation,
-  Password,
-  type ReadBody,
-  refusal,
+  ErrorResponse,
   SentBody,
+  type SentRequest,
   ANONYMOUS_JSON_BODY_BYTES,
-  Text,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
-import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
-import { Email, UserWrittenResource } from './user.resource.ts';
+import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
+import { Email, Name, NewPassword, UserWrittenResource } from './user.resource.ts';
 
 @ApiSchema({ name: 'InvitingWorkspace' })
 class InvitingWorkspaceResource {
@@ -43,22 +50,22 @@ class InvitationResource {
   readonly email!: string | null;
   @ApiProperty({ type: InvitingWorkspaceResource, description: 'Workspace of the user.' })
   readonly workspace!: InvitingWorkspaceResource;
-  @ApiProperty({ description: 'Role of the user in the workspace.', enum: ROLES })
+  @ApiProperty({ description: 'Role of the user in the workspace.', enum: USER_ROLES })
   readonly role!: Role;
-  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 
 @ApiSchema({ name: 'LinkUse' })
 class LinkUseDto {
-  @Text({
+  @Name({
     description: 'The name of the user. Required, except for a password reset.',
     example: 'Jo Doe',
-    required: false,
+    nullable: true,
   })
-  name?: string;
+  name?: string | null;
 
-  @Password({
+  @NewPassword({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })
@@ -73,15 +80,14 @@ class LinkUseDto {
 }
 
 const MayBeInvalidLink = () =>
-  refusal(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
-const LINK_USE_BODY = new BodyPipe(LinkUseDto, UserWrittenResource);
+  ErrorResponse(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 
 /** One-time links of invitations, of the first admin and of password resets. The routes need no credentials. */
 @ApiTags('One-time links')
 @Controller('v1/invitations')
 export class InvitationsController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
@@ -90,9 +96,9 @@ export class InvitationsController {
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
   @MayBeInvalidLink()
   @MayBeUnavailable()
-  async get(@Param('token') token: string): Promise<InvitationResource> {
-    const { workspace_id, ...link } = await this.identity.links.find(token);
-    const { id, name } = await this.identity.workspaces.get(workspace_id);
+  async getInvitation(@Param('token') token: string): Promise<InvitationResource> {
+    const { workspace_id, ...link } = await this.identity.links.getLinkDetails(token);
+    const { id, name } = await this.identity.workspaces.getWorkspace(workspace_id);
     return { ...link, workspace: { id, name } };
   }
 
@@ -103,26 +109,43 @@ export class InvitationsController {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
-    acceptedBody: jsonBody(ANONYMOUS_JSON_BODY_BYTES),
+    acceptedBody: createJsonBodyRule(ANONYMOUS_JSON_BODY_BYTES),
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @MayBeInvalidLink()
   @MayBeUnavailable()
-  @refusal(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
-  @refusal(409, 'For the first admin: a user with this e-mail address exists already.')
-  async use(
+  @ErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
+  @ErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
+  async useInvitation(
     @Param('token') token: string,
-    @SentBody(LINK_USE_BODY) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
+    @SentBody() sent: SentRequest,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
+    const { value, accept } = createDraftBody(LinkUseDto, UserWrittenResource, sent);
+    const { name, password, email } = value;
+    const use = { name: name ?? undefined, password, email: email ?? undefined };
+    const warnings = accept(await this.findMissingFields(token, value));
+    const used = await this.identity.links.useLink(identified, token, use);
     return this.responder.respondToChange(reply, warnings, used);
+  }
+
+  /** Returns a fault for each field that the purpose of the link requires. Reports no invalid link. */
+  private async findMissingFields(token: string, { name, email }: LinkUseDto): Promise<readonly FieldError[]> {
+    const link = await this.identity.links.getLinkDetails(token).catch((error: unknown) => {
+      if (error instanceof DomainError) return undefined;
+      throw error;
+    });
+    const isMissing = (param: string) => createFieldError(param, 'required', 'Is required.');
+    return [
+      ...(link !== undefined && link.purpose !== 'password_reset' && name == null ? isMissing('name') : []),
+      ...(link?.purpose === 'first_admin' && email == null ? isMissing('email') : []),
+    ];
   }
 }
 
 /** Returns the URL of a one-time link. Browsers do not send its fragment to servers, so no log contains the token. */
-export function linkAddress(appUrl: string, token: string): string {
+export function createLinkUrl(appUrl: string, token: string): string {
   return `${appUrl}/invitation#${token}`;
 }

@@ -1,13 +1,22 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { type AuditTrail, field, fault, reportChange, TIME, WithWarnings } from '@tracking/http';
+import { DomainError } from '@tracking/contracts';
+import {
+  type AuditTrail,
+  CheckedField,
+  createFieldError,
+  reportChange,
+  RESPONSE_TIME_SCHEMA,
+  WithWarnings,
+} from '@tracking/http';
 import { EVERY_KEY, type Identity, type IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { linkAddress } from './invitations.controller.ts';
+import { createLinkUrl } from './invitations.controller.ts';
 
 /** The optional field of a password reset that also revokes the user's API keys. */
 export const RevokesApiKeys = (): PropertyDecorator =>
-  field(
-    (value, param) => (typeof value === 'boolean' ? [] : fault(param, 'invalid_type', 'Must be true or false.')),
+  CheckedField(
+    (value, param) =>
+      typeof value === 'boolean' ? [] : createFieldError(param, 'invalid_type', 'Must be true or false.'),
     {
       description: 'True to also revoke all valid API keys of the user, in both environments. False by default.',
       example: true,
@@ -29,20 +38,20 @@ export class PasswordResetResource extends WithWarnings {
     example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly reset_url!: string;
-  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly expires_at!: string;
   @ApiProperty({ type: 'integer', description: 'Number of API keys that the request revoked.' })
   readonly revoked_api_keys_count!: number;
 }
 
-interface PasswordResetParts {
+interface PasswordResetDependencies {
   readonly identity: Pick<Identity, 'users' | 'keys'>;
   readonly trail: AuditTrail;
   /** URL of the web application, for the link. */
   readonly appUrl: string;
 }
 
-interface RequestedReset {
+interface PasswordResetRequest {
   readonly command: IdentityCommand;
   readonly user_id: string;
   readonly revoke_api_keys?: boolean | null | undefined;
@@ -51,29 +60,35 @@ interface RequestedReset {
 }
 
 /**
- * Resets the password of a user. The sessions end before the keys are listed, so that no session can create another
- * key. Each revoked key has its own audit entry.
+ * Resets the password of a user. The sessions end before the keys are listed, so that no session of this replica can
+ * create another key. Other replicas accept the sessions and keys for up to 5 s. Each revoked key has its own audit entry.
  */
 export async function resetPassword(
-  { identity, trail, appUrl }: PasswordResetParts,
+  { identity, trail, appUrl }: PasswordResetDependencies,
   request: FastifyRequest,
-  { command, user_id, revoke_api_keys, address }: RequestedReset,
+  { command, user_id, revoke_api_keys, address }: PasswordResetRequest,
 ) {
   const { link, ...reset } = await identity.users.resetPassword(command, user_id);
   const { if_match: _, ...unconditional } = command;
   const { workspace_id, actor } = command;
-  const revoked = revoke_api_keys === true ? await identity.keys.revocable(command, user_id) : [];
-  for (const id of revoked) {
-    const by = { workspace_id, actor, address };
-    await trail.record(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
-      reportChange(request, await identity.keys.revoke(unconditional, EVERY_KEY, id)),
-    );
+  const by = { workspace_id, actor, address };
+  let revoked_api_keys_count = 0;
+  for (const id of revoke_api_keys === true ? await identity.keys.listRevocableIds(command, user_id) : []) {
+    try {
+      await trail.runAudited(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
+        reportChange(request, await identity.keys.revokeKey(unconditional, EVERY_KEY, id)),
+      );
+      revoked_api_keys_count += 1;
+    } catch (error) {
+      // Skip a key that no longer exists: its own creation was refused, for example because of too many keys.
+      if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+    }
   }
   reportChange(request, reset);
   const body = {
-    reset_url: linkAddress(appUrl, link.token),
+    reset_url: createLinkUrl(appUrl, link.token),
     expires_at: link.expires_at,
-    revoked_api_keys_count: revoked.length,
+    revoked_api_keys_count,
   };
   return { body, version: reset.after.version };
 }

@@ -1,7 +1,16 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { ROLES } from '@tracking/contracts';
+import { USER_ROLES } from '@tracking/contracts';
 import type { Role, ServiceAccount } from '@tracking/contracts';
-import { ActorResource, InputType, OneOf, PageType, Resource, TIME, Text, WithWarnings } from '@tracking/http';
+import {
+  ActorResource,
+  InputType,
+  OneOf,
+  PageType,
+  Resource,
+  RESPONSE_TIME_SCHEMA,
+  WithWarnings,
+} from '@tracking/http';
+import { Name } from './user.resource.ts';
 
 @ApiSchema({ name: 'ServiceAccount' })
 export class ServiceAccountResource extends Resource implements ServiceAccount {
@@ -9,9 +18,9 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Text({ description: 'Name of the system that uses the account.', example: 'TMS' })
+  @Name({ description: 'Name of the system that uses the account.', example: 'TMS' })
   readonly name!: string;
-  @OneOf(ROLES, { description: 'Role of the account, which applies to all its keys.' })
+  @OneOf(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: 'Status of the account. Its keys are valid only while it is `active`.',
@@ -20,7 +29,7 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
   readonly status!: ServiceAccount['status'];
   @ApiProperty({ type: ActorResource, description: 'User or service account that created this service account.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;

@@ -12,8 +12,8 @@ import {
   SentBody,
   WriteResponder,
   formatEtag,
-  readPage,
-  refusal,
+  readTextKeyedPage,
+  ErrorResponse,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
@@ -27,17 +27,17 @@ import {
   ServiceAccountResource,
   ServiceAccountWrittenResource,
 } from './service-account.resource.ts';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY_TOKEN } from './dependencies.ts';
 
-const MayBeMissing = () => refusal(404, 'No such service account in this workspace.');
-const ACCOUNT_BODY = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
-const ACCOUNT_CHANGES_BODY = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
+const MayBeNotFound = () => ErrorResponse(404, 'No such service account in this workspace.');
+const ACCOUNT_BODY_PIPE = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
+const ACCOUNT_CHANGES_BODY_PIPE = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
 
 @ApiTags('Service accounts')
 @Controller('v1/service_accounts')
 export class ServiceAccountsController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -50,35 +50,35 @@ export class ServiceAccountsController {
     description: 'The created service account. It has no keys yet.',
     type: ServiceAccountWrittenResource,
   })
-  async create(
-    @SentBody(ACCOUNT_BODY) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
+  async createAccount(
+    @SentBody(ACCOUNT_BODY_PIPE) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const change = await this.identity.serviceAccounts.create(command, { name, role });
+    const change = await this.identity.serviceAccounts.createAccount(command, { name, role });
     return this.responder.respondToChange(reply, warnings, change, `/v1/service_accounts/${change.after.id}`);
   }
 
   @Get()
   @Operation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
-  async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
+  async listAccounts(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, (asked) =>
-      this.identity.serviceAccounts.list(scope.workspace_id, asked),
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+      this.identity.serviceAccounts.listAccounts(scope.workspace_id, asked),
     );
   }
 
   @Get(':id')
   @Operation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
-  @MayBeMissing()
-  async get(
+  @MayBeNotFound()
+  async getAccount(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServiceAccount> {
-    const account = await this.identity.serviceAccounts.get(workspace_id, id);
+    const account = await this.identity.serviceAccounts.getAccount(workspace_id, id);
     reply.header('ETag', formatEtag(account.version));
     return account;
   }
@@ -92,14 +92,14 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeMissing()
-  async change(
+  @MayBeNotFound()
+  async changeAccount(
     @Param('id') id: string,
-    @SentBody(ACCOUNT_CHANGES_BODY) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
+    @SentBody(ACCOUNT_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const change = await this.identity.serviceAccounts.change(command, id, changes);
+    const change = await this.identity.serviceAccounts.changeAccount(command, id, changes);
     return this.responder.respondToChange(reply, warnings, change);
   }
 
@@ -111,14 +111,14 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeMissing()
-  async deactivate(
+  @MayBeNotFound()
+  async deactivateAccount(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const change = await this.identity.serviceAccounts.deactivate(command, id);
+    const change = await this.identity.serviceAccounts.deactivateAccount(command, id);
     return this.responder.respondToChange(reply, ignored, change);
   }
 
@@ -130,14 +130,14 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeMissing()
-  async reactivate(
+  @MayBeNotFound()
+  async reactivateAccount(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const change = await this.identity.serviceAccounts.reactivate(command, id);
+    const change = await this.identity.serviceAccounts.reactivateAccount(command, id);
     return this.responder.respondToChange(reply, ignored, change);
   }
 }

@@ -15,29 +15,29 @@ import {
   Cursors,
   readEnvironment,
   computeContentEtag,
-  invalidRequest,
-  jsonBody,
+  createInvalidRequestError,
+  createJsonBodyRule,
   MayBeUnavailable,
   NO_BODY,
-  notFound,
+  createNotFoundError,
   Operation,
   PageDto,
   requirePrincipal,
   type ReadBody,
-  readPage,
-  refusal,
-  scopeOf,
+  readTextKeyedPage,
+  ErrorResponse,
+  getScope,
   SentBody,
   SessionCookie,
   ANONYMOUS_JSON_BODY_BYTES,
   reportChange,
-  unauthenticated,
+  createUnauthenticatedError,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { BegunSession, IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import {
   CredentialsHolderResource,
@@ -61,7 +61,7 @@ const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema:
 @ApiTags('Session')
 @Controller('v1')
 export class SessionController {
-  @Inject(IDENTITY) private readonly identity!: IdentityHttpDependencies['identity'];
+  @Inject(IDENTITY_TOKEN) private readonly identity!: IdentityHttpDependencies['identity'];
   @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
   @Inject(KnownOrigins) private readonly origins!: KnownOrigins;
   @Inject(SessionCookie) private readonly cookie!: SessionCookie;
@@ -75,7 +75,7 @@ export class SessionController {
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
     body: SignInDto,
-    acceptedBody: jsonBody(ANONYMOUS_JSON_BODY_BYTES),
+    acceptedBody: createJsonBodyRule(ANONYMOUS_JSON_BODY_BYTES),
     beginsSession: true,
     hasEtag: true,
   })
@@ -86,9 +86,9 @@ export class SessionController {
     type: SignedInResource,
     headers: SET_COOKIE,
   })
-  @refusal(401, 'No active user has this e-mail address and password.')
-  @refusal(403, 'The request comes from another site, or lacks `X-Requested-With`.')
-  @refusal(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
+  @ErrorResponse(401, 'No active user has this e-mail address and password.')
+  @ErrorResponse(403, 'The request comes from another site, or lacks `X-Requested-With`.')
+  @ErrorResponse(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
   @MayBeUnavailable()
   async signIn(
     @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
@@ -97,25 +97,25 @@ export class SessionController {
     const { request } = reply;
     const environment = readEnvironment(request);
     const { email, password, workspace } = value;
-    const { device, client } = this.origins.recognize(request, email);
+    const { device, client } = this.origins.recognizeOrigin(request, email);
     await this.throttle.signIn(email, { address: request.ip, device });
     const command = getCommandIdentity(request);
-    const from = { address: request.ip, user_agent: request.headers['user-agent'] };
     const begun = await this.identity.signIn(command, {
       email,
       password,
       workspace: workspace ?? undefined,
       client,
       request_id: request.id,
-      ...from,
+      address: request.ip,
+      user_agent: request.headers['user-agent'],
     });
     const principal = await this.identity.authenticateSession(begun.token, environment);
     // Refuse a repeated sign-in whose session was ended or whose user was deactivated.
     if (!principal) throw new DomainError('invalid_credentials', SESSION_ENDED);
     request.principal = principal;
-    const holder = await this.holder(principal, reply);
+    const holder = await this.readCredentialsOwner(principal, reply);
     this.setCookie(reply, begun);
-    reply.header('Set-Cookie', this.origins.remember(request, email, command));
+    reply.header('Set-Cookie', this.origins.rememberOrigin(request, email, command));
     return this.responder.respond(reply, warnings, { body: holder });
   }
 
@@ -129,8 +129,8 @@ export class SessionController {
     description: 'The holder of the session or key, with the workspace and permissions.',
     type: CredentialsHolderResource,
   })
-  async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsOwner> {
-    return this.holder(requirePrincipal(reply.request), reply);
+  async getSession(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsOwner> {
+    return this.readCredentialsOwner(requirePrincipal(reply.request), reply);
   }
 
   @Patch('session')
@@ -143,8 +143,10 @@ export class SessionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
-    reportChange(request, await this.identity.users.change(command, command.actor.id, { name }));
-    return this.responder.respond(reply, warnings, { body: await this.holder(requirePrincipal(request), reply) });
+    reportChange(request, await this.identity.users.changeUser(command, command.actor.id, { name }));
+    return this.responder.respond(reply, warnings, {
+      body: await this.readCredentialsOwner(requirePrincipal(request), reply),
+    });
   }
 
   @Delete('session')
@@ -155,16 +157,16 @@ export class SessionController {
     type: SessionEndedResource,
     headers: SET_COOKIE,
   })
-  @refusal(404, 'The request was made with an API key, not with a session.')
+  @ErrorResponse(404, 'The request was made with an API key, not with a session.')
   @Audited('session.ended')
   async signOut(
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = requirePrincipal(reply.request);
-    if (type !== 'session') throw notFound('session: the request was made with an API key');
-    const ended = await this.endSession(credential_id, warnings, reply);
-    reply.header('Set-Cookie', this.cookie.clear());
+    if (type !== 'session') throw createNotFoundError('session: the request was made with an API key');
+    const ended = await this.endSessionById(credential_id, warnings, reply);
+    reply.header('Set-Cookie', this.cookie.formatRemoveCookie());
     return ended;
   }
 
@@ -194,10 +196,10 @@ export class SessionController {
     await this.throttle.changePassword(actor.id);
     const { current_password, new_password } = value;
     const { sessions_epoch: epoch } = await this.identity.userPasswords
-      .change(command, actor.id, { current_password, new_password })
+      .changePassword(command, actor.id, { current_password, new_password })
       .catch(throwAsFieldError);
     if (type === 'session') {
-      const renewed = await this.identity.sessions.renew(command, { id: credential_id, epoch });
+      const renewed = await this.identity.sessions.renewSession(command, { id: credential_id, epoch });
       if (renewed) this.setCookie(reply, renewed);
     }
     reportChange(request, { before: null, after: {} }, actor.id);
@@ -207,11 +209,11 @@ export class SessionController {
   @Get('sessions')
   @Operation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
-  async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
+  async listSessions(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = requirePrincipal(request);
-    const listing = { list: `sessions of ${actor.id}`, scope: scopeOf(request), filter: {}, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, async (asked) => {
-      const found = await this.identity.sessions.list(actor.id, asked);
+    const listing = { list: `sessions of ${actor.id}`, scope: getScope(request), filter: {}, sort: '-created_at' };
+    return readTextKeyedPage(query, listing, this.cursors, async (asked) => {
+      const found = await this.identity.sessions.listSessions(actor.id, asked);
       return { ...found, items: found.items.map((each) => ({ ...each, current: each.id === credential_id })) };
     });
   }
@@ -219,31 +221,31 @@ export class SessionController {
   @Delete('sessions/:id')
   @Operation('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
-  @refusal(404, 'You have no such session.')
+  @ErrorResponse(404, 'You have no such session.')
   @Audited('session.ended')
-  end(
+  endSession(
     @Param('id') id: string,
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
-    return this.endSession(id, warnings, reply);
+    return this.endSessionById(id, warnings, reply);
   }
 
-  private async endSession(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
+  private async endSessionById(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
     const { actor } = requirePrincipal(reply.request);
-    const { device, address } = await this.identity.sessions.end(actor.id, id);
+    const { device, address } = await this.identity.sessions.endSession(actor.id, id);
     reportChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
   }
 
   private setCookie(reply: FastifyReply, { token, session }: BegunSession): void {
-    reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
+    reply.header('Set-Cookie', this.cookie.formatSetCookie(token, new Date(session.expires_at)));
   }
 
   /** Compute the ETag from the content, because the response combines several resources. */
-  private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
+  private async readCredentialsOwner(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
     const holder = await this.identity.credentialsHolder(principal);
-    if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
+    if (!holder) throw createUnauthenticatedError('invalid_session', 'The session or key has ended.');
     reply.header('ETag', computeContentEtag(holder));
     return holder;
   }
@@ -252,7 +254,7 @@ export class SessionController {
 /** Report a wrong current password as an invalid field, because the caller is already signed in. */
 function throwAsFieldError(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
-  throw invalidRequest([
+  throw createInvalidRequestError([
     { param: 'current_password', code: 'invalid_value', message: 'Is not your current password.' },
   ]);
 }

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { ENVIRONMENTS, PERMISSIONS, ROLES } from '@tracking/contracts';
+import { ENVIRONMENTS, API_KEY_PERMISSIONS, USER_ROLES } from '@tracking/contracts';
 import type { CredentialsOwner, Environment, Permission, Role, Session } from '@tracking/contracts';
-import { PageType, Password, TIME, Text, WithWarnings } from '@tracking/http';
+import { PageType, Password, RESPONSE_TIME_SCHEMA, Text, WithWarnings } from '@tracking/http';
+import { Name, NewPassword } from './user.resource.ts';
 
 @ApiSchema({ name: 'HoldingUser' })
 class HoldingUserResource {
@@ -45,9 +46,13 @@ export class CredentialsHolderResource implements CredentialsOwner {
   readonly service_account!: HoldingServiceAccountResource | null;
   @ApiProperty({ type: HoldingWorkspaceResource, description: 'Workspace of the session or key.' })
   readonly workspace!: HoldingWorkspaceResource;
-  @ApiProperty({ description: 'Current role.', enum: ROLES })
+  @ApiProperty({ description: 'Current role.', enum: USER_ROLES })
   readonly role!: Role;
-  @ApiProperty({ type: [String], description: 'Permissions of the role in this environment.', enum: PERMISSIONS })
+  @ApiProperty({
+    type: [String],
+    description: 'Permissions of the role in this environment.',
+    enum: API_KEY_PERMISSIONS,
+  })
   readonly permissions!: Permission[];
   @ApiProperty({
     description: 'Environment of the key; for a session, the value of the header Environment.',
@@ -55,7 +60,7 @@ export class CredentialsHolderResource implements CredentialsOwner {
   })
   readonly environment!: Environment;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Latest end of the session or key; null if it never ends. UTC with milliseconds.',
   })
@@ -65,7 +70,7 @@ export class CredentialsHolderResource implements CredentialsOwner {
 @ApiSchema({ name: 'SignedIn' })
 export class SignedInResource extends IntersectionType(CredentialsHolderResource, WithWarnings) {}
 
-@ApiSchema({ name: 'Session' })
+@ApiSchema({ name: 'UserSession' })
 export class SessionResource implements Session {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'ses_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
@@ -73,11 +78,11 @@ export class SessionResource implements Session {
   readonly device!: string;
   @ApiProperty({ description: 'IP address at sign-in.', example: '203.0.113.7' })
   readonly address!: string;
-  @ApiProperty({ ...TIME, description: 'Time of the sign-in. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the sign-in. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'Time of the last use, to the minute. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the last use, to the minute. UTC with milliseconds.' })
   readonly last_seen_at!: string;
-  @ApiProperty({ ...TIME, description: 'Latest end of the session. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Latest end of the session. UTC with milliseconds.' })
   readonly expires_at!: string;
   @ApiProperty({ description: 'True for the session of this request.' })
   readonly current!: boolean;
@@ -94,14 +99,14 @@ export class SessionPageResource extends PageType(
 export class SessionEndedResource extends WithWarnings {
   @ApiProperty({ description: 'Id of the ended session.' })
   readonly id!: string;
-  @ApiProperty({ type: Boolean, description: 'Always true.', enum: [true] })
+  @ApiProperty({ type: Boolean, description: 'Always true.' })
   readonly deleted!: true;
 }
 
 @ApiSchema({ name: 'PasswordChanged' })
 export class PasswordChangedResource extends WithWarnings {
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     description: 'Time of the change, when all other sessions and the former cookie ended. UTC with milliseconds.',
   })
   readonly changed_at!: string;
@@ -125,7 +130,7 @@ export class SignInDto {
 
 @ApiSchema({ name: 'OwnName' })
 export class OwnNameDto {
-  @Text({ description: 'Your name.', example: 'Jo Doe' })
+  @Name({ description: 'Your name.', example: 'Jo Doe' })
   name!: string;
 }
 
@@ -134,7 +139,7 @@ export class PasswordChangeDto {
   @Password({ description: 'The current password.' })
   current_password!: string;
 
-  @Password({
+  @NewPassword({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })

@@ -11,7 +11,7 @@ import {
   Audited,
   CurrentScope,
   formatEtag,
-  isObject,
+  isJsonObject,
   mergePatchBody,
   Operation,
   type ReadBody,
@@ -22,7 +22,7 @@ import {
 } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
-import { type IdentityHttpDependencies, WORKSPACE_SETTINGS } from './dependencies.ts';
+import { type IdentityHttpDependencies, WORKSPACE_SETTINGS_TOKEN } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import {
   RequiredDocumentsResource,
@@ -36,7 +36,7 @@ import {
 @Controller('v1')
 export class SettingsController {
   constructor(
-    @Inject(WORKSPACE_SETTINGS) private readonly settings: IdentityHttpDependencies['workspaceSettings'],
+    @Inject(WORKSPACE_SETTINGS_TOKEN) private readonly settings: IdentityHttpDependencies['workspaceSettings'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
@@ -49,11 +49,11 @@ export class SettingsController {
     description: 'The settings, with their defaults. They apply to both environments.',
     type: WorkspaceSettingsResource,
   })
-  async get(
+  async getSettings(
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingsWithDefaults> {
-    const settings = await this.settings.get(workspace_id);
+    const settings = await this.settings.getSettings(workspace_id);
     reply.header('ETag', formatEtag(settings.version));
     return { ...settings, defaults: DEFAULT_RULE_SETTINGS };
   }
@@ -69,12 +69,12 @@ export class SettingsController {
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
   @Audited('settings.changed')
-  async change(
+  async changeSettings(
     @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
-    const { before, after } = await this.settings.change({ ...command, patch });
+    const { before, after } = await this.settings.changeSettings({ ...command, patch });
     reportChange(
       reply.request,
       { before: flattenSettings(before), after: flattenSettings(after) },
@@ -101,7 +101,7 @@ export class SettingsController {
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
-    const { required_documents, version } = await this.settings.get(workspace_id);
+    const { required_documents, version } = await this.settings.getSettings(workspace_id);
     reply.header('ETag', formatEtag(version));
     return { required_documents, version };
   }
@@ -114,6 +114,6 @@ function flattenSettings({ exceptions, required_documents }: RuleSettings): Read
 
 function listLeaves(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
-    isObject(inner) ? listLeaves(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
+    isJsonObject(inner) ? listLeaves(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
   );
 }

@@ -3,7 +3,7 @@ import {
   AUTOMATIC_EXCEPTION_TYPES,
   DOCUMENT_TYPES,
   type ExceptionSettings,
-  MODES,
+  TRANSPORT_MODES,
   RECHECK_STATES,
   type RecheckState,
   type RuleSettings,
@@ -14,24 +14,25 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  field,
+  CheckedField,
   type FieldOptions,
   type FieldVariant,
   InputType,
   PlainBodyPipe,
   Resource,
-  TIME,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 
-const HOURS_SCHEMA = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
+/** Code generators do not read `exclusiveMinimum` as a number; 0 is refused all the same. */
+const HOURS_SCHEMA: ApiPropertyOptions = { type: 'number', minimum: 0, maximum: 8_760 };
 
 /**
  * Declares a field that the settings library checks, so that all faults are reported together. Null restores the
  * default.
  */
 const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
-  field(() => [], options, schema, variant);
+  CheckedField(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
 class ExceptionSettingsResource extends Resource implements ExceptionSettings {
@@ -49,7 +50,7 @@ class ExceptionSettingsResource extends Resource implements ExceptionSettings {
       additionalProperties: { ...HOURS_SCHEMA, type: ['number', 'null'] },
     } as unknown as ApiPropertyOptions,
     {
-      description: `Hours that replace \`after_hours\` for a transport mode: ${MODES.join(', ')}.`,
+      description: `Hours that replace \`after_hours\` for a transport mode: ${TRANSPORT_MODES.join(', ')}.`,
       example: { air: 4, road: 4 },
     },
     { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
@@ -93,10 +94,10 @@ class SettingsRecheckResource implements SettingsRecheck {
   readonly state!: RecheckState;
   @ApiProperty({ type: 'integer', description: 'Number of shipments checked so far, in both environments.' })
   readonly checked!: number;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Start of the check. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Start of the check. UTC with milliseconds.' })
   readonly started_at!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time at which the last shipment was checked. UTC with milliseconds.',
   })
@@ -163,7 +164,11 @@ export class WorkspaceSettingsResource extends Resource implements SettingsWithD
     description: 'Version number, which grows with every change; 1 before the first change.',
   })
   readonly version!: number;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the last change. UTC with milliseconds.' })
+  @ApiProperty({
+    ...RESPONSE_TIME_SCHEMA,
+    nullable: true,
+    description: 'Time of the last change. UTC with milliseconds.',
+  })
   readonly updated_at!: string | null;
   @ApiProperty({ type: ActorResource, nullable: true, description: 'Actor of the last change.' })
   readonly updated_by!: ActorResource | null;

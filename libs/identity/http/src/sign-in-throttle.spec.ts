@@ -19,10 +19,10 @@ const requestWith = (setCookie: string, ip = ELSEWHERE) => ({
   ip,
 });
 const deviceOf = (request: ReturnType<typeof requestWith>, email: string, by = origins) =>
-  by.recognize(request, email).device;
+  by.recognizeOrigin(request, email).device;
 
 describe('the cookie of a known device', () => {
-  const sent = origins.remember({ ip: HOME }, 'Jo@example.com', COMMAND);
+  const sent = origins.rememberOrigin({ ip: HOME }, 'Jo@example.com', COMMAND);
 
   it('is readable by no script, and contains neither the e-mail address nor the id of the command', () => {
     expect(sent).toMatch(
@@ -33,8 +33,8 @@ describe('the cookie of a known device', () => {
   });
 
   it('is the same for a repeat of the sign-in, and another one for each sign-in', () => {
-    expect(origins.remember({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
-    const next = origins.remember({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
+    expect(origins.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
+    const next = origins.rememberOrigin({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
     expect(deviceOf(requestWith(next), 'jo@example.com')).not.toBe(deviceOf(requestWith(sent), 'jo@example.com'));
   });
 
@@ -53,19 +53,20 @@ describe('the cookie of a known device', () => {
     for (const forged of ['__Host-device=', '__Host-device=abc', `${cookie}A`, cookie.replace('device=', 'session=')]) {
       expect(deviceOf(requestWith(forged), 'jo@example.com')).toBeUndefined();
     }
-    expect(origins.recognize({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
+    expect(origins.recognizeOrigin({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
     expect(deviceOf(requestWith(sent), 'jo@example.com', originsWith(Buffer.alloc(32, 2)))).toBeUndefined();
   });
 });
 
 describe('the share of the queue of password hashes', () => {
-  const clientOf = (by: KnownOrigins, email: string, request = requestWith('')) => by.recognize(request, email).client;
+  const clientOf = (by: KnownOrigins, email: string, request = requestWith('')) =>
+    by.recognizeOrigin(request, email).client;
 
   it('is that of the network for a stranger, and that of the user for a known device or address', () => {
     const fresh = originsWith(SECRET);
     const stranger = { shares: ['2001:db8:1', '2001:db8:1:35'], isKnown: false };
     expect(clientOf(fresh, 'jo@example.com')).toEqual(stranger);
-    const sent = fresh.remember({ ip: HOME }, 'jo@example.com', COMMAND);
+    const sent = fresh.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
     const known = { shares: [expect.any(String)], isKnown: true };
     expect(clientOf(fresh, 'JO@example.com', requestWith(sent))).toEqual(known);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME))).toEqual(known);
@@ -79,10 +80,10 @@ describe('the share of the queue of password hashes', () => {
 
   it('is that of the network again after 10,000 sign-ins from other addresses', () => {
     const fresh = originsWith(SECRET);
-    fresh.remember({ ip: HOME }, 'jo@example.com', COMMAND);
-    for (let n = 0; n < 9_999; n += 1) fresh.remember({ ip: HOME }, `user-${n}@example.com`, COMMAND);
+    fresh.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
+    for (let n = 0; n < 9_999; n += 1) fresh.rememberOrigin({ ip: HOME }, `user-${n}@example.com`, COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(true);
-    fresh.remember({ ip: HOME }, 'last@example.com', COMMAND);
+    fresh.rememberOrigin({ ip: HOME }, 'last@example.com', COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(false);
   });
 });

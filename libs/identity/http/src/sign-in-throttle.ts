@@ -6,7 +6,7 @@ import {
   type TokenSealer,
   identifySharingNetworks,
 } from '@tracking/http';
-import type { PasswordClient } from '@tracking/identity';
+import { foldEmail, type PasswordClient } from '@tracking/identity';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -19,7 +19,7 @@ const MAX_PER_DEVICE = 10;
 /** Sign-in attempts per minute on all known devices of one e-mail address, which bounds the use of stolen cookies. */
 const MAX_PER_DEVICES = 30;
 
-const REFUSAL = 'Too many attempts per minute. Wait before the next attempt.';
+const TOO_MANY_ATTEMPTS_MESSAGE = 'Too many attempts per minute. Wait before the next attempt.';
 
 /** The address and device of a sign-in attempt. */
 interface AttemptOrigin {
@@ -41,10 +41,10 @@ export class SignInThrottle {
    * @throws RequestError `rate_limited`
    */
   async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
-    const account = accountOf(email);
-    if (device !== undefined && (await this.admitsDevice(account, device))) return;
-    await this.take(`sign-in:address:${identifyNetwork(address)}`, MAX_PER_NETWORK);
-    await this.take(`sign-in:account:${account}`, MAX_PER_ACCOUNT);
+    const account = getAccountKey(email);
+    if (device !== undefined && (await this.mayAttemptFromDevice(account, device))) return;
+    await this.takeAttempt(`sign-in:address:${identifyNetwork(address)}`, MAX_PER_NETWORK);
+    await this.takeAttempt(`sign-in:account:${account}`, MAX_PER_ACCOUNT);
   }
 
   /**
@@ -53,16 +53,16 @@ export class SignInThrottle {
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
-    await this.take(`password:${userId}`, MAX_PER_ACCOUNT);
+    await this.takeAttempt(`password:${userId}`, MAX_PER_ACCOUNT);
   }
 
-  private async admitsDevice(account: string, device: string): Promise<boolean> {
+  private async mayAttemptFromDevice(account: string, device: string): Promise<boolean> {
     const own = await this.quota.take(`sign-in:device:${device}`, MAX_PER_DEVICE);
     return own.admitted && (await this.quota.take(`sign-in:devices:${account}`, MAX_PER_DEVICES)).admitted;
   }
 
-  private async take(key: string, limit: number): Promise<void> {
-    await requireQuota(this.quota, key, limit, REFUSAL);
+  private async takeAttempt(key: string, limit: number): Promise<void> {
+    await requireQuota(this.quota, key, limit, TOO_MANY_ATTEMPTS_MESSAGE);
   }
 }
 
@@ -94,10 +94,10 @@ export class KnownOrigins {
     private readonly clock: Clock,
   ) {}
 
-  recognize(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
-    const device = this.deviceOf(request, email);
-    const isKnown = device !== undefined || this.addresses.has(addressOf(request, email));
-    const shares = isKnown ? [accountOf(email)] : identifySharingNetworks(request.ip);
+  recognizeOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
+    const device = this.getDeviceKey(request, email);
+    const isKnown = device !== undefined || this.addresses.has(getAddressKey(request, email));
+    const shares = isKnown ? [getAccountKey(email)] : identifySharingNetworks(request.ip);
     return { device, client: { shares, isKnown } };
   }
 
@@ -105,38 +105,39 @@ export class KnownOrigins {
    * Makes the device and address known after a successful sign-in. Returns the `Set-Cookie` header for the device, the
    * same for a repeat of the command.
    */
-  remember(
+  rememberOrigin(
     request: Pick<FastifyRequest, 'ip'>,
     email: string,
     { id, at }: { readonly id: string; readonly at: string },
   ): string {
-    const address = addressOf(request, email);
+    const address = getAddressKey(request, email);
     this.addresses.delete(address);
     this.addresses.add(address);
     const [oldest] = this.addresses;
     if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${computeDigest(id)} ${expires.toISOString()}`;
-    return this.cookie.issue(this.sealer.close(text, sealOf(email)), expires);
+    return this.cookie.formatSetCookie(this.sealer.sealText(text, createDeviceSeal(email)), expires);
   }
 
-  private deviceOf(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
-    const [id, expires = ''] = this.sealer.open(this.cookie.read(request) ?? '', sealOf(email))?.split(' ') ?? [];
+  private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
+    const [id, expires = ''] =
+      this.sealer.openToken(this.cookie.readCookie(request) ?? '', createDeviceSeal(email))?.split(' ') ?? [];
     return this.clock().toISOString() < expires ? id : undefined;
   }
 }
 
-function addressOf({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
-  return `${accountOf(email)} ${identifyNetwork(ip)}`;
+function getAddressKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
+  return `${getAccountKey(email)} ${identifyNetwork(ip)}`;
 }
 
-function sealOf(email: string) {
-  return { purpose: 'known-device', binding: accountOf(email) } as const;
+function createDeviceSeal(email: string) {
+  return { purpose: 'known-device', binding: getAccountKey(email) } as const;
 }
 
 /** Returns a digest of an e-mail address, so that neither the quota nor a cookie contains the address. */
-function accountOf(email: string): string {
-  return computeDigest(email.trim().normalize('NFKC').toLowerCase());
+function getAccountKey(email: string): string {
+  return computeDigest(foldEmail(email));
 }
 
 function computeDigest(text: string): string {

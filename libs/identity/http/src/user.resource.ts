@@ -1,30 +1,53 @@
 import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { type Role, ROLES, type User, USER_STATUSES, type UserStatus } from '@tracking/contracts';
+import { type FieldError, type Role, USER_ROLES, type User, USER_STATUSES, type UserStatus } from '@tracking/contracts';
 import {
   ActorResource,
-  fault,
-  field,
+  checkPassword,
+  DEFAULT_MAX_CHARS,
+  createFieldError,
+  CheckedField,
   type FieldCheck,
   type FieldOptions,
   InputType,
   OneOf,
   PageType,
   Resource,
-  Text,
-  TIME,
+  text,
+  RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { describeEmailFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
+import { describeEmailFault, describeNameFault, describePasswordFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
 
-const checkEmail: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  const wrong = describeEmailFault(value.trim());
-  return wrong ? fault(param, wrong.code, wrong.message) : [];
-};
+/** Returns a check of a string by a rule of identities, after the check that it is a text. */
+function checkRule(
+  describeFault: (text: string) => Pick<FieldError, 'code' | 'message'> | undefined,
+  check: FieldCheck,
+): FieldCheck {
+  return (value, param) => {
+    const faults = check(value, param);
+    if (faults.length > 0) return faults;
+    const wrong = describeFault(String(value));
+    return wrong ? createFieldError(param, wrong.code, wrong.message) : [];
+  };
+}
+
+const checkType: FieldCheck = (value, param) =>
+  typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be a string.');
+const checkEmail = checkRule((email) => describeEmailFault(email.trim()), checkType);
+const checkName = checkRule(describeNameFault, text);
+const checkNewPassword = checkRule(describePasswordFault, checkPassword);
+const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
+
+/** The name of a user, service account or key. */
+export const Name = (options: FieldOptions): PropertyDecorator => CheckedField(checkName, options, TEXT_SCHEMA);
+
+/** A password that a user sets. */
+export const NewPassword = (options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkNewPassword, options, TEXT_SCHEMA);
 
 /** The e-mail address of a person. */
 export const Email = (options: FieldOptions): PropertyDecorator =>
-  field(
+  CheckedField(
     checkEmail,
     options,
     { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH },
@@ -48,7 +71,7 @@ export class UserResource extends Resource implements User {
     example: 'jo@example.com',
   })
   readonly email!: string;
-  @OneOf(ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
+  @OneOf(USER_ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: '`invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.',
@@ -57,10 +80,10 @@ export class UserResource extends Resource implements User {
   readonly status!: UserStatus;
   @ApiProperty({ type: ActorResource, description: 'Actor that invited the user.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'Time of the invitation. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of the invitation. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time of the last use of a session, to the minute; null if never. UTC with milliseconds.',
   })
@@ -75,7 +98,7 @@ export class UserDto extends InputType(UserResource, { required: ['email', 'role
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'UserChanges' })
 export class UserChangesDto extends InputType(UserResource, { kept: ['role'] }) {
-  @Text({ description: 'Name of the user.', example: 'Jo Doe', required: false })
+  @Name({ description: 'Name of the user.', example: 'Jo Doe', required: false })
   readonly name?: string;
 }
 
@@ -89,7 +112,7 @@ export class UserInvitedResource extends UserWrittenResource {
     example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly invitation_url!: string;
-  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
+  @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly invitation_expires_at!: string;
 }
 
@@ -104,7 +127,7 @@ export class UserReactivatedResource extends UserWrittenResource {
   })
   readonly invitation_url!: string | null;
   @ApiProperty({
-    ...TIME,
+    ...RESPONSE_TIME_SCHEMA,
     nullable: true,
     description: 'Time at which the link expires; null without a link. UTC with milliseconds.',
   })

@@ -10,22 +10,21 @@ import {
   formatEtag,
   NO_BODY,
   Operation,
-  OptionalBodyPipe,
   PageDto,
   type ReadBody,
-  readPage,
-  refusal,
+  readTextKeyedPage,
+  ErrorResponse,
   SentBody,
-  SETTINGS,
+  SETTINGS_TOKEN,
   reportChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
-import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
+import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
-import { linkAddress } from './invitations.controller.ts';
+import { createLinkUrl } from './invitations.controller.ts';
 import {
   UserChangesDto,
   UserDto,
@@ -37,11 +36,11 @@ import {
 } from './user.resource.ts';
 import { PasswordResetDto, PasswordResetResource, resetPassword } from './password-reset.ts';
 
-const MayBeMissing = () => refusal(404, 'No such user in this workspace.');
-const MayBeLastAdmin = () => refusal(409, 'The user is the only active admin of the workspace.');
-const USER_BODY = new BodyPipe(UserDto, UserInvitedResource);
-const RESET = new OptionalBodyPipe(PasswordResetDto, PasswordResetResource);
-const CHANGES = new BodyPipe(UserChangesDto, UserWrittenResource);
+const MayBeNotFound = () => ErrorResponse(404, 'No such user in this workspace.');
+const LastAdminErrorResponse = () => ErrorResponse(409, 'The user is the only active admin of the workspace.');
+const USER_BODY_PIPE = new BodyPipe(UserDto, UserInvitedResource);
+const PASSWORD_RESET_BODY_PIPE = new BodyPipe(PasswordResetDto, PasswordResetResource);
+const USER_CHANGES_BODY_PIPE = new BodyPipe(UserChangesDto, UserWrittenResource);
 
 @ApiTags('Users')
 @Controller('v1/users')
@@ -49,10 +48,10 @@ export class UsersController {
   @Inject(AuditTrail) private readonly trail!: AuditTrail;
 
   constructor(
-    @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(SETTINGS) private readonly settings: IdentityHttpDependencies['settings'],
+    @Inject(SETTINGS_TOKEN) private readonly settings: IdentityHttpDependencies['settings'],
   ) {}
 
   @Post()
@@ -63,17 +62,17 @@ export class UsersController {
     description: 'The invited user. The response is the only one that contains the one-time link.',
     type: UserInvitedResource,
   })
-  @refusal(
+  @ErrorResponse(
     409,
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
-  async invite(
-    @SentBody(USER_BODY) { value: { email, role }, warnings }: ReadBody<UserDto>,
+  async inviteUser(
+    @SentBody(USER_BODY_PIPE) { value: { email, role }, warnings }: ReadBody<UserDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
-    const { before, after, link } = await this.identity.users.invite(command, { email, role });
-    const invitation_url = linkAddress(this.settings.appUrl, link.token);
+    const { before, after, link } = await this.identity.users.inviteUser(command, { email, role });
+    const invitation_url = createLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link.expires_at };
     reportChange(reply.request, { before, after: body });
     const location = `/v1/users/${after.id}`;
@@ -87,21 +86,23 @@ export class UsersController {
   @Get()
   @Operation('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
-  async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<User>> {
+  async listUsers(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, (asked) => this.identity.users.list(scope.workspace_id, asked));
+    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+      this.identity.users.listUsers(scope.workspace_id, asked),
+    );
   }
 
   @Get(':id')
   @Operation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
-  @MayBeMissing()
-  async get(
+  @MayBeNotFound()
+  async getUser(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<User> {
-    const user = await this.identity.users.get(workspace_id, id);
+    const user = await this.identity.users.getUser(workspace_id, id);
     reply.header('ETag', formatEtag(user.version));
     return user;
   }
@@ -115,15 +116,15 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @MayBeMissing()
-  @MayBeLastAdmin()
-  async change(
+  @MayBeNotFound()
+  @LastAdminErrorResponse()
+  async changeUser(
     @Param('id') id: string,
-    @SentBody(CHANGES) { value: changes, warnings }: ReadBody<UserChangesDto>,
+    @SentBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<UserChangesDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const change = await this.identity.users.change(command, id, changes);
+    const change = await this.identity.users.changeUser(command, id, changes);
     return this.responder.respondToChange(reply, warnings, change);
   }
 
@@ -132,15 +133,15 @@ export class UsersController {
   @Audited('user.deactivated')
   @Operation('deactivateUser', { summary: 'Deactivate a user: end all sessions, keys and links', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @MayBeMissing()
-  @MayBeLastAdmin()
-  async deactivate(
+  @MayBeNotFound()
+  @LastAdminErrorResponse()
+  async deactivateUser(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const change = await this.identity.users.deactivate(command, id);
+    const change = await this.identity.users.deactivateUser(command, id);
     return this.responder.respondToChange(reply, ignored, change);
   }
 
@@ -154,16 +155,16 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
-  @MayBeMissing()
-  async reactivate(
+  @MayBeNotFound()
+  async reactivateUser(
     @Param('id') id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
-    const { before, after, link } = await this.identity.users.reactivate(command, id);
+    const { before, after, link } = await this.identity.users.reactivateUser(command, id);
     reportChange(reply.request, { before, after });
-    const invitation_url = link && linkAddress(this.settings.appUrl, link.token);
+    const invitation_url = link && createLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
     const version = after.version;
     return (await this.responder.respond(reply, ignored, { body, version })) as UserReactivatedResource;
@@ -185,11 +186,11 @@ export class UsersController {
     description: 'The link. The response is the only one that contains it.',
     type: PasswordResetResource,
   })
-  @MayBeMissing()
-  @refusal(409, 'The user is deactivated.')
+  @MayBeNotFound()
+  @ErrorResponse(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,
-    @SentBody(RESET) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
+    @SentBody(PASSWORD_RESET_BODY_PIPE) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Omit<PasswordResetResource, 'warnings'>>> {
