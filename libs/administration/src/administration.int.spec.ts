@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { administrationSocketPath } from '@tracking/contracts';
+import { getSocketPath } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
@@ -15,6 +15,7 @@ import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
+import { PartitionCounts } from '@tracking/shipments';
 import { createAdministrationApi, requireToken, listenOnSocket } from './index.ts';
 import type { AdministrationDependencies } from './index.ts';
 
@@ -48,7 +49,7 @@ describe('administration API', () => {
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
     const stored = { documentStore, leases, clock, logger, metrics };
-    const cipher = { seal: (text: string) => text, open: (text: string) => text };
+    const cipher = { sealText: (text: string) => text, openText: (text: string) => text };
     idempotency = await IdempotencyClaims.open({
       ...stored,
       secret: randomBytes(32),
@@ -164,7 +165,7 @@ describe('administration API', () => {
   });
 
   it('creates a key of a user with the permissions of the user', async () => {
-    const { id } = (await identity.workspaces.find('default')) ?? { id: '' };
+    const { id } = (await identity.workspaces.findByName('default')) ?? { id: '' };
     const command = {
       id: 'the user',
       at: new Date().toISOString(),
@@ -172,7 +173,7 @@ describe('administration API', () => {
       workspace_id: id,
     } as const;
     const fields = { email: 'Ann@example.com', role: 'feed', password: 'some long password' } as const;
-    const { after: user } = await identity.users.create(command, fields);
+    const { after: user } = await identity.users.createUser(command, fields);
     const { role: _, ...named } = newKey;
     const { status, body } = await call('POST', '/administration/keys', { ...named, user: 'ann@EXAMPLE.com' });
     expect([status, body]).toMatchObject([201, { owner: { type: 'user', id: user.id }, role: 'feed' }]);
@@ -208,7 +209,7 @@ describe('administration API', () => {
     expect((await call('POST', '/administration/keys/key_none/revoke', { workspace: 'audited' })).status).toBe(404);
 
     const workspaceId = String(acme.body['id']);
-    const { items } = await identity.auditLog.list(workspaceId, { filter: {}, limit: 50 });
+    const { items } = await identity.auditLog.listEntries(workspaceId, { filter: {}, limit: 50 });
     const common = {
       id: expect.stringMatching(/^aud_/),
       at: expect.any(String),
@@ -242,13 +243,13 @@ describe('administration API', () => {
 
   it('audits the service account even if the outcome of its key is unknown', async () => {
     const { body } = await call('POST', '/administration/workspaces', { name: 'half' });
-    const serviceAccounts = () => identity.serviceAccounts.list(String(body['id']), { limit: 10 });
-    jest.spyOn(identity.keys, 'create').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+    const serviceAccounts = () => identity.serviceAccounts.listAccounts(String(body['id']), { limit: 10 });
+    jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
     const inHalf = { ...newKey, workspace: 'half' };
     expect((await call('POST', '/administration/keys', inHalf)).status).toBe(503);
     const [account] = (await serviceAccounts()).items;
     const entries = async () => {
-      const { items } = await identity.auditLog.list(String(body['id']), { filter: {}, limit: 50 });
+      const { items } = await identity.auditLog.listEntries(String(body['id']), { filter: {}, limit: 50 });
       return items.map(({ type, outcome, target }) => [type, outcome, target.id]).sort();
     };
     const unknown = ['api_key.created', 'unknown', null];
@@ -277,13 +278,13 @@ describe('administration API', () => {
     });
 
     it('creates nothing twice if a part failed or the first response could not be stored', async () => {
-      jest.spyOn(identity.keys, 'create').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+      jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
       const again = () => call('POST', '/administration/keys', { ...newKey, name: 'half' }, undefined, 'half');
       expect((await again()).status).toBe(503);
       expect((await again()).status).toBe(201);
       expect(await keysNamed('half')).toHaveLength(1);
       const { data } = (await call('GET', '/administration/workspaces')).body as { data: JsonObject[] };
-      const accounts = await identity.serviceAccounts.list(String(data[0]?.['id']), { limit: 50 });
+      const accounts = await identity.serviceAccounts.listAccounts(String(data[0]?.['id']), { limit: 50 });
       expect(accounts.items.filter(({ name }) => name === 'half')).toHaveLength(1);
 
       jest.spyOn(idempotency, 'storeResponse').mockImplementationOnce(async (claim) => {
@@ -437,7 +438,7 @@ describe('administration API', () => {
       const deep = join(root, 'deep'.repeat(30));
       await mkdir(deep);
       const { path, close } = await served(deep);
-      expect(path).toBe(administrationSocketPath(deep, tmpdir()));
+      expect(path).toBe(getSocketPath(deep, tmpdir()));
       expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
       await close();
       await rm(dirname(path), { recursive: true });
@@ -447,7 +448,7 @@ describe('administration API', () => {
     it('is not created in a folder that others can access', async () => {
       const root = await mkdtemp(join(tmpdir(), 'administration-'));
       const deep = join(root, 'deep'.repeat(30));
-      const folder = dirname(administrationSocketPath(deep, tmpdir()));
+      const folder = dirname(getSocketPath(deep, tmpdir()));
       await symlink(tmpdir(), folder);
       await expect(served(deep)).rejects.toThrow(`${folder} is needed for the administration socket`);
       await rm(folder);
@@ -487,6 +488,43 @@ describe('administration API', () => {
     }
   });
 
+  it('lists the leases of all processes', async () => {
+    const holder = { id: 'one', name: 'webhooks@host-1:4711', address: '10.0.0.1:4002' };
+    const held = [
+      { name: 'webhooks-shard-00', epoch: 3, holder },
+      { name: 'webhooks-shard-01', epoch: 1, holder: null },
+    ];
+    const leases = { list: () => Promise.resolve(held) };
+    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, leases, logger });
+    try {
+      const response = await own.inject('/administration/leases');
+      expect([response.statusCode, response.json()]).toEqual([200, { data: held }]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('lists and changes the number of partitions of a subscriber', async () => {
+    const partitions = new PartitionCounts(engine.documentStore, ['publisher']);
+    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, partitions, logger });
+    const post = async (subscriber: string, body: object) => {
+      const url = `/administration/partitions/${subscriber}`;
+      const response = await own.inject({ method: 'POST', url, payload: body });
+      return [response.statusCode, response.json<{ error?: { code: string } }>()];
+    };
+    try {
+      const before = { subscriber: 'publisher', partitions: 1, requested: 16 };
+      expect((await own.inject('/administration/partitions')).json()).toEqual({ data: [before] });
+      expect(await post('publisher', { partitions: 4 })).toEqual([202, { ...before, requested: 4 }]);
+      expect((await own.inject('/administration/partitions')).json()).toEqual({ data: [{ ...before, requested: 4 }] });
+      for (const wrong of [{ partitions: 3 }, { partitions: 64 }, { partitions: 'four' }, {}])
+        expect(await post('publisher', wrong)).toMatchObject([400, { error: { code: 'validation_failed' } }]);
+      expect(await post('shipments', { partitions: 4 })).toMatchObject([404, { error: { code: 'not_found' } }]);
+    } finally {
+      await own.close();
+    }
+  });
+
   it('exports events from the first one, or after a position', async () => {
     const asked: unknown[] = [];
     const events = {
@@ -514,7 +552,7 @@ describe('administration API', () => {
 
   it('checks the shipments of workspaces after all events of an import are stored', async () => {
     const requested: string[] = [];
-    const workspaceSettings = { rechecks: { request: async (id: string) => void requested.push(id) } };
+    const workspaceSettings = { rechecks: { requestRecheck: async (id: string) => void requested.push(id) } };
     const events = { exportEvents: jest.fn<never>(), importEvents: jest.fn<never>() };
     const ids = ['a', 'b'].map((letter) => `wsp_${letter.repeat(26)}`);
     for (const parts of [{ workspaceSettings }, {}]) {

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { AdministrationStatus } from '@tracking/contracts';
+import type { AdministrationStatus, LeaseState } from '@tracking/contracts';
 import {
   AUDITED_BY,
   AuditTrail,
@@ -17,14 +17,16 @@ import type { FastifyInstance } from 'fastify';
 import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import {
-  APP_URL,
-  EVENT_TRANSFER,
-  IDENTITY,
-  PUBLISHED_EVENTS,
-  READ_MODELS,
-  RECHECKS,
-  RELEASE,
-  WEBHOOKS,
+  APP_URL_TOKEN,
+  EVENT_TRANSFER_TOKEN,
+  IDENTITY_TOKEN,
+  LEASES_TOKEN,
+  PUBLISHED_EVENTS_TOKEN,
+  PARTITIONS_TOKEN,
+  READ_MODELS_TOKEN,
+  RECHECKS_TOKEN,
+  RELEASE_TOKEN,
+  WEBHOOKS_TOKEN,
 } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController, PublishedEventsController } from './events.controller.ts';
@@ -32,8 +34,10 @@ import { KeysController } from './keys.controller.ts';
 import { ReplaysController } from './replays.controller.ts';
 import { Operators, auditedByOperator } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
+import { PartitionsController } from './partitions.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { AcceptsInput } from './routes.ts';
+import { AcceptsInput, createListAnswer } from './routes.ts';
+import type { ListResponse } from './routes.ts';
 import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
@@ -42,21 +46,33 @@ class StatusController {
   /** Returns the status of the service. Any response shows that the service runs. */
   @Get()
   @AcceptsInput()
-  status(): AdministrationStatus {
+  getStatus(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
   }
 }
 
 @Controller('administration/release')
 class ReleaseController {
-  constructor(@Inject(RELEASE) private readonly endProcess: () => void) {}
+  constructor(@Inject(RELEASE_TOKEN) private readonly endProcess: () => void) {}
 
   /** Ends this process after its requests in progress, so that a server can use the data folder. */
   @Post()
   @AcceptsInput()
   @HttpCode(204)
-  release(): void {
+  releaseDataFolder(): void {
     this.endProcess();
+  }
+}
+
+@Controller('administration/leases')
+class LeasesController {
+  constructor(@Inject(LEASES_TOKEN) private readonly leases: NonNullable<AdministrationDependencies['leases']>) {}
+
+  /** Lists the held leases of all processes, with their holders. */
+  @Get()
+  @AcceptsInput()
+  async listLeases(): Promise<ListResponse<LeaseState>> {
+    return createListAnswer(await this.leases.list());
   }
 }
 
@@ -76,11 +92,11 @@ export async function createAdministrationApi(
   const errors = new ErrorFilter({
     logger,
     docsUrl: '',
-    refine: (error, request) => routes.refineNotFound(error, request),
+    refine: (error, request) => routes.toMethodNotAllowedIfKnown(error, request),
   });
   const adapter = createFastifyAdapter({ errors, clock, baseUrl: '' });
   const fastify: FastifyInstance = adapter.getInstance();
-  routes.watch(fastify);
+  routes.recordRoutes(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);
     done();
@@ -100,22 +116,26 @@ export async function createAdministrationApi(
       UsersController,
       ReadModelsController,
       ParkedController,
+      ...(dependencies.leases ? [LeasesController] : []),
+      ...(dependencies.partitions ? [PartitionsController] : []),
       ...(dependencies.release ? [ReleaseController] : []),
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController, ReplaysController] : []),
     ],
     providers: [
-      { provide: IDENTITY, useValue: dependencies.identity },
+      { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
       { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordsBusy) },
       { provide: AUDITED_BY, useValue: auditedByOperator(dependencies.identity) },
-      { provide: APP_URL, useValue: dependencies.appUrl },
-      { provide: READ_MODELS, useValue: dependencies.readModels },
-      { provide: EVENT_TRANSFER, useValue: dependencies.events },
-      { provide: RECHECKS, useValue: dependencies.workspaceSettings?.rechecks },
-      { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
-      { provide: WEBHOOKS, useValue: dependencies.webhooks },
-      { provide: RELEASE, useValue: dependencies.release },
+      { provide: APP_URL_TOKEN, useValue: dependencies.appUrl },
+      { provide: LEASES_TOKEN, useValue: dependencies.leases },
+      { provide: PARTITIONS_TOKEN, useValue: dependencies.partitions },
+      { provide: READ_MODELS_TOKEN, useValue: dependencies.readModels },
+      { provide: EVENT_TRANSFER_TOKEN, useValue: dependencies.events },
+      { provide: RECHECKS_TOKEN, useValue: dependencies.workspaceSettings?.rechecks },
+      { provide: PUBLISHED_EVENTS_TOKEN, useValue: dependencies.publishedEvents },
+      { provide: WEBHOOKS_TOKEN, useValue: dependencies.webhooks },
+      { provide: RELEASE_TOKEN, useValue: dependencies.release },
       Operators,
     ],
   };

@@ -9,21 +9,21 @@ import type {
   WebhookReplay,
 } from '@tracking/webhooks';
 import {
-  DeadLetterSummaryDto,
-  DeadLettersDto,
+  GetDeadLetterSummaryDto,
+  SelectDeadLettersDto,
   replayOrDiscardDeadLetters,
   toDeadLettersFilter,
   toSummaryFilter,
 } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { WEBHOOKS } from './dependencies.ts';
+import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScope, toScope, ignoreNotFound } from './operator.ts';
+import { Operators, addScopeNames, toScope, returnUndefinedIfNotFound } from './operator.ts';
 import type { ScopeResults, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, WhereDto } from './routes.ts';
+import { InputPipe, AcceptsInput, ScopeQueryDto } from './routes.ts';
 
-class SummaryWhereDto extends IntersectionType(DeadLetterSummaryDto, WhereDto) {}
-class DeadLettersWhereDto extends IntersectionType(DeadLettersDto, WhereDto) {}
+class SummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
+class DeadLettersSelectionDto extends IntersectionType(SelectDeadLettersDto, ScopeQueryDto) {}
 
 interface OperatorDeadLetterSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
   readonly by_endpoint: readonly Owned<DeadLetterSummary['by_endpoint'][number]>[];
@@ -40,20 +40,20 @@ type Filter = DeadLettersCommand['filter'];
 export class DeadLettersController {
   constructor(
     @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get('summary')
-  @AcceptsInput({ query: SummaryWhereDto })
-  async summary(@Query() query: SummaryWhereDto): Promise<OperatorDeadLetterSummary> {
+  @AcceptsInput({ query: SummaryQueryDto })
+  async summarizeDeadLetters(@Query() query: SummaryQueryDto): Promise<OperatorDeadLetterSummary> {
     const filter = toSummaryFilter(query);
-    const { scopes, workspaces } = await this.operators.principal(query);
+    const { scopes, workspaces } = await this.operators.createPrincipal(query);
     const summaries: DeadLetterSummary[] = [];
     const by_endpoint: OperatorDeadLetterSummary['by_endpoint'][number][] = [];
     for (const scope of scopes) {
       const summary = await this.webhooks.deadLetters.summary({ ...toScope(scope), filter });
       summaries.push(summary);
-      by_endpoint.push(...summary.by_endpoint.map((each) => addScope(each, scope)));
+      by_endpoint.push(...summary.by_endpoint.map((each) => addScopeNames(each, scope)));
     }
     const by_reason = summaries.flatMap((summary) => summary.by_reason);
     const by_event_type = summaries.flatMap((summary) => summary.by_event_type);
@@ -70,8 +70,8 @@ export class DeadLettersController {
   @Post('replay')
   @AcceptsInput()
   @HttpCode(202)
-  replay(
-    @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
+  replayDeadLetters(
+    @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
   ): Promise<DeadLetterJobs> {
     return this.startJobs('replay', input, request);
@@ -80,8 +80,8 @@ export class DeadLettersController {
   @Post('discard')
   @AcceptsInput()
   @HttpCode(202)
-  discard(
-    @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
+  discardDeadLetters(
+    @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
   ): Promise<DeadLetterJobs> {
     return this.startJobs('discard', input, request);
@@ -89,11 +89,11 @@ export class DeadLettersController {
 
   private async startJobs(
     action: 'replay' | 'discard',
-    input: DeadLettersWhereDto,
+    input: DeadLettersSelectionDto,
     request: FastifyRequest,
   ): Promise<DeadLetterJobs> {
     const filter = toDeadLettersFilter(input);
-    const principal = await this.operators.principal(input);
+    const principal = await this.operators.createPrincipal(input);
     const { workspaces, place } = principal;
     const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
     const data: DeadLetterJobs['data'][number][] = [];
@@ -101,15 +101,15 @@ export class DeadLettersController {
     let isFound = false;
     for (const { scope, filter: part } of await this.createScopeFilters(principal, filter)) {
       // Ignore a missing endpoint in other scopes: an endpoint exists in only one scope.
-      const settled = await ignoreNotFound(
+      const settled = await returnUndefinedIfNotFound(
         principal.runAudited(request, scope, { type, target: null }, (command) =>
           replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
         ),
       );
       if (settled === undefined) continue;
       isFound = true;
-      data.push(...settled.replays.map((replay) => addScope(replay, scope)));
-      refused.push(...settled.refused.map((each) => addScope(each, scope)));
+      data.push(...settled.replays.map((replay) => addScopeNames(replay, scope)));
+      refused.push(...settled.refused.map((each) => addScopeNames(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
       throw new RequestError('not_found', `No such endpoint in ${place}.`);
@@ -124,7 +124,7 @@ export class DeadLettersController {
     if (filter.delivery_ids === undefined) return principal.scopes.map((scope) => ({ scope, filter }));
     const idsByScope = new Map<NamedScope, string[]>();
     for (const delivery_id of new Set(filter.delivery_ids)) {
-      const { scope } = await principal.find('delivery', (each) =>
+      const { scope } = await principal.findInScopes('delivery', (each) =>
         this.webhooks.deliveries.get({ scopes: [each], delivery_id }),
       );
       idsByScope.set(scope, [...(idsByScope.get(scope) ?? []), delivery_id]);

@@ -4,28 +4,28 @@ import { CurrentCommandIdentity, parsePageLimit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
-import { WEBHOOKS } from './dependencies.ts';
+import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScope, toScope } from './operator.ts';
+import { Operators, addScopeNames, toScope } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, WhereDto, parseCursor } from './routes.ts';
+import { InputPipe, AcceptsInput, ScopeQueryDto, parseCursor } from './routes.ts';
 
-class ListWhereDto extends IntersectionType(ListDeliveriesDto, WhereDto) {}
+class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQueryDto) {}
 
 /** Webhook deliveries of all workspaces. */
 @Controller('administration/deliveries')
 export class DeliveriesController {
   constructor(
     @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get()
-  @AcceptsInput({ query: ListWhereDto })
-  async list(
-    @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListWhereDto,
+  @AcceptsInput({ query: ListDeliveriesQueryDto })
+  async listDeliveries(
+    @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListDeliveriesQueryDto,
   ): Promise<ScopeResults<WebhookDelivery> & { readonly next_cursor: string | null }> {
-    const principal = await this.operators.principal({ workspace, environment });
+    const principal = await this.operators.createPrincipal({ workspace, environment });
     const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
     const after = parseCursor(cursor);
@@ -35,28 +35,33 @@ export class DeliveriesController {
   }
 
   @Get(':id')
-  @AcceptsInput({ query: WhereDto })
-  async get(@Query() where: WhereDto, @Param('id') delivery_id: string): Promise<Owned<WebhookDeliveryDetail>> {
-    const { scope, found } = await this.find(where, delivery_id);
-    return addScope(found, scope);
+  @AcceptsInput({ query: ScopeQueryDto })
+  async getDelivery(
+    @Query() where: ScopeQueryDto,
+    @Param('id') delivery_id: string,
+  ): Promise<Owned<WebhookDeliveryDetail>> {
+    const { scope, found } = await this.findDelivery(where, delivery_id);
+    return addScopeNames(found, scope);
   }
 
   /** Requests an attempt. The response does not wait for it. */
   @Post(':id/retry')
   @AcceptsInput()
   @HttpCode(202)
-  async retry(
+  async retryDelivery(
     @Param('id') delivery_id: string,
-    @Body(new InputPipe(WhereDto)) where: WhereDto,
+    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @CurrentCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
-    const { scope } = await this.find(where, delivery_id);
+    const { scope } = await this.findDelivery(where, delivery_id);
     const command = { ...identity, ...toScope(scope), delivery_id };
-    return addScope(await this.webhooks.deliveries.retry(command), scope);
+    return addScopeNames(await this.webhooks.deliveries.retry(command), scope);
   }
 
-  private async find(where: WhereDto, delivery_id: string) {
-    const principal = await this.operators.principal(where);
-    return principal.find('delivery', (scope) => this.webhooks.deliveries.get({ scopes: [scope], delivery_id }));
+  private async findDelivery(where: ScopeQueryDto, delivery_id: string) {
+    const principal = await this.operators.createPrincipal(where);
+    return principal.findInScopes('delivery', (scope) =>
+      this.webhooks.deliveries.get({ scopes: [scope], delivery_id }),
+    );
   }
 }

@@ -1,8 +1,8 @@
 import type { IdempotencyClaims } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
-import type { Clock, Logger } from '@tracking/ports';
+import type { Clock, Leases, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
-import type { EventTransfer } from '@tracking/shipments';
+import type { EventTransfer, PartitionCounts } from '@tracking/shipments';
 import type { EventsService } from '@tracking/shipments-http';
 import type { WebhookOperations } from '@tracking/webhooks';
 import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
@@ -13,13 +13,17 @@ export interface AdministrationDependencies {
   readonly idempotency: IdempotencyClaims;
   /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;
+  /** Leases of all processes; without them, the route for them does not exist. */
+  readonly leases?: Pick<Leases, 'list'>;
+  /** Numbers of partitions of subscribers; without them, the routes for them do not exist. */
+  readonly partitions?: Pick<PartitionCounts, 'subscribers' | 'listCounts' | 'requestCount'>;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'listParkedShipments' | 'retryParked'>;
   /** Import and export of events; without it, the routes for them do not exist. */
   readonly events?: EventTransfer;
   /** Requests checks of the shipments of workspaces after an import. */
-  readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'request'> };
+  readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'requestRecheck'> };
   /** Published events; without them, the routes for them do not exist. */
-  readonly publishedEvents?: Pick<EventsService, 'list'>;
+  readonly publishedEvents?: Pick<EventsService, 'listEvents'>;
   /** Webhooks; without them, the routes of deliveries do not exist. */
   readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
   /** Ends a process that runs for one command only. Without it, the route for this does not exist. */
@@ -30,11 +34,13 @@ export interface AdministrationDependencies {
 }
 
 /** Injection tokens of single {@link AdministrationDependencies}. */
-export const IDENTITY = Symbol('identity');
-export const APP_URL = Symbol('address of the web application');
-export const READ_MODELS = Symbol('read models');
-export const EVENT_TRANSFER = Symbol('event transfer');
-export const RECHECKS = Symbol('re-checks');
-export const PUBLISHED_EVENTS = Symbol('published events');
-export const WEBHOOKS = Symbol('webhooks');
-export const RELEASE = Symbol('release of the data folder');
+export const IDENTITY_TOKEN = Symbol('identity');
+export const APP_URL_TOKEN = Symbol('address of the web application');
+export const LEASES_TOKEN = Symbol('leases');
+export const PARTITIONS_TOKEN = Symbol('partitions');
+export const READ_MODELS_TOKEN = Symbol('read models');
+export const EVENT_TRANSFER_TOKEN = Symbol('event transfer');
+export const RECHECKS_TOKEN = Symbol('re-checks');
+export const PUBLISHED_EVENTS_TOKEN = Symbol('published events');
+export const WEBHOOKS_TOKEN = Symbol('webhooks');
+export const RELEASE_TOKEN = Symbol('release of the data folder');

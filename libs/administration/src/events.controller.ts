@@ -9,16 +9,24 @@ import type {
   ImportResult,
   Workspace,
 } from '@tracking/contracts';
-import { MIB, OneOf, fault, field, invalidRequest, isObject, parsePageLimit } from '@tracking/http';
+import {
+  BYTES_PER_MIB,
+  OneOf,
+  createFieldError,
+  CheckedField,
+  createInvalidRequestError,
+  isJsonObject,
+  parsePageLimit,
+} from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
 import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
-import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
+import { EVENT_TRANSFER_TOKEN, IDENTITY_TOKEN, PUBLISHED_EVENTS_TOKEN, RECHECKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
 import { InWorkspaceDto, invalidCursorError, AcceptsInput } from './routes.ts';
 
-class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
+class ListEventsQueryDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
   @OneOf(ENVIRONMENTS, { description: 'Environment of the event.' })
   environment!: Environment;
 }
@@ -28,18 +36,18 @@ class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
 export class PublishedEventsController {
   constructor(
     @Inject(Operators) private readonly operators: Operators,
-    @Inject(PUBLISHED_EVENTS) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
+    @Inject(PUBLISHED_EVENTS_TOKEN) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
   ) {}
 
   /** Oldest first by default. */
   @Get()
-  @AcceptsInput({ query: ListWhereDto })
-  async list(
-    @Query() query: ListWhereDto,
+  @AcceptsInput({ query: ListEventsQueryDto })
+  async listPublishedEvents(
+    @Query() query: ListEventsQueryDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
     const { workspace, environment, limit, cursor, ...wanted } = query;
-    const { id: workspace_id } = await this.operators.workspace(workspace);
-    const { items, next } = await this.events.list(
+    const { id: workspace_id } = await this.operators.findWorkspace(workspace);
+    const { items, next } = await this.events.listEvents(
       { workspace_id, environment },
       {
         filter: toEventFilter(wanted),
@@ -61,16 +69,20 @@ function parseEventCursor(cursor: string | undefined): readonly string[] | undef
 
 const EXPORT_PAGE_SIZE = 500;
 /** Limit of an import in bytes. Pages of exported events are larger than bodies of the public API. */
-const MAX_IMPORT_BYTES = 8 * MIB;
+const MAX_IMPORT_BYTES = 8 * BYTES_PER_MIB;
 
 /** A position of the event store. */
 const checkPosition: FieldCheck = (value, param) =>
   typeof value === 'string' && /^[0-9a-f]+$/.test(value)
     ? []
-    : fault(param, 'invalid_value', 'Must be the position of a previous page.');
+    : createFieldError(param, 'invalid_value', 'Must be the position of a previous page.');
 
-class ExportDto {
-  @field(checkPosition, { description: 'Position after which the page starts.', required: false }, { type: String })
+class ExportQueryDto {
+  @CheckedField(
+    checkPosition,
+    { description: 'Position after which the page starts.', required: false },
+    { type: String },
+  )
   after?: string;
 }
 
@@ -78,25 +90,29 @@ class ExportDto {
 @Controller('administration/events')
 export class EventTransferController {
   constructor(
-    @Inject(EVENT_TRANSFER) private readonly transfer: EventTransfer,
-    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
-    @Inject(RECHECKS)
+    @Inject(EVENT_TRANSFER_TOKEN) private readonly transfer: EventTransfer,
+    @Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(RECHECKS_TOKEN)
     private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,
   ) {}
 
   @Get()
-  @AcceptsInput({ query: ExportDto })
-  export(@Query() { after }: ExportDto): Promise<EventPage> {
+  @AcceptsInput({ query: ExportQueryDto })
+  exportEvents(@Query() { after }: ExportQueryDto): Promise<EventPage> {
     return this.transfer.exportEvents({ after: after ?? null, limit: EXPORT_PAGE_SIZE });
   }
 
   @Post()
   @AcceptsInput({ limit: MAX_IMPORT_BYTES })
   @HttpCode(200)
-  import(@Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null): Promise<ImportResult> {
+  importEvents(
+    @Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null,
+  ): Promise<ImportResult> {
     const events = body?.events;
-    if (!Array.isArray(events) || !events.every(isObject)) {
-      throw invalidRequest([{ param: 'events', code: 'invalid_type', message: 'Must be a list of events.' }]);
+    if (!Array.isArray(events) || !events.every(isJsonObject)) {
+      throw createInvalidRequestError([
+        { param: 'events', code: 'invalid_type', message: 'Must be a list of events.' },
+      ]);
     }
     return this.transfer.importEvents({
       events: events as readonly object[] as readonly ExportedEvent[],
@@ -108,14 +124,14 @@ export class EventTransferController {
   @Post('end')
   @AcceptsInput()
   @HttpCode(200)
-  async end(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
+  async endImport(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
     const ids = body?.workspaces;
     if (!Array.isArray(ids) || !ids.every(isWorkspaceId)) {
-      throw invalidRequest([
+      throw createInvalidRequestError([
         { param: 'workspaces', code: 'invalid_type', message: 'Must be a list of workspace ids.' },
       ]);
     }
-    for (const id of ids) await this.rechecks?.request(id);
+    for (const id of ids) await this.rechecks?.requestRecheck(id);
     return { rechecked: ids.length };
   }
 
@@ -123,10 +139,12 @@ export class EventTransferController {
   @Post('workspaces')
   @AcceptsInput()
   @HttpCode(200)
-  adopt(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
+  adoptWorkspace(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};
     if (!isWorkspaceId(id) || typeof name !== 'string') {
-      throw invalidRequest([{ param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' }]);
+      throw createInvalidRequestError([
+        { param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' },
+      ]);
     }
     return this.identity.workspaces.importWorkspace(id, name);
   }

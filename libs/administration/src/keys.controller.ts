@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
-import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
 import {
   AuditTrail,
@@ -7,19 +7,19 @@ import {
   CurrentCommandIdentity,
   OneOf,
   Text,
-  fault,
-  invalidRequest,
+  createFieldError,
+  createInvalidRequestError,
   reportChange,
 } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
 import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
-import type { ListAnswer } from './routes.ts';
+import type { ListResponse } from './routes.ts';
 
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @Text({ description: 'Purpose of the key, in your words.' })
@@ -28,7 +28,7 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @OneOf(ENVIRONMENTS, { description: 'Environment of the key.' })
   environment!: Environment;
 
-  @OneOf(ROLES, {
+  @OneOf(USER_ROLES, {
     description: 'Role of the service account that is created for the key; either `role` or `user` is required.',
     nullable: true,
   })
@@ -42,7 +42,7 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
 @Controller('administration/keys')
 export class KeysController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity'],
     @Inject(Operators) private readonly operators: Operators,
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
@@ -51,23 +51,23 @@ export class KeysController {
   @Post()
   @AcceptsInput()
   @Audited('api_key.created')
-  async create(
+  async createKey(
     @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
-    const command = await this.operators.command(identified, workspace);
+    const command = await this.operators.createCommand(identified, workspace);
     const owner = await this.findKeyOwner(input, command, request);
-    const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
+    const created = await this.identity.keys.createKey(command, EVERY_KEY, { name, environment, owner });
     reportChange(request, created);
     return created.after;
   }
 
   @Get()
   @AcceptsInput({ query: InWorkspaceDto })
-  async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
-    const { id } = await this.operators.workspace(workspace);
+  async listKeys(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<ApiKey>> {
+    const { id } = await this.operators.findWorkspace(workspace);
     return createListAnswer(await this.identity.keys.listAll(id));
   }
 
@@ -75,13 +75,17 @@ export class KeysController {
   @AcceptsInput()
   @HttpCode(200)
   @Audited('api_key.revoked')
-  async revoke(
+  async revokeKey(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
-    const revoked = await this.identity.keys.revoke(await this.operators.command(identified, workspace), EVERY_KEY, id);
+    const revoked = await this.identity.keys.revokeKey(
+      await this.operators.createCommand(identified, workspace),
+      EVERY_KEY,
+      id,
+    );
     reportChange(request, revoked);
     return revoked.after;
   }
@@ -93,7 +97,9 @@ export class KeysController {
     request: FastifyRequest,
   ): Promise<KeyOwner> {
     if (Boolean(role) === Boolean(user)) {
-      throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'));
+      throw createInvalidRequestError(
+        createFieldError('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'),
+      );
     }
     if (user) return { type: 'user', id: (await this.identity.users.findByAddress(command.workspace_id, user)).id };
     // Create the account before its key, so that a crash never leaves a key without an owner.
@@ -111,8 +117,8 @@ export class KeysController {
     const { workspace_id, actor } = command;
     const by = { workspace_id, actor, address: null };
     const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
-    return this.trail.record(request, entry, async () => {
-      const made = await this.identity.serviceAccounts.create(command, fields);
+    return this.trail.runAudited(request, entry, async () => {
+      const made = await this.identity.serviceAccounts.createAccount(command, fields);
       reportChange(request, made);
       return made.after.id;
     });

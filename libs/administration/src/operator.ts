@@ -5,7 +5,7 @@ import { AuditTrail, RequestError, getCommandIdentity } from '@tracking/http';
 import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
@@ -14,7 +14,7 @@ type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
  * Actor of every change by operators. All operators share this actor, because every system user who can open the socket
  * owns the data.
  */
-const OPERATOR: Actor = { type: 'system', id: 'administration' };
+const OPERATOR_ACTOR: Actor = { type: 'system', id: 'administration' };
 
 /** Workspace and environment of a request. If absent, the request covers all workspaces or both environments. */
 export interface ScopeFilter {
@@ -46,26 +46,26 @@ interface CreatedRecord {
 @Injectable()
 export class Operators {
   constructor(
-    @Inject(IDENTITY) private readonly identity: Workspaces,
+    @Inject(IDENTITY_TOKEN) private readonly identity: Workspaces,
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
   /** @throws RequestError `not_found` naming the workspace */
-  async workspace(name: string): Promise<Workspace> {
-    const workspace = await this.identity.workspaces.find(name);
+  async findWorkspace(name: string): Promise<Workspace> {
+    const workspace = await this.identity.workspaces.findByName(name);
     if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
     return workspace;
   }
 
   /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
-  async command(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
-    return { ...identity, actor: OPERATOR, workspace_id: (await this.workspace(workspace)).id };
+  async createCommand(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+    return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspace(workspace)).id };
   }
 
   /** @throws RequestError `not_found` */
-  async principal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
+  async createPrincipal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
     const workspaces =
-      workspace === undefined ? await this.identity.workspaces.list() : [await this.workspace(workspace)];
+      workspace === undefined ? await this.identity.workspaces.listWorkspaces() : [await this.findWorkspace(workspace)];
     const environments = environment === undefined ? ENVIRONMENTS : [environment];
     const scopes = workspaces.flatMap(({ id, name }) =>
       environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),
@@ -107,7 +107,7 @@ export class OperatorPrincipal {
     let hasMore = false;
     for (const scope of this.scopes) {
       const found = await list(toScope(scope));
-      const all = [...data, ...found.items.map((each) => addScope(each, scope))].sort(compareNewestFirst);
+      const all = [...data, ...found.items.map((each) => addScopeNames(each, scope))].sort(compareNewestFirst);
       data = all.slice(0, limit);
       hasMore ||= found.next !== null || all.length > limit;
     }
@@ -121,12 +121,12 @@ export class OperatorPrincipal {
    * @param noun name of the resource type, for the error
    * @throws RequestError `not_found`
    */
-  async find<T extends object>(
+  async findInScopes<T extends object>(
     noun: string,
     get: (scope: Scope) => Promise<T>,
   ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
     for (const scope of this.scopes) {
-      const found = await ignoreNotFound(get(toScope(scope)));
+      const found = await returnUndefinedIfNotFound(get(toScope(scope)));
       if (found !== undefined) return { scope, found };
     }
     throw new RequestError('not_found', `No such ${noun} in ${this.place}.`);
@@ -139,9 +139,9 @@ export class OperatorPrincipal {
     { type, target }: { readonly type: AuditType; readonly target: string | null },
     change: (command: CommandIdentity & Scope) => Promise<T>,
   ): Promise<T> {
-    const by = { workspace_id, actor: OPERATOR, address: null };
+    const by = { workspace_id, actor: OPERATOR_ACTOR, address: null };
     const command = { ...getCommandIdentity(request), workspace_id, environment };
-    return this.trail.record(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
+    return this.trail.runAudited(request, { type, by, target, part: `${workspace_id} ${environment}` }, () =>
       change(command),
     );
   }
@@ -154,12 +154,12 @@ export class OperatorPrincipal {
 export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest {
   return async ({ body }) => {
     const { workspace } = (body ?? {}) as { readonly workspace?: unknown };
-    const found = typeof workspace === 'string' ? await workspaces.find(workspace) : undefined;
-    return found && { workspace_id: found.id, actor: OPERATOR, address: null };
+    const found = typeof workspace === 'string' ? await workspaces.findByName(workspace) : undefined;
+    return found && { workspace_id: found.id, actor: OPERATOR_ACTOR, address: null };
   };
 }
 
-export function addScope<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
+export function addScopeNames<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
   return { ...resource, workspace, environment };
 }
 
@@ -169,9 +169,9 @@ export function toScope({ workspace_id, environment }: NamedScope): Scope {
 }
 
 /** Returns undefined instead of a `not_found` error, for a resource of another scope. */
-export async function ignoreNotFound<T>(requestedScope: Promise<T>): Promise<T | undefined> {
+export async function returnUndefinedIfNotFound<T>(resource: Promise<T>): Promise<T | undefined> {
   try {
-    return await requestedScope;
+    return await resource;
   } catch (error) {
     if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
     return undefined;

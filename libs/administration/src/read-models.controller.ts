@@ -2,19 +2,19 @@ import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import type { ReadModelStatus } from '@tracking/contracts';
 import { RequestError } from '@tracking/http';
 import { UnknownReadModel } from '@tracking/read-models';
-import { READ_MODELS } from './dependencies.ts';
+import { READ_MODELS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { AcceptsInput, createListAnswer } from './routes.ts';
-import type { ListAnswer } from './routes.ts';
+import type { ListResponse } from './routes.ts';
 
 /** Read models and their rebuilds. */
 @Controller('administration/read_models')
 export class ReadModelsController {
-  constructor(@Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels']) {}
+  constructor(@Inject(READ_MODELS_TOKEN) private readonly readModels: AdministrationDependencies['readModels']) {}
 
   @Get()
   @AcceptsInput()
-  async list(): Promise<ListAnswer<ReadModelStatus>> {
+  async listReadModels(): Promise<ListResponse<ReadModelStatus>> {
     return createListAnswer(await this.readModels.list());
   }
 
@@ -22,7 +22,7 @@ export class ReadModelsController {
   @Post(':name/rebuild')
   @AcceptsInput()
   @HttpCode(202)
-  async rebuild(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
+  async rebuildReadModel(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
     try {
       return await this.readModels.rebuild(name);
     } catch (error) {

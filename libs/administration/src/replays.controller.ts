@@ -4,29 +4,29 @@ import { parsePageLimit } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
 import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { WEBHOOKS } from './dependencies.ts';
+import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScope } from './operator.ts';
+import { Operators, addScopeNames } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, WhereDto, parseCursor } from './routes.ts';
+import { InputPipe, AcceptsInput, ScopeQueryDto, parseCursor } from './routes.ts';
 
-class ListWhereDto extends IntersectionType(ListReplaysDto, WhereDto) {}
-class CreateWhereDto extends IntersectionType(ReplayFilterDto, WhereDto) {}
+class ListReplaysQueryDto extends IntersectionType(ListReplaysDto, ScopeQueryDto) {}
+class CreateReplayInputDto extends IntersectionType(ReplayFilterDto, ScopeQueryDto) {}
 
 /** Webhook replays of all workspaces. */
 @Controller('administration')
 export class ReplaysController {
   constructor(
     @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get('replays')
-  @AcceptsInput({ query: ListWhereDto })
-  async list(
-    @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListWhereDto,
+  @AcceptsInput({ query: ListReplaysQueryDto })
+  async listReplays(
+    @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListReplaysQueryDto,
   ): Promise<ScopeResults<WebhookReplay> & { readonly next_cursor: string | null }> {
-    const principal = await this.operators.principal(where);
+    const principal = await this.operators.createPrincipal(where);
     const limit = parsePageLimit(requestedLimit);
     const after = parseCursor(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
@@ -34,69 +34,69 @@ export class ReplaysController {
   }
 
   @Get('replays/:id')
-  @AcceptsInput({ query: WhereDto })
-  async get(@Query() where: WhereDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
-    const principal = await this.operators.principal(where);
-    const { scope, found } = await principal.find('replay', (each) =>
+  @AcceptsInput({ query: ScopeQueryDto })
+  async getReplay(@Query() where: ScopeQueryDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
+    const principal = await this.operators.createPrincipal(where);
+    const { scope, found } = await principal.findInScopes('replay', (each) =>
       this.webhooks.replays.get({ ...each, replay_id }),
     );
-    return addScope(found, scope);
+    return addScopeNames(found, scope);
   }
 
   @Post('webhook_endpoints/:id/replay')
   @AcceptsInput()
   @HttpCode(202)
-  async create(
+  async createReplay(
     @Param('id') endpoint_id: string,
-    @Body(new InputPipe(CreateWhereDto)) input: CreateWhereDto,
+    @Body(new InputPipe(CreateReplayInputDto)) input: CreateReplayInputDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     const { endpoints, replays } = this.webhooks;
     const filter = toReplayFilter(input);
-    const principal = await this.operators.principal(input);
-    const { scope } = await principal.find('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
+    const principal = await this.operators.createPrincipal(input);
+    const { scope } = await principal.findInScopes('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
     const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
     const replay = await principal.runAudited(request, scope, entry, (command) =>
       createReplay(request, replays, { ...command, endpoint_id, filter }),
     );
-    return addScope(replay, scope);
+    return addScopeNames(replay, scope);
   }
 
   @Post('replays/:id/cancel')
   @AcceptsInput()
   @HttpCode(200)
-  cancel(
+  cancelReplay(
     @Param('id') id: string,
-    @Body(new InputPipe(WhereDto)) where: WhereDto,
+    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
-    return this.change('cancel', where, id, request);
+    return this.changeReplay('cancel', where, id, request);
   }
 
   @Post('replays/:id/resume')
   @AcceptsInput()
   @HttpCode(200)
-  resume(
+  resumeReplay(
     @Param('id') id: string,
-    @Body(new InputPipe(WhereDto)) where: WhereDto,
+    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
-    return this.change('resume', where, id, request);
+    return this.changeReplay('resume', where, id, request);
   }
 
-  private async change(
+  private async changeReplay(
     action: 'cancel' | 'resume',
-    where: WhereDto,
+    where: ScopeQueryDto,
     replay_id: string,
     request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     const { replays } = this.webhooks;
-    const principal = await this.operators.principal(where);
-    const { scope } = await principal.find('replay', (each) => replays.get({ ...each, replay_id }));
+    const principal = await this.operators.createPrincipal(where);
+    const { scope } = await principal.findInScopes('replay', (each) => replays.get({ ...each, replay_id }));
     const type = action === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
     const replay = await principal.runAudited(request, scope, { type, target: replay_id }, (command) =>
       changeReplay(request, replays, action, { ...command, replay_id }),
     );
-    return addScope(replay, scope);
+    return addScopeNames(replay, scope);
   }
 }

@@ -4,18 +4,18 @@ import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import {
   NoParameters,
-  QueryOneOf,
+  QueryEnum,
   QueryText,
   type RequestError,
   Text,
-  invalidRequest,
-  jsonBody,
+  createInvalidRequestError,
+  createJsonBodyRule,
   readDto,
   findUnknownFields,
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
-interface RouteInputOptions {
+interface RequestInputOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
   /** Largest body in bytes; 1 MiB by default. */
@@ -26,8 +26,8 @@ interface RouteInputOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function AcceptsInput({ query = NoParameters, limit }: RouteInputOptions = {}): MethodDecorator {
-  return RouteConfig({ parameters: query, body: jsonBody(limit) });
+export function AcceptsInput({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
+  return RouteConfig({ parameters: query, body: createJsonBodyRule(limit) });
 }
 
 /** Reads a body sent by an operator's tool. Unknown fields are errors. */
@@ -38,7 +38,7 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
   transform(input: unknown): T {
     const { value, faults } = readDto(this.dto, input);
     const all = [...faults, ...findUnknownFields(this.dto, undefined, input)];
-    if (all.length > 0) throw invalidRequest(all);
+    if (all.length > 0) throw createInvalidRequestError(all);
     return value;
   }
 }
@@ -50,20 +50,20 @@ export class InWorkspaceDto {
 }
 
 /** The workspaces and environments of a request. */
-export class WhereDto {
+export class ScopeQueryDto {
   @QueryText({ description: 'Name of the workspace; all workspaces by default.' })
   workspace?: string;
 
-  @QueryOneOf(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
+  @QueryEnum(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
   environment?: Environment;
 }
 
 /** Response with a complete, short list. */
-export interface ListAnswer<T> {
+export interface ListResponse<T> {
   readonly data: readonly T[];
 }
 
-export function createListAnswer<T>(data: readonly T[]): ListAnswer<T> {
+export function createListAnswer<T>(data: readonly T[]): ListResponse<T> {
   return { data };
 }
 
@@ -75,5 +75,7 @@ export function parseCursor(cursor: string | undefined): string[] | undefined {
 }
 
 export function invalidCursorError(): RequestError {
-  return invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
+  return createInvalidRequestError([
+    { param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' },
+  ]);
 }

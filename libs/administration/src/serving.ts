@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { administrationSocketPath } from '@tracking/contracts';
+import { getSocketPath } from '@tracking/contracts';
 import { createErrorBody, createRequestId } from '@tracking/http';
 import type { FastifyInstance } from 'fastify';
 
@@ -15,7 +15,7 @@ import type { FastifyInstance } from 'fastify';
  * @throws Error when the socket has to lie outside the data folder, in a folder of another user
  */
 export async function listenOnSocket(app: NestFastifyApplication, dataDir: string): Promise<string> {
-  const path = administrationSocketPath(resolve(dataDir), tmpdir());
+  const path = getSocketPath(resolve(dataDir), tmpdir());
   const folder = dirname(path);
   if (folder !== resolve(dataDir)) await makeFolderPrivate(folder);
   await rm(path, { force: true });
@@ -45,11 +45,11 @@ export async function requireToken(
 ): Promise<(request: IncomingMessage, response: ServerResponse) => boolean> {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
   await fastify.ready();
-  const expected = digestOf(`Bearer ${token}`);
+  const expected = computeSha256(`Bearer ${token}`);
   return (request, response) => {
     if (!/^\/administration(?:[/?]|$)/.test(request.url ?? '')) return false;
     // Compare digests: they have equal lengths, so that the duration reveals nothing about the token.
-    if (timingSafeEqual(digestOf(request.headers.authorization ?? ''), expected)) {
+    if (timingSafeEqual(computeSha256(request.headers.authorization ?? ''), expected)) {
       fastify.routing(request, response);
     } else {
       const id = createRequestId();
@@ -65,6 +65,6 @@ export async function requireToken(
   };
 }
 
-function digestOf(text: string): Buffer {
+function computeSha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,15 +1,15 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
-import { ROLES } from '@tracking/contracts';
+import { USER_ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
 import { Audited, AuditTrail, CurrentCommandIdentity, OneOf, Password, reportChange, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { linkAddress, resetPassword, RevokesApiKeys } from '@tracking/identity-http';
+import { createLinkUrl, resetPassword, RevokesApiKeys } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
-import { APP_URL, IDENTITY } from './dependencies.ts';
+import { APP_URL_TOKEN, IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
 import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
-import type { ListAnswer } from './routes.ts';
+import type { ListResponse } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
   // Stored addresses may have characters that new ones must not have. The command that creates a user checks the address.
@@ -21,7 +21,7 @@ class ResetPasswordDto extends NamedUserDto {
   revoke_api_keys?: boolean | null;
 }
 class UserRoleDto extends NamedUserDto {
-  @OneOf(ROLES, { description: 'Role of the user.' })
+  @OneOf(USER_ROLES, { description: 'Role of the user.' })
   role!: Role;
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
@@ -37,9 +37,9 @@ class CreateUserDto extends UserRoleDto implements UserToCreate {
 @Controller('administration/users')
 export class UsersController {
   constructor(
-    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity'],
     @Inject(Operators) private readonly operators: Operators,
-    @Inject(APP_URL) private readonly appUrl: AdministrationDependencies['appUrl'],
+    @Inject(APP_URL_TOKEN) private readonly appUrl: AdministrationDependencies['appUrl'],
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
@@ -47,27 +47,27 @@ export class UsersController {
   @Post()
   @AcceptsInput()
   @Audited('user.created')
-  async create(
+  async createUser(
     @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<CreatedUser> {
-    const command = await this.operators.command(identified, workspace);
+    const command = await this.operators.createCommand(identified, workspace);
     if (password !== undefined) {
-      const created = await this.identity.users.create(command, { email, role, password });
+      const created = await this.identity.users.createUser(command, { email, role, password });
       reportChange(request, created);
       return { ...created.after, invitation_url: null, invitation_expires_at: null };
     }
-    const { link, ...invited } = await this.identity.users.invite(command, { email, role });
+    const { link, ...invited } = await this.identity.users.inviteUser(command, { email, role });
     reportChange(request, invited);
-    const invitation_url = linkAddress(this.appUrl, link.token);
+    const invitation_url = createLinkUrl(this.appUrl, link.token);
     return { ...invited.after, invitation_url, invitation_expires_at: link.expires_at };
   }
 
   @Get()
   @AcceptsInput({ query: InWorkspaceDto })
-  async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<User>> {
-    const { id } = await this.operators.workspace(workspace);
+  async listUsers(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<User>> {
+    const { id } = await this.operators.findWorkspace(workspace);
     return createListAnswer(await this.identity.users.listAll(id));
   }
 
@@ -80,9 +80,9 @@ export class UsersController {
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.operators.command(identified, workspace);
+    const command = await this.operators.createCommand(identified, workspace);
     const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
-    const changed = await this.identity.users.change(command, id, { role });
+    const changed = await this.identity.users.changeUser(command, id, { role });
     reportChange(request, changed);
     return changed.after;
   }
@@ -91,14 +91,14 @@ export class UsersController {
   @AcceptsInput()
   @HttpCode(200)
   @Audited('user.deactivated')
-  async deactivate(
+  async deactivateUser(
     @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.operators.command(identified, workspace);
+    const command = await this.operators.createCommand(identified, workspace);
     const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
-    const changed = await this.identity.users.deactivate(command, id);
+    const changed = await this.identity.users.deactivateUser(command, id);
     reportChange(request, changed);
     return changed.after;
   }
@@ -112,7 +112,7 @@ export class UsersController {
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<PasswordReset> {
-    const command = await this.operators.command(identified, workspace);
+    const command = await this.operators.createCommand(identified, workspace);
     const { id: user_id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const { identity, trail, appUrl } = this;
     const reset = { command, user_id, revoke_api_keys, address: null };

@@ -2,10 +2,10 @@ import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
 import { CurrentCommandIdentity, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { IDENTITY } from './dependencies.ts';
+import { IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
-import type { ListAnswer } from './routes.ts';
+import type { ListResponse } from './routes.ts';
 
 class CreateWorkspaceDto {
   @Text({ description: 'Unique name of the workspace, regardless of case.' })
@@ -14,20 +14,20 @@ class CreateWorkspaceDto {
 
 @Controller('administration/workspaces')
 export class WorkspacesController {
-  constructor(@Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity']) {}
+  constructor(@Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity']) {}
 
   @Post()
   @AcceptsInput()
-  create(
+  createWorkspace(
     @Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
     @CurrentCommandIdentity() { id }: CommandIdentity,
   ): Promise<Workspace> {
-    return this.identity.workspaces.create(name, id);
+    return this.identity.workspaces.createWorkspace(name, id);
   }
 
   @Get()
   @AcceptsInput()
-  async list(): Promise<ListAnswer<Workspace>> {
-    return createListAnswer(await this.identity.workspaces.list());
+  async listWorkspaces(): Promise<ListResponse<Workspace>> {
+    return createListAnswer(await this.identity.workspaces.listWorkspaces());
   }
 }

@@ -11,22 +11,23 @@ import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-response.ts';
 import { HealthController } from './health/health.controller.ts';
 import {
-  CLOCK,
+  CLOCK_TOKEN,
   type DependenciesOf,
   type FeatureHooks,
-  HEALTH,
+  HEALTH_TOKEN,
   type HttpDependencies,
   type HttpFeature,
-  LOGGER,
-  SETTINGS,
+  LOGGER_TOKEN,
+  SETTINGS_TOKEN,
 } from './http-feature.ts';
 import { makeRetriesSafe } from './idempotency/safe-retries.ts';
-import { announceDeprecations, DEPRECATIONS, OPERATIONS } from './operations/operations.ts';
+import { announceDeprecations, DEPRECATED_OPERATIONS, ACCESS_BY_OPERATION } from './operations/operations.ts';
 import { Cursors } from './paging/paging.ts';
 import { readPreconditions, applyIfNoneMatch } from './preconditions/preconditions.ts';
-import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+import { addReadModelAge, ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
 import { ResponseBudget } from './server/response-budget.ts';
+import { compressResponses } from './server/compression.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
 import { drainWhenClosing } from './server/closing.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
@@ -48,7 +49,7 @@ const DEFAULT_OWNER_LIMIT_FACTOR = 4;
 export async function createHttpApi<Feature extends HttpFeature<never>>(
   dependencies: HttpDependencies & DependenciesOf<Feature>,
   features: readonly Feature[],
-  deprecations = DEPRECATIONS,
+  deprecations = DEPRECATED_OPERATIONS,
 ): Promise<NestFastifyApplication> {
   const { logger, metrics, clock, settings } = dependencies;
   const { trustedProxies, baseUrl } = settings;
@@ -57,7 +58,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   const errors = new ErrorFilter({
     logger,
     docsUrl: `${baseUrl}/docs`,
-    refine: (error, request) => routes.refineNotFound(error, request),
+    refine: (error, request) => routes.toMethodNotAllowedIfKnown(error, request),
   });
   const cookie = new SessionCookie(baseUrl);
   const authenticators = [
@@ -84,7 +85,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     connections: { metrics, ...settings.connections },
   });
   const fastify: FastifyInstance = adapter.getInstance();
-  routes.watch(fastify);
+  routes.recordRoutes(fastify);
   announceDeprecations(fastify, deprecations);
   const providers = createCommonProviders(dependencies, {
     admission,
@@ -113,7 +114,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     crossSiteRequests.refuseCrossSiteRequest(request);
     done();
   });
-  fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  fastify.addHook('onRequest', (request, reply) => admission.admitRequest(request, reply));
   addHooks('afterAdmission');
   limitLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -122,13 +123,23 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    addReadModelAge(request, reply);
+    done(null, payload);
+  });
   // Set the request context after the body is read, because body parsers lose the context.
   fastify.addHook('preValidation', (request, _reply, done) => runDuringRequest(request, done));
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.bodyMayBeOmitted) request.body ??= {};
+    done();
+  });
   addHooks('afterBody');
   const { idempotency: claims, quota } = dependencies;
   makeRetriesSafe(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
-  // Add this `onSend` hook last, because it must count the bytes that are actually sent.
+  // Add these `onSend` hooks last: the budget counts each text with its final length, which takes memory until it is
+  // compressed.
   new ResponseBudget().addResponseHooks(fastify);
+  compressResponses(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.recordResponse(request, reply);
     done();
@@ -140,7 +151,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });
   if (settings.webAppFolder !== undefined) serveWebApp(fastify, settings.webAppFolder);
   await app.init();
-  routes.requireAllOperations(Object.keys(OPERATIONS));
+  routes.requireAllOperations(Object.keys(ACCESS_BY_OPERATION));
   return app;
 }
 
@@ -154,7 +165,7 @@ export async function describeRoutes(baseUrl: string, features: readonly HttpFea
   );
   const options = { preview: true, logger: false, abortOnError: false } as const;
   const app = await NestFactory.create(module, new FastifyAdapter(), options);
-  return describeApi(app, { baseUrl, docs: assembleDocs(features), deprecations: DEPRECATIONS });
+  return describeApi(app, { baseUrl, docs: assembleDocs(features), deprecations: DEPRECATED_OPERATIONS });
 }
 
 @Module({})
@@ -176,7 +187,7 @@ function createRootModule<Feature extends HttpFeature<never>>(
   const common = { module: CommonModule, global: true, providers, exports: providers };
   return {
     module: RootModule,
-    imports: [common, ...features.map((each) => each.with(dependencies as never)), HealthModule],
+    imports: [common, ...features.map((each) => each.withDependencies(dependencies as never)), HealthModule],
   };
 }
 
@@ -196,10 +207,10 @@ function createCommonProviders(
   parts: CommonDependencies,
 ): Provider[] {
   return [
-    { provide: CLOCK, useValue: clock },
-    { provide: LOGGER, useValue: logger },
-    { provide: HEALTH, useValue: health },
-    { provide: SETTINGS, useValue: settings },
+    { provide: CLOCK_TOKEN, useValue: clock },
+    { provide: LOGGER_TOKEN, useValue: logger },
+    { provide: HEALTH_TOKEN, useValue: health },
+    { provide: SETTINGS_TOKEN, useValue: settings },
     { provide: Admission, useValue: parts.admission },
     { provide: RequestObserver, useValue: parts.observation },
     { provide: ErrorFilter, useValue: parts.errors },

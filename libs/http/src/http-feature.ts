@@ -1,6 +1,6 @@
 import type { DynamicModule, INestApplicationContext, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ErrorCode, FieldErrorCode, PublicAddresses, WarningCode } from '@tracking/contracts';
+import type { ErrorCode, FieldError, FieldErrorCode, PublicAddresses, WarningCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
 import type { ConnectionLimits, HealthReport } from '@tracking/runtime';
 import type { FastifyInstance } from 'fastify';
@@ -10,10 +10,10 @@ import type { OperationId } from './operations/operations.ts';
 import type { ReadModelProgress } from './read-your-writes/read-your-writes.ts';
 
 /** Injection tokens of the dependencies that every feature may use. */
-export const CLOCK = Symbol('clock');
-export const LOGGER = Symbol('logger');
-export const HEALTH = Symbol('health');
-export const SETTINGS = Symbol('settings');
+export const CLOCK_TOKEN = Symbol('clock');
+export const LOGGER_TOKEN = Symbol('logger');
+export const HEALTH_TOKEN = Symbol('health');
+export const SETTINGS_TOKEN = Symbol('settings');
 
 /** Dependencies of the server itself. Each feature declares additional dependencies. */
 export interface HttpDependencies {
@@ -62,7 +62,7 @@ export interface HttpSettings {
 /** A feature of the API: a Nest module class. An application lists the features that it serves. */
 export interface HttpFeature<Dependencies> {
   /** Returns the module with its controllers, given the dependencies that it names. */
-  readonly with: (dependencies: Dependencies) => DynamicModule;
+  readonly withDependencies: (dependencies: Dependencies) => DynamicModule;
   readonly docs?: FeatureDocs;
   readonly hooks?: FeatureHooks;
 }
@@ -118,13 +118,17 @@ export interface CodeEntry {
   readonly meaning: string;
   /** Example of a request that gets this code. */
   readonly exampleRequest: string;
-  /** Message of the example's error. */
+  /** Error message that `exampleRequest` gets. */
   readonly message: string;
   /** Action for the client. */
   readonly action: string;
+  /** Field that the example names, for the code of a field or a warning. */
+  readonly param?: string;
+  /** Invalid fields of the example, for the code of an error. */
+  readonly details?: readonly FieldError[];
 }
 
 /** Creates the documentation of a code from its four texts. */
-export function entry(meaning: string, exampleRequest: string, message: string, action: string): CodeEntry {
+export function createCodeEntry(meaning: string, exampleRequest: string, message: string, action: string): CodeEntry {
   return { meaning, exampleRequest, message, action };
 }

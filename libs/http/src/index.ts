@@ -2,22 +2,33 @@ export { Audited, AUDITED_BY, type AuditedByRequest, AuditTrail, reportChange } 
 export { HttpOnlyCookie, readEnvironment, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
-  CLOCK,
+  CLOCK_TOKEN,
   type DependenciesOf,
-  entry,
+  createCodeEntry,
   type FeatureDocs,
   type FeatureHooks,
   type HttpDependencies,
   type HttpSettings,
-  LOGGER,
-  SETTINGS,
+  LOGGER_TOKEN,
+  SETTINGS_TOKEN,
 } from './http-feature.ts';
 export { ActorResource, ErrorDetailResource } from './docs/error.resource.ts';
-export { eventSchemaName, type JsonSchema, pascalCase, schemaRef } from './docs/described.ts';
+export {
+  createEventSchemaName,
+  type JsonSchema,
+  listOperations,
+  toPascalCase,
+  createSchemaReference,
+} from './docs/described.ts';
 export { renderDocumentationPage, renderJsonBlock } from './docs/documentation-page.ts';
 export { MISSING_EXAMPLE } from './docs/examples.ts';
 export { createErrorBody, ErrorFilter } from './errors/error-response.ts';
-export { invalidRequest, notFound, RequestError, unauthenticated } from './errors/request-error.ts';
+export {
+  createInvalidRequestError,
+  createNotFoundError,
+  RequestError,
+  createUnauthenticatedError,
+} from './errors/request-error.ts';
 export {
   CLAIMS_COLLECTION,
   type IdempotencyClaim,
@@ -30,11 +41,11 @@ export {
   createDeprecationHeaders,
   type Deprecations,
   type OperationId,
-  OPERATIONS,
+  ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { MayBeUnavailable, Operation, refusal } from './operations/operation.ts';
-export { Cursors, parsePageLimit, page, type PageContent, PageDto, readPage } from './paging/paging.ts';
+export { MayBeUnavailable, Operation, ErrorResponse } from './operations/operation.ts';
+export { Cursors, parsePageLimit, readPage, type PageContent, PageDto, readTextKeyedPage } from './paging/paging.ts';
 export { formatEtag, computeContentEtag, getExpectedVersions, matchesTag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
@@ -46,13 +57,13 @@ export {
   createCommandContext,
   type CommandIdentity,
   getCommandIdentity,
-  currentRequest,
+  getCurrentRequest,
   CurrentScope,
   CurrentCommandIdentity,
   createRequestId,
   requirePrincipal,
   requestFields,
-  scopeOf,
+  getScope,
   type SentRequest,
   SentBody,
 } from './server/request.ts';
@@ -60,7 +71,7 @@ export { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 export { FILE_BODY_KIND, FORM_BODY_KIND, type FormFile, readBodyPieces, readForm } from './server/streamed-bodies.ts';
 export {
   isLargerThan,
-  jsonBody,
+  createJsonBodyRule,
   DEFAULT_JSON_BODY_BYTES,
   mergePatchBody,
   ANONYMOUS_JSON_BODY_BYTES,
@@ -68,15 +79,16 @@ export {
 export { identifyNetwork, identifySharingNetworks, requireQuota } from './server/quota.ts';
 export { RequestObserver } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
-export { MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
+export { BYTES_PER_MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
 export { RouteRegistry } from './server/routes.ts';
 export { TokenSealer } from './server/seal.ts';
 export {
-  fault,
+  createFieldError,
   type FieldCheck,
-  idOf,
-  createLowerCaseConversion,
-  isObject,
+  checkId,
+  createCanonicalConversion,
+  isJsonObject,
+  checkPassword,
   DEFAULT_MAX_CHARS,
   checkOneOf,
   selectListed,
@@ -86,7 +98,7 @@ export {
 export {
   CalendarDate,
   Cursor,
-  field,
+  CheckedField,
   type FieldOptions,
   type FieldVariant,
   Flag,
@@ -99,7 +111,7 @@ export {
   Password,
   QueryId,
   QueryList,
-  QueryOneOf,
+  QueryEnum,
   QueryText,
   QueryTime,
   Resource,
@@ -109,19 +121,14 @@ export {
   TextList,
   TextMap,
   TextMapPatch,
+  FlexibleTime,
   Timestamp,
   TimeZone,
+  Decimal,
   WholeNumber,
 } from './validation/fields.ts';
-export { CHANGE_SCHEMA, InputType, PageType, TIME, WithWarnings } from './validation/mapped-types.ts';
+export { CHANGE_SCHEMA, InputType, PageType, RESPONSE_TIME_SCHEMA, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
-export {
-  BodyPipe,
-  draftBody,
-  NO_BODY,
-  OptionalBodyPipe,
-  PlainBodyPipe,
-  type ReadBody,
-} from './validation/read-body.ts';
+export { BodyPipe, createDraftBody, NO_BODY, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
 export { type DtoClass, getFields, readDto, findUnknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

@@ -19,11 +19,11 @@ import { getCommandIdentity, requestFields } from '../server/request.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** The change that the handler reported, for the audit log. */
-    audited: ReportedChange | null;
+    audited: ChangeToReport | null;
   }
 }
 
-interface ReportedChange extends AuditedChange {
+interface ChangeToReport extends AuditedChange {
   readonly target_id: string | null;
 }
 
@@ -38,7 +38,7 @@ interface AuditedBy {
 
 /**
  * Reports the change of a handler that is `@Audited`. A handler that reports nothing changed something that no field
- * shows, such as a password. If `before` and `after` are equal, there is no entry.
+ * shows, such as a password. If `before` and `after` are equal, the log gets no entry.
  */
 export function reportChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
   request.audited = { ...change, target_id: targetId ?? readId(change.after) ?? readId(change.before) };
@@ -59,7 +59,7 @@ interface AuditOptions {
 
 /** A change that the audit log records before the handler makes it. */
 interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
-  /** Id of the command. A repeat with the same id continues the same entry. */
+  /** Id of the command. A repeat with the same id continues the same audit entry. */
   readonly command_id: string;
   readonly at: Timestamp;
   readonly type: AuditType;
@@ -68,18 +68,19 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
   readonly request_id: string;
 }
 
-/** An entry whose outcome is not known yet. */
+/** An audit entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
+  readonly workspace_id: string;
   /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
   readonly isRepeated: boolean;
 }
 
 /** Stores audit entries. Its methods throw `Unavailable`. */
 export interface AuditLog {
-  begin(change: ChangeToAudit): Promise<OpenAuditEntry>;
-  complete(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
-  withdraw(entry: OpenAuditEntry): Promise<void>;
+  beginEntry(change: ChangeToAudit): Promise<OpenAuditEntry>;
+  completeEntry(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
+  withdrawEntry(entry: OpenAuditEntry): Promise<void>;
 }
 
 /** Writes an audit entry before a change and completes it afterwards. */
@@ -95,9 +96,10 @@ export class AuditTrail {
 
   /**
    * Runs a change: writes the audit entry before, and completes the entry after the change.
-   * @throws the error of `work`; `Unavailable` in place of an error that proves only that the last step did nothing
+   * @throws the error of `work`, or `Unavailable` in its place if the error proves only that the last of several steps
+   * wrote nothing: earlier steps may have written
    */
-  async record<T>(
+  async runAudited<T>(
     request: FastifyRequest,
     { type, by, target, part }: AuditOptions,
     work: () => Promise<T>,
@@ -107,33 +109,33 @@ export class AuditTrail {
     request.audited = null;
     const { workspace_id, actor, address } = by;
     const who = { workspace_id, actor, address, request_id: request.id };
-    const entry = await this.log.begin({ ...who, command_id, at, type, target_id: target });
+    const entry = await this.log.beginEntry({ ...who, command_id, at, type, target_id: target });
     let answer: T;
     try {
       answer = await work();
     } catch (error) {
-      // Withdraw the entry only for errors that prove that nothing was written.
+      // Withdraw the audit entry only if the error proves that the change wrote nothing.
       const isRefusal =
         error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
       if (!isRefusal) throw withUnknownOutcome(error);
-      await this.end(request, entry, false);
+      await this.completeEntry(request, entry, false);
       throw error;
     }
     const change = request.audited;
-    // Keep the entry of a repeated command: an earlier attempt may have made the change.
-    await this.end(request, entry, change === null || hasChanges(change) || entry.isRepeated);
+    // Keep the audit entry of a repeated command: an earlier attempt may have made the change.
+    await this.completeEntry(request, entry, change === null || hasChanges(change) || entry.isRepeated);
     return answer;
   }
 
   /**
-   * Completes the entry. Never throws, because the change is already made. An entry that cannot be completed keeps the
-   * outcome `unknown`.
+   * Completes the audit entry. Never throws, because the change is already made. An entry that cannot be completed keeps
+   * the outcome `unknown`.
    */
-  private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
+  private async completeEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.complete(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
-      : this.log.withdraw(entry);
+      ? this.log.completeEntry(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
+      : this.log.withdrawEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
         { ...requestFields(request), entry: entry.id, error: String(error) },
@@ -171,7 +173,7 @@ class AuditInterceptor implements NestInterceptor {
       if (!by) return handle();
       const { id = null } = request.params as { readonly id?: string };
       const target = id !== null && ID_PATTERN.test(id) ? id : null;
-      return this.trail.record(request, { type: by.type ?? type, by, target }, handle);
+      return this.trail.runAudited(request, { type: by.type ?? type, by, target }, handle);
     });
   }
 }

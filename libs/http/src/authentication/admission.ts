@@ -1,7 +1,7 @@
 import { isInScope, type Principal } from '@tracking/contracts';
 import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { rateLimited, RequestError, unauthenticated } from '../errors/request-error.ts';
+import { createRateLimitedError, RequestError, createUnauthenticatedError } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/operations.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, readSessionToken } from './authenticators.ts';
@@ -31,10 +31,10 @@ export class Admission {
   ) {}
 
   /** @throws RequestError 401, 429, 403 */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async admitRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { access = 'open' } = request.routeOptions.config;
     if (access === 'open') return;
-    const principal = await this.principal(request);
+    const principal = await this.authenticateRequest(request);
     await this.takeQuota(principal, reply);
     requireAccess(principal, access);
     request.principal = principal;
@@ -49,7 +49,7 @@ export class Admission {
     const { access = 'open' } = request.routeOptions.config;
     const before = request.principal;
     try {
-      const now = await this.principal(request);
+      const now = await this.authenticateRequest(request);
       if (access !== 'open') requireAccess(now, access);
       return before !== null && now.credential_id === before.credential_id && isInScope(now, before);
     } catch (error) {
@@ -72,15 +72,18 @@ export class Admission {
     reply.header('X-RateLimit-Reset', shown.resetAt);
     if (shown.admitted) return;
     const scope = own.admitted ? ` for all ${describeCredentials(actor)}` : '';
-    throw rateLimited(`The limit of ${shown.limit} requests per minute${scope} is exceeded.`, shown.retryAfter);
+    throw createRateLimitedError(
+      `The limit of ${shown.limit} requests per minute${scope} is exceeded.`,
+      shown.retryAfter,
+    );
   }
 
-  private async principal(request: FastifyRequest): Promise<Principal> {
+  private async authenticateRequest(request: FastifyRequest): Promise<Principal> {
     for (const authenticator of this.authenticators) {
-      const principal = await authenticator.authenticate(request);
+      const principal = await authenticator.authenticateRequest(request);
       if (principal) return principal;
     }
-    throw unauthenticated('missing_api_key', `The request has no API key: ${KEY_HEADER_HINT}`);
+    throw createUnauthenticatedError('missing_api_key', `The request has no API key: ${KEY_HEADER_HINT}`);
   }
 }
 

@@ -8,8 +8,10 @@ describe('the cookie of a session', () => {
     ['http://127.0.0.1:3000', 'session', 'Path=/; HttpOnly; SameSite=Lax'],
   ])('for the API at %s, the cookie is %s; %s', (baseUrl, name, attributes) => {
     const cookie = new SessionCookie(baseUrl);
-    expect(cookie.issue('token', EXPIRES)).toBe(`${name}=token; ${attributes}; Expires=Tue, 01 Dec 2026 12:00:00 GMT`);
-    expect(cookie.clear()).toBe(`${name}=; ${attributes}; Expires=Thu, 01 Jan 1970 00:00:00 GMT`);
+    expect(cookie.formatSetCookie('token', EXPIRES)).toBe(
+      `${name}=token; ${attributes}; Expires=Tue, 01 Dec 2026 12:00:00 GMT`,
+    );
+    expect(cookie.formatRemoveCookie()).toBe(`${name}=; ${attributes}; Expires=Thu, 01 Jan 1970 00:00:00 GMT`);
   });
 
   it.each([
@@ -24,6 +26,6 @@ describe('the cookie of a session', () => {
     [undefined, undefined],
   ])('reads the token from %j', (header, token) => {
     const headers = header === undefined ? {} : { cookie: header };
-    expect(new SessionCookie('http://127.0.0.1').read({ headers })).toBe(token);
+    expect(new SessionCookie('http://127.0.0.1').readCookie({ headers })).toBe(token);
   });
 });

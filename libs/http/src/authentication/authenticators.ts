@@ -1,6 +1,6 @@
 import { type Environment, ENVIRONMENTS, type Principal } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
-import { invalidRequest, unauthenticated } from '../errors/request-error.ts';
+import { createInvalidRequestError, createUnauthenticatedError } from '../errors/request-error.ts';
 
 /** One kind of credentials. The first authenticator that finds its kind in a request decides. */
 export interface Authenticator {
@@ -8,7 +8,7 @@ export interface Authenticator {
    * Returns the principal; undefined if the request has no credentials of this kind.
    * @throws RequestError 401 if they are not valid; Unavailable
    */
-  authenticate(request: FastifyRequest): Promise<Principal | undefined>;
+  authenticateRequest(request: FastifyRequest): Promise<Principal | undefined>;
 }
 
 export const KEY_HEADER_HINT =
@@ -23,16 +23,16 @@ export type AuthenticateKey = (key: string) => Promise<Principal | undefined>;
 export class KeyAuthenticator implements Authenticator {
   constructor(private readonly authenticateKey: AuthenticateKey) {}
 
-  async authenticate({ headers }: FastifyRequest): Promise<Principal | undefined> {
+  async authenticateRequest({ headers }: FastifyRequest): Promise<Principal | undefined> {
     if (!headers.authorization) return undefined;
     const key = /^Bearer +([!-~]+) *$/i.exec(headers.authorization)?.[1];
     // Refuse before the look-up, so that the error does not reveal whether the key exists.
     if (key === undefined) {
-      throw unauthenticated('invalid_api_key', `The Authorization header is malformed: ${KEY_HEADER_HINT}`);
+      throw createUnauthenticatedError('invalid_api_key', `The Authorization header is malformed: ${KEY_HEADER_HINT}`);
     }
     const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
     // Return the same error for unknown, revoked and expired keys.
-    if (!principal) throw unauthenticated('invalid_api_key', 'The API key is not valid.');
+    if (!principal) throw createUnauthenticatedError('invalid_api_key', 'The API key is not valid.');
     return principal;
   }
 }
@@ -47,18 +47,19 @@ export class SessionAuthenticator implements Authenticator {
     private readonly cookie: SessionCookie,
   ) {}
 
-  async authenticate(request: FastifyRequest): Promise<Principal | undefined> {
+  async authenticateRequest(request: FastifyRequest): Promise<Principal | undefined> {
     const token = readSessionToken(request, this.cookie);
     if (token === undefined) return undefined;
     const principal = await this.authenticateSession(token, readEnvironment(request));
-    if (!principal) throw unauthenticated('invalid_session', 'The session is unknown or has ended: sign in again.');
+    if (!principal)
+      throw createUnauthenticatedError('invalid_session', 'The session is unknown or has ended: sign in again.');
     return principal;
   }
 }
 
 /** Returns the session token of a request. Undefined if the request has no session cookie, or has a key. */
 export function readSessionToken(request: Pick<FastifyRequest, 'headers'>, cookie: SessionCookie): string | undefined {
-  return request.headers.authorization === undefined ? cookie.read(request) : undefined;
+  return request.headers.authorization === undefined ? cookie.readCookie(request) : undefined;
 }
 
 /** Returns the environment of a session's request: the header `Environment`, `live` by default. @throws RequestError */
@@ -68,7 +69,7 @@ export function readEnvironment({ headers }: Pick<FastifyRequest, 'headers'>): E
   const known = ENVIRONMENTS.find((environment) => environment === String(sent).toLowerCase());
   if (known) return known;
   const message = `Must be one of ${ENVIRONMENTS.join(', ')}.`;
-  throw invalidRequest([{ param: 'Environment', code: 'invalid_value', message }]);
+  throw createInvalidRequestError([{ param: 'Environment', code: 'invalid_value', message }]);
 }
 
 /** A cookie of one deployment that no script can read. */
@@ -84,7 +85,7 @@ export class HttpOnlyCookie {
   }
 
   /** Returns the cookie's value in a request; undefined if the request lacks the cookie. */
-  read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  readCookie({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     for (const pair of headers.cookie?.split(';') ?? []) {
       const at = pair.indexOf('=');
       if (at > 0 && pair.slice(0, at).trim() === this.name) return pair.slice(at + 1).trim();
@@ -93,13 +94,13 @@ export class HttpOnlyCookie {
   }
 
   /** Returns a `Set-Cookie` header that sets the cookie. @param expires time at which the browser deletes the cookie */
-  issue(value: string, expires: Date): string {
+  formatSetCookie(value: string, expires: Date): string {
     return `${this.name}=${value}; ${this.attributes}; Expires=${expires.toUTCString()}`;
   }
 
   /** Returns a `Set-Cookie` header that removes the cookie. */
-  clear(): string {
-    return this.issue('', new Date(0));
+  formatRemoveCookie(): string {
+    return this.formatSetCookie('', new Date(0));
   }
 }
 

@@ -21,7 +21,7 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
 export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
   const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
-    uniqueEntries(
+    mergeUniqueEntries(
       part,
       parts.map((docs) => docs[part] ?? {}),
     ) as Required<FeatureDocs>[Part];
@@ -40,7 +40,7 @@ export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[
   };
 }
 
-function uniqueEntries(part: string, contributions: readonly object[]): object {
+function mergeUniqueEntries(part: string, contributions: readonly object[]): object {
   const entries = contributions.flatMap((contribution) => Object.entries(contribution));
   const joined = Object.fromEntries(entries) as object;
   const names = entries.map(([name]) => name);

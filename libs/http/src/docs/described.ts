@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ErrorCode, EventType } from '@tracking/contracts';
+import type { EventType } from '@tracking/contracts';
 import type { OperationId } from '../operations/operations.ts';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -31,32 +31,29 @@ export function listOperations({ paths }: OpenAPIObject): readonly DescribedOper
   );
 }
 
+/** Lists the requests that the service sends because of the operation. */
+export function listCallbacks({ callbacks = {} }: OperationObject): readonly { readonly operation: OperationObject }[] {
+  const items = Object.values(callbacks).flatMap((callback) => Object.values(callback) as PathItem[]);
+  return items.flatMap(({ post }) => (post === undefined ? [] : [{ operation: post }]));
+}
+
 /** Returns the parameter with the given name; undefined if the operation does not declare it inline. */
 export function findParameter({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
 
 /** Returns the schema name of an event type: `MilestoneRecordedEvent` for `milestone.recorded`. */
-export const eventSchemaName = (type: EventType): string => `${pascalCase(type)}Event`;
+export const createEventSchemaName = (type: EventType): string => `${toPascalCase(type)}Event`;
 
-export function pascalCase(name: string): string {
+export function toPascalCase(name: string): string {
   return name.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const createSchemaReference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Yields every object within the value, outer objects first. */
 export function* listNestedObjects(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
   for (const inner of Object.values(value)) yield* listNestedObjects(inner);
-}
-
-/** Returns the error codes that the content of a response allows. */
-export function findErrorCodes(content: unknown): readonly ErrorCode[] {
-  for (const { code } of listNestedObjects(content)) {
-    const values = (code as { readonly enum?: readonly ErrorCode[] } | undefined)?.enum;
-    if (values) return values;
-  }
-  return [];
 }

@@ -1,40 +1,84 @@
+import GithubSlugger from 'github-slugger';
 import { Marked } from 'marked';
 
-const MARKDOWN_RENDERER = new Marked({
-  renderer: {
-    /** Heading anchors in GitHub's form: `## Dead letters` becomes `#dead-letters`. */
-    heading({ tokens, depth, text }) {
-      const content = this.parser.parseInline(tokens);
-      return depth === 2
-        ? `<h2 id="${text.toLowerCase().replaceAll(/[^\w]+/g, '-')}">${content}</h2>\n`
-        : `<h${depth}>${content}</h${depth}>\n`;
-    },
-  },
-});
+/** Paths of this server that pages mention as code, such as `/docs/errors#not_found`. */
+const PAGE_PATH_PATTERN = /^\/(?:docs(?:\/[\w/.-]*)?(?:#[\w-]+)?|openapi\.json|llms(?:-full)?\.txt)$/;
+
+interface PageOptions {
+  /** Path of the page relative to the root of the server, such as `docs/errors`. */
+  readonly path?: string;
+  /** Converts the target of a link into its URL. Returns undefined if the target is not published. */
+  readonly resolveLink?: (href: string) => string | undefined;
+}
 
 /**
  * Renders Markdown as a page below /docs, without scripts and with one style sheet. HTML in the Markdown is kept,
- * because all Markdown comes from this repository.
+ * because all Markdown comes from this repository. Headings have the anchors that GitHub gives them. A link whose target
+ * is not published becomes plain text. A path of this server that is written as code becomes a link.
  */
-export function renderDocumentationPage(title: string, markdown: string): string {
+export function renderDocumentationPage(title: string, markdown: string, options: PageOptions = {}): string {
+  const { path = 'docs/page' } = options;
+  const root = '../'.repeat(path.split('/').length - 1);
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${title} — Shipment Tracking API</title>
-    <link rel="icon" href="assets/favicon-32x32.png">
-    <link rel="stylesheet" href="pages.css">
+    <link rel="icon" href="${root}docs/assets/favicon-32x32.png">
+    <link rel="stylesheet" href="${root}docs/pages.css">
   </head>
   <body>
-    <nav><strong>Shipment Tracking API</strong> <a href="../docs">Operations</a> <a href="errors">Errors</a> <a href="webhooks">Webhooks</a></nav>
+    ${renderNavigation(root)}
     <main>
       <h1>${title}</h1>
-      ${MARKDOWN_RENDERER.parse(markdown, { async: false })}
+      ${renderMarkdown(markdown, root, options)}
     </main>
   </body>
 </html>
 `;
+}
+
+/** Returns the navigation bar of all pages. @param root relative URL of the root of the server, such as `../` */
+export function renderNavigation(root: string): string {
+  const links = Object.entries(NAVIGATION_LABELS).map(([path, label]) => `<a href="${root}${path}">${label}</a>`);
+  return `<nav><strong>Shipment Tracking API</strong> ${links.join(' ')}</nav>`;
+}
+
+const NAVIGATION_LABELS = {
+  docs: 'Operations',
+  'docs/guides': 'Guides',
+  'docs/reference': 'Reference',
+  'docs/errors': 'Errors',
+  'docs/webhooks': 'Webhooks',
+};
+
+function renderMarkdown(markdown: string, root: string, { resolveLink = (href) => href }: PageOptions): string {
+  const slugger = new GithubSlugger();
+  const renderer = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const id = slugger.slug(this.parser.parseInline(tokens, this.parser.textRenderer));
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const content = this.parser.parseInline(tokens);
+        const url = resolveLink(href);
+        return url === undefined ? content : `<a href="${escapeHtml(url)}">${content}</a>`;
+      },
+      codespan({ text }) {
+        return PAGE_PATH_PATTERN.test(text) && `<a href="${root}${text.slice(1)}"><code>${text}</code></a>`;
+      },
+    },
+  });
+  const html = renderer.parse(markdown, { async: false });
+  // Wide tables scroll on their own.
+  return html.replaceAll('<table>', '<div class="table"><table>').replaceAll('</table>', '</table></div>');
+}
+
+/** Escapes text for the content of an element or for an attribute in double quotation marks. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
 /** Returns a fenced code block of formatted JSON. */
@@ -77,10 +121,13 @@ body { background: var(--back); color: var(--text); font: 16px/1.55 system-ui, s
 main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.5rem 6rem; }
 h1 { font-size: 2rem; margin: 1.5rem 0 1rem; }
 h2 { font-size: 1.4rem; margin: 3rem 0 0.75rem; padding-bottom: 0.3rem; border-bottom: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 0; }
+h3 { font-size: 1.1rem; margin: 2rem 0 0.5rem; }
+h2 a, h3 a { color: inherit; }
+article h3 { font-size: 1rem; margin: 0; }
 a { color: var(--link); }
 code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 :not(pre) > code { padding: 0.1em 0.3em; border-radius: 3px; background: var(--raised); overflow-wrap: anywhere; }
+blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--quiet); }
 pre { margin: 0.75rem 0; padding: 0.75rem 1rem; overflow: auto; border: 1px solid var(--line); border-radius: 6px; background: var(--raised); }
 .table { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }

@@ -28,7 +28,7 @@ export class ErrorDetailResource {
   readonly request_id!: string;
 }
 
-@ApiSchema({ name: 'Error' })
+@ApiSchema({ name: 'ErrorResponse' })
 export class ErrorResource {
   @ApiProperty({ type: ErrorDetailResource, description: 'The error.' })
   readonly error!: ErrorDetailResource;

@@ -10,7 +10,7 @@ import {
 import { createErrorBody, getErrorStatus } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
+import { escapeHtml, renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
 
 const ERROR_TYPE_DESCRIPTIONS: Readonly<Record<ErrorType, string>> = {
   invalid_request: 'The request is invalid. Do not repeat it unchanged.',
@@ -31,7 +31,7 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
   return renderDocumentationPage(
     'Error codes',
     [
-      INTRODUCTION,
+      ERRORS_INTRODUCTION,
       renderIndex(codes),
       ...(Object.keys(ERROR_TYPE_DESCRIPTIONS) as ErrorType[]).flatMap((type) => [
         `<h2 id="type-${type}"><code>${type}</code></h2>`,
@@ -48,24 +48,46 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
   );
 }
 
-const INTRODUCTION = `An error response is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Handle errors by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` lists all invalid fields.\n\nWith \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the URL of its entry on this page.`;
+const ERRORS_INTRODUCTION = `An error response is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Handle errors by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` lists all invalid fields.\n\nWith \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the URL of its entry on this page.`;
 
 function renderIndex(codes: readonly ErrorCode[]): string {
   return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}\n<li><a href="#fields">codes of invalid fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
 }
 
 function renderErrorArticle(code: ErrorCode, entry: CodeEntry): string {
-  const answer = createErrorBody({ code, message: entry.message, details: [] }, 'req_…');
+  const { message, details = [] } = entry;
+  const answer = createErrorBody({ code, message, details }, 'req_…');
   return renderArticle({ id: code, code, status: getErrorStatus(code), entry, answer });
 }
 
 function renderFieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
-  return renderArticle({ id: `field-${code}`, code, entry, answer: { param: '…', code, message: entry.message } });
+  return renderArticle({
+    id: `field-${code}`,
+    code,
+    entry,
+    answer: { param: entry.param ?? '…', code, message: entry.message },
+  });
 }
 
 function renderWarningArticle(code: WarningCode, entry: CodeEntry): string {
-  return renderArticle({ id: `warning-${code}`, code, entry, answer: { code, param: '…', message: entry.message } });
+  return renderArticle({
+    id: `warning-${code}`,
+    code,
+    entry,
+    answer: { code, param: entry.param ?? null, message: entry.message },
+  });
 }
+
+/** Codes of errors that only faults or load of the service cause. */
+const SERVICE_FAULT_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'busy',
+  'document_damaged',
+  'internal_error',
+  'read_model_behind',
+  'secret_unreadable',
+  'storage_full',
+  'unavailable',
+]);
 
 interface Article {
   readonly id: string;
@@ -79,11 +101,11 @@ interface Article {
 function renderArticle({ id, code, status, entry, answer }: Article): string {
   return `<article id="${id}">
 
-### [\`${code}\`](#${id})${status === undefined ? '' : ` <small>${status}</small>`}
+<h3><a href="#${id}"><code>${code}</code></a>${status === undefined ? '' : ` <small>${status}</small>`}</h3>
 
 ${entry.meaning}
 
-**What to do:** ${entry.action}
+**What to do:** ${entry.action}${SERVICE_FAULT_CODES.has(code) ? ' No request provokes this error: it depends on the state of the service.' : ''}
 
 <details><summary>Example: <code>${escapeHtml(entry.exampleRequest)}</code></summary>
 
@@ -92,8 +114,4 @@ ${renderJsonBlock(answer)}
 </details>
 
 </article>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

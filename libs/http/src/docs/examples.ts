@@ -1,68 +1,58 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ErrorCode, FieldError } from '@tracking/contracts';
-import {
-  type ErrorResponse,
-  createErrorBody,
-  PROBLEM_TYPE,
-  createProblemDetails,
-  getErrorStatus,
-} from '../errors/error-response.ts';
+import type { ErrorCode } from '@tracking/contracts';
+import { type ErrorResponse, createErrorBody, createProblemDetails, getErrorStatus } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { findErrorCodes, type JsonSchema, listOperations } from './described.ts';
-import { EXAMPLE_FIELD_ERROR, EXAMPLE_REQUEST_ID } from './server-docs.ts';
+import { type JsonSchema, listCallbacks, listOperations } from './described.ts';
+import { EXAMPLE_REQUEST_ID } from './server-docs.ts';
 
 type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples?: object }> | undefined;
 type Schemas = Readonly<Record<string, JsonSchema>>;
-const JSON_TYPE = 'application/json';
 
-/** Adds examples to every JSON body: one per schema for requests and responses, and one per code for errors. */
+/**
+ * Adds examples to the named schemas that have a sample, to the bodies of requests, and to error codes. Tools combine
+ * them for other bodies, for example for pages.
+ */
 export function addExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
-  const used = new Set<ErrorCode>();
-  const webhooks = listOperations({ ...document, paths: document.webhooks ?? {} });
-  for (const { operation } of [...listOperations(document), ...webhooks]) {
-    setExample((operation.requestBody as { content?: Content } | undefined)?.content, (schema) =>
-      createExample(schema, { ...known, optional: true }),
-    );
-    for (const [status, response] of Object.entries(operation.responses)) {
-      const content = (response as { content?: Content }).content;
-      const codes = status.startsWith('2') ? [] : findErrorCodes(content);
-      for (const code of codes) used.add(code);
-      if (codes.length === 0) setExample(content, (schema) => createExample(schema, { ...known, optional: false }));
-      else addErrorExamples(content, codes);
-    }
+  for (const name of Object.keys(samples).filter((sampled) => sampled in schemas)) {
+    addSchemaExample(name, { ...known, optional: false });
   }
+  const callbacks = listOperations(document).flatMap(({ operation }) => listCallbacks(operation));
+  for (const { operation } of [...listOperations(document), ...callbacks]) {
+    addBodyExamples(operation.requestBody, { ...known, optional: true });
+    for (const response of Object.values(operation.responses)) addBodyExamples(response, { ...known, optional: false });
+  }
+  const referenced = JSON.stringify(document.components?.responses);
+  const isReferenced = (name: string) => referenced.includes(`"#/components/examples/${name}"`);
   const examples = Object.fromEntries(
-    [...used].sort().flatMap((code) => [
-      [code, createErrorExample(code, errors[code])],
-      [nameProblemExample(code), createProblemExample(code, errors[code])],
-    ]),
+    (Object.keys(errors) as ErrorCode[])
+      .flatMap((code) => [
+        [code, createErrorExample(code, errors[code])] as const,
+        [`${code}.problem`, createProblemExample(code, errors[code])] as const,
+      ])
+      .filter(([name]) => isReferenced(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
   document.components = { ...document.components, examples };
 }
 
-/** Adds references to the examples of these error codes, for plain JSON and for problem details. */
-function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
-  for (const [mediaType, nameOf] of Object.entries(ERROR_EXAMPLE_NAMES)) {
-    const media = content?.[mediaType];
-    const references = codes.map((code) => [code, { $ref: `#/components/examples/${nameOf(code)}` }]);
-    if (media) media.examples = Object.fromEntries(references) as object;
+/** Adds an example to a body without a named schema, and to the named schema of a request. */
+function addBodyExamples(body: object | undefined, context: ExampleContext): void {
+  for (const media of Object.values((body as { content?: Content } | undefined)?.content ?? {})) {
+    const { schema } = media;
+    if (schema === undefined || schema['type'] === 'string') continue;
+    const { $ref } = schema;
+    if (typeof $ref !== 'string') media.example ??= createExample(schema, context);
+    else if (context.optional) addSchemaExample($ref.split('/').at(-1) ?? '', context);
   }
 }
 
-const nameProblemExample = (code: ErrorCode): string => `${code}.problem`;
-/** Functions that return the name of an error code's example, by the media type of the error. */
-const ERROR_EXAMPLE_NAMES: Readonly<Record<string, (code: ErrorCode) => string>> = {
-  [JSON_TYPE]: (code) => code,
-  [PROBLEM_TYPE]: nameProblemExample,
-};
-
-function setExample(content: Content, make: (schema: JsonSchema) => unknown): void {
-  for (const media of Object.values(content ?? {})) {
-    if (media.schema && media.schema['type'] !== 'string') media.example ??= make(media.schema);
-  }
+function addSchemaExample(name: string, context: ExampleContext): void {
+  const schema = context.schemas[name];
+  if (schema !== undefined && schema['example'] === undefined)
+    Object.assign(schema, { example: createExampleOfNamedSchema(name, context, undefined) });
 }
 
 interface ExampleContext extends Pick<ApiDocs, 'samples' | 'values'> {
@@ -129,14 +119,20 @@ function createExampleText(format: string): string {
   return EXAMPLES_BY_FORMAT[format] ?? MISSING_EXAMPLE;
 }
 
+/** Field that refers to another resource of the workspace. */
+const REFERENCE_FIELD = /(?<!external)_id$/;
+
 function createExampleObject(
   { properties = {}, required, sample = {} }: Readonly<Record<'properties' | 'required' | 'sample', unknown>>,
   making: ExampleContext,
 ): object {
   const given = sample as Readonly<Record<string, unknown>>;
   const fields = Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
+    const isRequired = (required as readonly string[]).includes(name);
+    // The resource does not exist in the reader's workspace, so the request would be refused.
+    if (making.optional && !isRequired && REFERENCE_FIELD.test(name)) return [];
     if (name in given) return [[name, given[name]]];
-    const isThere = making.optional || (required as readonly string[]).includes(name);
+    const isThere = making.optional || isRequired;
     return isThere ? [[name, createExample(field, making, name)]] : [];
   });
   return Object.fromEntries(fields) as object;
@@ -157,16 +153,6 @@ function createProblemExample(code: ErrorCode, entry: CodeEntry): object {
   return { summary: entry.meaning, value };
 }
 
-function createSampleError(code: ErrorCode, entry: CodeEntry): ErrorResponse {
-  const details: readonly FieldError[] = code === 'validation_failed' ? [EXAMPLE_FIELD_ERROR] : [];
-  const [field] = details;
-  const message = field ? `${field.param}: ${field.message}` : entry.message;
-  return {
-    status: getErrorStatus(code),
-    code,
-    message,
-    details,
-    headers: {},
-    unexpected: false,
-  };
+function createSampleError(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorResponse {
+  return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

@@ -1,7 +1,7 @@
 import { isStoredStatus } from '../idempotency/stored-response.ts';
 import { getOperationOptions } from '../operations/operation.ts';
-import { type Deprecation, OPERATIONS } from '../operations/operations.ts';
-import type { DescribedOperation, OperationObject } from './described.ts';
+import { type OperationDeprecation, ACCESS_BY_OPERATION } from '../operations/operations.ts';
+import type { DescribedOperation, JsonSchema, OperationObject } from './described.ts';
 
 const TEXT_SCHEMA = { type: 'string' as const };
 const INTEGER_SCHEMA = { type: 'integer' as const, minimum: 0 };
@@ -41,6 +41,12 @@ export const RESPONSE_HEADERS = {
     schema: TEXT_SCHEMA,
     example: '"7"',
   },
+  'Read-Model-Age': {
+    description:
+      'Only after a failure of the service that updates lists: seconds since the first change that the list may lack.',
+    schema: INTEGER_SCHEMA,
+    example: 4,
+  },
   'Idempotency-Replayed': {
     description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
     schema: { ...TEXT_SCHEMA, enum: ['true'] },
@@ -61,20 +67,19 @@ export const RESPONSE_HEADERS = {
 } as const;
 type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** Error and redirect statuses whose responses have an `ETag`. */
-const STATUSES_WITH_ETAG: ReadonlySet<string> = new Set(['304', '412']);
 /** Statuses of a response that shows a new resource, which always has a version. */
 const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by status, method and operation. */
-export function addResponseHeaders(described: DescribedOperation, deprecation: Deprecation | undefined): void {
+export function addResponseHeaders(described: DescribedOperation, deprecation: OperationDeprecation | undefined): void {
   const { operation } = described;
-  const { conditional, hasEtag = conditional !== undefined } = getOperationOptions(described.id);
+  const { conditional, hasEtag = conditional !== undefined, readsYourWrites } = getOperationOptions(described.id);
   addHeaders(operation, (status) => {
     const names = selectHeaders(Number(status), described);
-    const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : STATUSES_WITH_ETAG.has(status);
+    const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : status === '304';
     if (isTagged) names.push('ETag');
     if (status === '201') names.push('Location');
+    if (status === '200' && readsYourWrites === 'list') names.push('Read-Model-Age');
     return names;
   });
   if (!deprecation) return;
@@ -86,7 +91,7 @@ export function addResponseHeaders(described: DescribedOperation, deprecation: D
 function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly ResponseHeader[]): void {
   for (const [status, response] of Object.entries(responses)) {
     if (!response || '$ref' in response) continue;
-    const common = namesOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+    const common = namesOf(status).map((name) => [name, createHeaderReference(name)]);
     response.headers = { ...Object.fromEntries(common), ...response.headers };
   }
 }
@@ -100,19 +105,33 @@ const NO_CONTENT_STATUS = 204;
  */
 const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503, 507]);
 
-function selectHeaders(status: number, { id, method, writes }: DescribedOperation): ResponseHeader[] {
-  const guarded = OPERATIONS[id] !== 'open';
-  const limited = guarded && status !== 401;
-  const retried = status === 409 ? method === 'post' : STATUSES_WITH_RETRY_AFTER.has(status) && id !== 'ready';
+/** Returns the headers of an error response that operations share; without a status, those that any error may have. */
+export function createErrorHeaders(status?: number) {
+  const isLimited = status !== undefined && status !== 401;
   const candidates: readonly (readonly [ResponseHeader, boolean])[] = [
     ['Request-Id', true],
-    ['X-RateLimit-Limit', limited],
-    ['X-RateLimit-Remaining', limited],
-    ['X-RateLimit-Reset', limited],
+    ['X-RateLimit-Limit', isLimited],
+    ['X-RateLimit-Remaining', isLimited],
+    ['X-RateLimit-Reset', isLimited],
+    ['ETag', status === 412],
+    ['Idempotency-Replayed', status !== undefined && isStoredStatus(status)],
+    ['Retry-After', status !== undefined && STATUSES_WITH_RETRY_AFTER.has(status)],
+    ['WWW-Authenticate', status === 401],
+  ];
+  return Object.fromEntries(candidates.flatMap(([name, is]) => (is ? [[name, createHeaderReference(name)]] : [])));
+}
+
+const createHeaderReference = (name: ResponseHeader) => ({ $ref: `#/components/headers/${name}` });
+
+/**
+ * Returns the headers of a response of one operation. The `X-RateLimit` headers of almost all responses are described
+ * once, at the shared errors.
+ */
+function selectHeaders(status: number, { method, writes }: DescribedOperation): ResponseHeader[] {
+  const candidates: readonly (readonly [ResponseHeader, boolean])[] = [
+    ['Request-Id', true],
     ['Consistency-Token', writes && status < NO_CONTENT_STATUS],
     ['Idempotency-Replayed', method === 'post' && isStoredStatus(status)],
-    ['Retry-After', retried],
-    ['WWW-Authenticate', status === 401 && id !== 'signIn'],
   ];
   return candidates.flatMap(([name, is]) => (is ? [name] : []));
 }
@@ -147,17 +166,21 @@ type RequestHeader = keyof typeof REQUEST_HEADERS;
 /** Returns the request headers as components that operations refer to. */
 export function selectHeaderParameters() {
   return Object.fromEntries(
-    Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', required: false, ...header }]),
+    Object.entries(REQUEST_HEADERS).map(([name, header]) => {
+      const parameter = { name, in: 'header', required: false, ...header };
+      moveOptionalExample(parameter);
+      return [name, parameter];
+    }),
   );
 }
 
 /** Adds the request headers of an operation. */
 export function addRequestHeaders({ id, method, path, operation, writes }: DescribedOperation): void {
-  const guarded = OPERATIONS[id] !== 'open';
+  const guarded = ACCESS_BY_OPERATION[id] !== 'open';
   const candidates: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],
     ['Prefer', writes],
-    ['Consistency-Token', getOperationOptions(id).readsYourWrites === true || (writes && guarded)],
+    ['Consistency-Token', getOperationOptions(id).readsYourWrites !== undefined || (writes && guarded)],
     ['traceparent', path.startsWith('/v1/')],
   ];
   const references = candidates.flatMap(([name, takes]) =>
@@ -173,4 +196,25 @@ export function describeListParameters({ parameters = [] }: OperationObject): vo
     if ((parameter.schema as { type?: string } | undefined)?.type === 'array')
       Object.assign(parameter, { style: 'form', explode: false });
   }
+}
+
+interface ExampleParameter {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  description?: string;
+  example?: unknown;
+  schema?: object;
+}
+
+/**
+ * Moves the example of an optional parameter to its description. Documentation pages and API clients fill in examples,
+ * so a first request would have filters and conditions that the reader did not choose.
+ */
+export function moveOptionalExample(parameter: ExampleParameter): void {
+  const { example: ofSchema, ...schema } = (parameter.schema ?? {}) as JsonSchema;
+  const { $ref, required, description = '', example = ofSchema } = parameter;
+  if ($ref !== undefined || required || example === undefined) return;
+  parameter.description = `${description} Example: \`${[example].flat().join(',')}\`.`.trimStart();
+  delete parameter.example;
+  parameter.schema = schema;
 }

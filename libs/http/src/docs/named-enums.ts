@@ -1,6 +1,6 @@
 import * as contracts from '@tracking/contracts';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { listNestedObjects, schemaRef } from './described.ts';
+import { listNestedObjects, createSchemaReference } from './described.ts';
 import type { JsonSchema } from './described.ts';
 
 /**
@@ -21,7 +21,7 @@ const NAMED_ENUMS: Readonly<Record<string, readonly string[]>> = {
   ErrorCode: Object.keys(contracts.ERROR_CODES),
   ErrorType: [...new Set(Object.values(contracts.ERROR_CODES))],
   SubscribableEventType: ['*', ...contracts.EVENT_TYPES],
-  EventType: contracts.EVENT_TYPES,
+  EventTypeName: contracts.EVENT_TYPES,
   ExceptionStatus: contracts.EXCEPTION_STATUSES,
   ExceptionType: contracts.EXCEPTION_TYPES,
   FieldErrorCode: contracts.FIELD_ERROR_CODES,
@@ -30,21 +30,23 @@ const NAMED_ENUMS: Readonly<Record<string, readonly string[]>> = {
   LoadType: contracts.LOAD_TYPES,
   ManualResolutionCode: contracts.MANUAL_RESOLUTION_CODES,
   MilestoneSource: contracts.MILESTONE_SOURCES,
-  Mode: contracts.MODES,
-  ModeInput: [...contracts.MODES, ...Object.keys(contracts.MODE_ALIASES)],
-  Permission: contracts.PERMISSIONS,
+  Mode: contracts.TRANSPORT_MODES,
+  ModeInput: [...contracts.TRANSPORT_MODES, ...Object.keys(contracts.MODE_ALIASES)],
+  PayloadForm: contracts.PAYLOAD_FORMS,
+  Permission: contracts.API_KEY_PERMISSIONS,
   ReasonCode: contracts.REASON_CODES,
   ResolutionCode: contracts.RESOLUTION_CODES,
-  Role: contracts.ROLES,
+  Role: contracts.USER_ROLES,
   Severity: contracts.SEVERITIES,
   ShipmentEventType: contracts.SHIPMENT_EVENT_TYPES,
   ShipmentStatus: contracts.SHIPMENT_STATUSES,
+  TimePrecision: contracts.TIME_PRECISIONS,
   WarningCode: contracts.WARNING_CODES,
 };
 const ENUM_NAMES_BY_VALUES = new Map(Object.entries(NAMED_ENUMS).map(([name, values]) => [values.join(), name]));
 
 /** Replaces the values of each named enumeration with a reference to it. */
-export function nameEnums(document: OpenAPIObject): void {
+export function extractNamedEnums(document: OpenAPIObject): void {
   const used = new Map<string, JsonSchema>();
   for (const schema of listNestedObjects([document.paths, document.components])) {
     const { enum: values } = schema;
@@ -53,8 +55,8 @@ export function nameEnums(document: OpenAPIObject): void {
     if (name === undefined) continue;
     delete schema['enum'];
     delete schema['type'];
-    if (values.includes(null)) schema['anyOf'] = [schemaRef(name), { type: 'null' }];
-    else Object.assign(schema, schemaRef(name));
+    if (values.includes(null)) schema['anyOf'] = [createSchemaReference(name), { type: 'null' }];
+    else Object.assign(schema, createSchemaReference(name));
     used.set(name, { type: 'string', enum: NAMED_ENUMS[name] });
   }
   const schemas = Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));

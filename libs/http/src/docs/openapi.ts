@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { SessionCookie } from '../authentication/authenticators.ts';
-import { type Deprecations, describeAccess, OPERATIONS, findPermission } from '../operations/operations.ts';
+import { type Deprecations, describeAccess, ACCESS_BY_OPERATION, findPermission } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type DescribedOperation, type OperationObject, listOperations } from './described.ts';
+import { type DescribedOperation, type OperationObject, listNestedObjects, listOperations } from './described.ts';
 import { ProblemResource } from './error.resource.ts';
 import { addExamples } from './examples.ts';
 import {
@@ -11,9 +11,10 @@ import {
   addResponseHeaders,
   selectHeaderParameters,
   describeListParameters,
+  moveOptionalExample,
   addRequestHeaders,
 } from './headers.ts';
-import { nameEnums } from './named-enums.ts';
+import { extractNamedEnums } from './named-enums.ts';
 import { describeRefusals } from './refusals.ts';
 
 interface DescribeOptions {
@@ -52,16 +53,27 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = selectHeaderParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
   document.components = { securitySchemes, schemas, parameters, headers: structuredClone(RESPONSE_HEADERS) } as never;
+  document.security = [{ bearer: [] }, { session: [] }];
   for (const describe of docs.describe) describe(document);
-  for (const described of listOperations(document)) {
+  const operations = listOperations(document);
+  for (const described of operations) {
     describePathParameters(described, docs);
     describeSecurity(described);
     describeListParameters(described.operation);
-    describeRefusals(described, docs);
+    for (const parameter of described.operation.parameters ?? []) {
+      if ('name' in parameter) moveOptionalExample(parameter);
+    }
+  }
+  describeRefusals(document, docs);
+  for (const described of operations) {
     addRequestHeaders(described);
     addResponseHeaders(described, deprecations[described.id]);
   }
-  nameEnums(document);
+  linkCreatedResources(operations);
+  separateNullFromMaps(document);
+  dropEmptyFormats(document);
+  shareParameters(document, operations);
+  extractNamedEnums(document);
   addExamples(document, docs);
   dropUnusedHeaders(document);
   const used = new Set(listOperations(document).flatMap(({ operation }) => operation.tags ?? []));
@@ -71,9 +83,69 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   return document;
 }
 
+/**
+ * Links the responses of operations that create a resource to the operation that reads it, so that tools can follow
+ * them: the path of the reading operation has one more parameter, the id of the resource.
+ */
+function linkCreatedResources(operations: readonly DescribedOperation[]): void {
+  const reads = operations.filter(({ method }) => method === 'get');
+  for (const { method, path, operation } of operations) {
+    const read = reads.find(
+      (one) => one.path.startsWith(`${path}/{`) && one.path.indexOf('}', path.length) === one.path.length - 1,
+    );
+    if (method !== 'post' || read === undefined) continue;
+    const name = read.path.slice(path.length + 2, -1);
+    const outer = [...path.matchAll(/\{(\w+)\}/g)].map(([, each = '']) => [each, `$request.path.${each}`]);
+    const parameters = { ...Object.fromEntries(outer), [name]: '$response.body#/id' };
+    for (const status of ['200', '201', '202']) {
+      const response = operation.responses[status];
+      if (response === undefined || '$ref' in response) continue;
+      response.links = { [read.id]: { operationId: read.id, parameters } };
+    }
+  }
+}
+
+/** Drops empty formats. A request has one instead of the format of the response, which its fields inherit. */
+function dropEmptyFormats({ components }: OpenAPIObject): void {
+  for (const schema of listNestedObjects(components?.schemas)) if (schema['format'] === '') delete schema['format'];
+}
+
+/** Describes maps that can be null by `anyOf`: some generators ignore the `null` in a list of types of a map. */
+function separateNullFromMaps({ components }: OpenAPIObject): void {
+  for (const schema of listNestedObjects(components?.schemas)) {
+    const { type, additionalProperties, maxProperties } = schema;
+    if (!(Array.isArray(type) && type.includes('object') && type.includes('null'))) continue;
+    const map = { type: 'object', additionalProperties, ...(maxProperties !== undefined && { maxProperties }) };
+    for (const keyword of ['type', 'additionalProperties', 'maxProperties']) Reflect.deleteProperty(schema, keyword);
+    Object.assign(schema, { anyOf: [map, { type: 'null' }] });
+  }
+}
+
+/** Minimum number of operations with the same parameter for which the parameter becomes a component. */
+const MIN_SHARED_USES = 3;
+
+/** Replaces equal query and header parameters of several operations with references to a component. */
+function shareParameters(document: OpenAPIObject, operations: readonly DescribedOperation[]): void {
+  const shared: Record<string, unknown> = { ...document.components?.parameters };
+  const all = operations.flatMap(({ operation }) => operation.parameters ?? []);
+  const uses = Map.groupBy(all, (parameter) => JSON.stringify(parameter));
+  for (const { operation } of operations) {
+    operation.parameters = (operation.parameters ?? []).map((parameter) => {
+      const text = JSON.stringify(parameter);
+      if (!('name' in parameter) || parameter.in === 'path' || (uses.get(text)?.length ?? 0) < MIN_SHARED_USES)
+        return parameter;
+      const { name } = parameter;
+      // Another form of the parameter may already have the name.
+      if (JSON.stringify((shared[name] ??= parameter)) !== text) return parameter;
+      return { $ref: `#/components/parameters/${name}` };
+    });
+  }
+  document.components = { ...document.components, parameters: shared as never };
+}
+
 /** Removes the deprecation headers if no operation is deprecated. */
 function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
-  const used = JSON.stringify(paths);
+  const used = JSON.stringify([paths, components?.responses]);
   for (const name of Object.keys(components?.headers ?? {})) {
     if (!used.includes(`#/components/headers/${name}"`)) delete components?.headers?.[name];
   }
@@ -84,7 +156,7 @@ const SESSION_HEADERS =
 
 /** Describes the credentials and the permission that an operation needs. */
 export function describeSecurity({ id, operation }: DescribedOperation): void {
-  const access = OPERATIONS[id];
+  const access = ACCESS_BY_OPERATION[id];
   const { description = '' } = operation;
   operation.description = `${description}${description === '' ? '' : '\n\n'}${describeAccess(access)}`;
   if (access === 'open') {
@@ -92,8 +164,8 @@ export function describeSecurity({ id, operation }: DescribedOperation): void {
     return;
   }
   const permission = findPermission(access);
-  const roles = permission === undefined || access !== permission ? [] : [permission];
-  operation.security = [{ bearer: roles }, { session: roles }];
+  // The document's own security applies.
+  delete operation.security;
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });
 }
 
@@ -102,15 +174,16 @@ function describePathParameters(
   { id, path, operation }: DescribedOperation,
   { resources, pathParameters }: ApiDocs,
 ): void {
-  const collection = path.split('/')[2] ?? '';
+  const resource = resources[path.split('/')[2] ?? ''];
   for (const parameter of selectPathParameters(operation)) {
-    const [noun, example] = resources[collection] ?? [];
     const known =
-      parameter.name === 'id' && noun
-        ? [`Id of the ${noun}, \`${example?.slice(0, 4)}…\`.`, example]
+      parameter.name === 'id' && resource
+        ? [`Id of the ${resource[0]}, \`${resource[1].slice(0, 4)}…\`.`, resource[1]]
         : pathParameters[parameter.name];
     if (!known) throw new Error(`Operation ${id}: the path parameter {${parameter.name}} has no description.`);
     parameter.description ??= known[0] ?? '';
+    // Handlers that read all path parameters into one object declare no types.
+    if (Object.keys(parameter.schema ?? {}).length === 0) parameter.schema = { type: 'string' };
     parameter.example ??= known[1];
   }
 }

@@ -1,66 +1,139 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
 import { PROBLEM_TYPE, getErrorStatus } from '../errors/error-response.ts';
 import { getOperationOptions } from '../operations/operation.ts';
-import { OPERATIONS } from '../operations/operations.ts';
+import { ACCESS_BY_OPERATION } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type DescribedOperation, type OperationObject, findParameter, schemaRef } from './described.ts';
+import {
+  type DescribedOperation,
+  type OperationObject,
+  listOperations,
+  findParameter,
+  createSchemaReference,
+} from './described.ts';
+import { createErrorHeaders } from './headers.ts';
 
-/** Default descriptions of error responses, by HTTP status. */
-const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  403: 'The principal is not allowed to make the request.',
-  408: 'The body did not arrive in time.',
-  409: 'The request conflicts with the state of the resource, or with an earlier request with the same Idempotency-Key.',
-  413: 'The body, or the resource that it would create, is too large.',
-  415: 'The media type of the body is not supported, or the body is compressed.',
+/** Error responses that the operations share: status, name of the component, and description. */
+const SHARED_RESPONSES: readonly (readonly [status: number, name: string, description: string])[] = [
+  [400, 'BadRequest', 'The request is not valid. `details` lists all invalid fields and parameters.'],
+  [401, 'Unauthorized', 'The request has no API key or session, or not a valid one.'],
+  [403, 'Forbidden', 'The key or user lacks the permission that the operation needs.'],
+  [404, 'NotFound', 'The resource does not exist in this workspace and environment.'],
+  [408, 'BodyTimeout', 'The body did not arrive in time.'],
+  [
+    409,
+    'Conflict',
+    'The request conflicts with the state of the resource, or with an earlier request with the same key.',
+  ],
+  [412, 'PreconditionFailed', 'The resource has none of the ETags of If-Match. `ETag` has the present one.'],
+  [413, 'ContentTooLarge', 'The body, or the resource that it would create, is too large.'],
+  [415, 'UnsupportedMediaType', 'The media type of the body is not supported, or the body is compressed.'],
+  [416, 'RangeNotSatisfiable', 'The file has no bytes in this range.'],
+  [429, 'TooManyRequests', 'A limit of requests is exceeded; see Retry-After.'],
+  [500, 'InternalServerError', 'Internal server error. Send the request again later.'],
+  [503, 'ServiceUnavailable', 'A database or message broker is unavailable or at its limit; see Retry-After.'],
+  [507, 'InsufficientStorage', 'The storage of the service is full.'],
+];
+/** The response of any operation to a request that is not valid HTTP. */
+const DEFAULT_RESPONSE = {
+  name: 'InvalidHttpRequest',
+  description: 'The request did not arrive in time, or its headers or its method are not acceptable.',
+  codes: ['request_timeout', 'expectation_failed', 'headers_too_large', 'method_not_implemented'] satisfies ErrorCode[],
 };
-/** Error codes that every operation can return, because the request may be invalid HTTP. */
-const COMMON_ERROR_CODES: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
 /**
- * Adds every error code of the operation, by status. @throws Error if the operation declares a status without a code
+ * Every error in its second form. No operation refers to it: with two JSON media types in a response, some generated
+ * clients decode neither.
  */
-export function describeRefusals(described: DescribedOperation, docs: ApiDocs): void {
-  const { id, operation } = described;
-  const byStatus = Map.groupBy(collectCodes(described, docs), getErrorStatus);
-  for (const [status, response] of Object.entries(operation.responses)) {
-    if (isRefusal(response) && !byStatus.has(Number(status)))
+const PROBLEM_RESPONSE = {
+  name: 'ProblemDetails',
+  response: { description: `Any error, for a request with \`Accept: ${PROBLEM_TYPE}\` (RFC 9457).` },
+};
+
+/**
+ * Replaces the error responses of all operations with references to shared ones, and adds the error codes of each
+ * operation to its description and to `x-error-codes`. @throws Error if an operation declares a status without a code
+ */
+export function describeRefusals(document: OpenAPIObject, docs: ApiDocs): void {
+  const used = new Map<number, Set<ErrorCode>>();
+  for (const described of listOperations(document)) {
+    for (const code of describeOperation(described, docs)) {
+      used.set(getErrorStatus(code), (used.get(getErrorStatus(code)) ?? new Set()).add(code));
+    }
+  }
+  const responses: [string, object][] = SHARED_RESPONSES.flatMap(([status, name, description]) => {
+    const codes = sortCodes(used.get(status) ?? new Set());
+    const content = { 'application/json': createErrorMedia('ErrorResponse', codes) };
+    return codes.length === 0 ? [] : [[name, { description, headers: createErrorHeaders(status), content }]];
+  });
+  const { name, description, codes } = DEFAULT_RESPONSE;
+  const defaultContent = { 'application/json': createErrorMedia('ErrorResponse', codes) };
+  const problemContent = { [PROBLEM_TYPE]: createErrorMedia('Problem', ['not_found']) };
+  responses.push(
+    [name, { description, headers: createErrorHeaders(), content: defaultContent }],
+    [PROBLEM_RESPONSE.name, { ...PROBLEM_RESPONSE.response, headers: createErrorHeaders(), content: problemContent }],
+  );
+  document.components = { ...document.components, responses: Object.fromEntries(responses) as never };
+}
+
+/** Describes the errors of one operation. Returns their codes. */
+function describeOperation(described: DescribedOperation, docs: ApiDocs): readonly ErrorCode[] {
+  const { operation } = described;
+  const codes = collectCodes(described, docs);
+  const statuses = new Set(codes.map(getErrorStatus));
+  const reasons = collectReasons(described, statuses);
+  const lines: string[] = [];
+  for (const status of [...statuses].sort((a, b) => a - b)) {
+    const [, name] = SHARED_RESPONSES.find(([shared]) => shared === status) ?? [];
+    if (name === undefined) throw new Error(`There is no shared response for status ${status}.`);
+    operation.responses[status] = { $ref: `#/components/responses/${name}` };
+    const reason = reasons.get(status) ?? '';
+    if (reason !== '') lines.push(`- ${status}: ${reason}`);
+  }
+  operation.responses['default'] = { $ref: `#/components/responses/${DEFAULT_RESPONSE.name}` };
+  if (lines.length > 0) operation.description = `${operation.description ?? ''}\n\n${lines.join('\n')}`.trim();
+  Object.assign(operation, { 'x-error-codes': codes });
+  return codes;
+}
+
+/** Returns the descriptions that the operation declares for its error responses, by status. */
+function collectReasons(
+  { id, operation }: DescribedOperation,
+  statuses: ReadonlySet<number>,
+): ReadonlyMap<number, string> {
+  const reasons = new Map<number, string>();
+  for (const [text, response] of Object.entries(operation.responses)) {
+    if (!isRefusal(response)) continue;
+    const status = Number(text);
+    if (!statuses.has(status))
       throw new Error(`Operation ${id} declares status ${status}, but none of its error codes has this status.`);
+    if (response && 'description' in response)
+      reasons.set(status, response.description.split('\n\n').filter(Boolean).join(' '));
   }
-  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    operation.responses[String(status)] = describeResponse(operation, status, codes);
-  }
-  const description =
-    'Possible for every operation: the request did not arrive in time, or its headers are not acceptable.';
-  operation.responses['default'] = {
-    description: appendCodes(description, COMMON_ERROR_CODES),
-    content: describeErrorContent(COMMON_ERROR_CODES),
-  };
+  return reasons;
 }
-
-function describeResponse({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
-  const declared = responses[String(status)];
-  const described = declared && 'description' in declared ? declared.description : undefined;
-  const description = described ?? DEFAULT_DESCRIPTIONS[status] ?? `See the error codes.`;
-  return { ...declared, description: appendCodes(description, codes), content: describeErrorContent(codes) };
-}
-
-const appendCodes = (description: string, codes: readonly ErrorCode[]): string =>
-  `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 
 function isRefusal(response: OperationObject['responses'][string]): boolean {
-  return response !== undefined && JSON.stringify(response).includes(schemaRef('Error').$ref);
+  return response !== undefined && JSON.stringify(response).includes(createSchemaReference('ErrorResponse').$ref);
+}
+
+/** Returns the content of an error response. `addExamples` adds the examples of the codes. */
+function createErrorMedia(schema: string, codes: readonly ErrorCode[]) {
+  const suffix = schema === 'Problem' ? '.problem' : '';
+  const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}${suffix}` }]);
+  return { schema: createSchemaReference(schema), examples: Object.fromEntries(references) as object };
 }
 
 /** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
 function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
-  const access = OPERATIONS[id];
+  const access = ACCESS_BY_OPERATION[id];
   const guarded = access !== 'open';
   const declares = (status: string) => isRefusal(operation.responses[status]);
   const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
     [findParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
-    [getOperationOptions(id).readsYourWrites === true, ['invalid_consistency_token']],
+    [getOperationOptions(id).readsYourWrites !== undefined, ['invalid_consistency_token']],
     [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
     [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
     [guarded && access !== 'authenticated', ['permission_denied']],
@@ -72,22 +145,10 @@ function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): rea
     [declares('503'), ['unavailable', 'busy']],
   ];
   const derived = conditions.flatMap(([is, codes]) => (is ? codes : []));
-  const own = new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]);
-  // Sorts the codes in the order of ERROR_CODES.
-  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
+  return sortCodes(new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]));
 }
 
-/** Returns the OpenAPI content of an error response with these codes, for plain JSON and for problem details. */
-function describeErrorContent(codes: readonly ErrorCode[]) {
-  const narrowed = (name: string, properties: object) => ({
-    schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,
-  });
-  const code = { properties: { code: { type: 'string', enum: [...codes] } }, required: ['code'] };
-  return {
-    'application/json': narrowed('Error', {
-      properties: { error: { type: 'object', ...code } },
-      required: ['error'],
-    }),
-    [PROBLEM_TYPE]: narrowed('Problem', code),
-  };
+/** Sorts the codes in the order of ERROR_CODES. */
+function sortCodes(codes: ReadonlySet<ErrorCode>): readonly ErrorCode[] {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,9 +7,18 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefersMediaType } from '../errors/error-response.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
+import { NAV_STYLE, PAGE_STYLE, renderNavigation } from './documentation-page.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
+import {
+  listPublishedDocs,
+  PLAIN_TEXT,
+  POSTMAN_COLLECTION,
+  type StaticFile,
+  writeLlmsFullText,
+  writeLlmsText,
+  writePostmanCollection,
+} from './published-docs.ts';
 
 /**
  * The files of Swagger UI that the documentation page needs. Other files of its folder, such as its own page, are not
@@ -27,8 +37,9 @@ interface ServeDocsOptions {
 }
 
 /**
- * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages. `/` redirects browsers to
- * `/docs` and lists the URLs for other clients. No credentials are needed.
+ * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors`, the features' pages, the guides and the reference,
+ * the Postman collection, and `/llms.txt`. `/` redirects browsers to `/docs` and lists the URLs for other clients. No
+ * credentials are needed.
  */
 export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }: ServeDocsOptions): void {
   const { baseUrl, webAppFolder } = settings;
@@ -36,6 +47,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
   const where = {
     name: API_TITLE,
     docs: `${baseUrl}/docs`,
+    guides: `${baseUrl}/docs/guides`,
     openapi: `${baseUrl}/openapi.json`,
     health: `${baseUrl}/health/ready`,
   };
@@ -63,15 +75,20 @@ async function servePages(
   pages.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));
   // Redirect /docs/ to /docs, because URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
+  for (const folder of ['guides', 'reference', 'adr'])
+    pages.get(`/docs/${folder}/`, (_request, reply) => reply.redirect(`../${folder}`, 301));
   for (const [name, write] of Object.entries({
     ...docs.pages,
     errors: () => renderErrorsPage(docs),
   } as ApiDocs['pages'])) {
-    let html: Buffer | undefined;
-    pages.get(`/docs/${name}`, { config: { answers: 'page' } }, (_request, reply) =>
-      sendPage(reply, (html ??= Buffer.from(write(settings)))),
-    );
+    serveFile(pages, { path: `docs/${name}`, type: 'text/html; charset=utf-8', read: () => write(settings) });
   }
+  for (const file of listPublishedDocs()) serveFile(pages, file);
+  const { baseUrl } = settings;
+  const collectionType = 'application/json; charset=utf-8';
+  serveFile(pages, { path: POSTMAN_COLLECTION, type: collectionType, read: () => writePostmanCollection(baseUrl) });
+  serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT, read: () => writeLlmsText(baseUrl) });
+  serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT, read: () => writeLlmsFullText(baseUrl) });
   pages.get('/docs/nav.css', (_request, reply) => sendStyleSheet(reply, NAV_STYLE));
   pages.get('/docs/pages.css', (_request, reply) => sendStyleSheet(reply, PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
@@ -94,7 +111,23 @@ async function servePages(
   }
 }
 
-function sendPage(reply: FastifyReply, html: string | Buffer): FastifyReply {
+/**
+ * Serves a file from one buffer that all responses share. The buffer is created on the first request. Clients may keep
+ * the file, and ask with `If-None-Match` whether it has changed.
+ */
+function serveFile(pages: FastifyInstance, { path, type, read }: StaticFile): void {
+  let file: { readonly content: Buffer; readonly etag: string } | undefined;
+  const config = { answers: type.startsWith('text/html') ? 'page' : 'api', conditional: 'read' } as const;
+  pages.get(`/${path}`, { config }, (_request, reply) => {
+    if (file === undefined) {
+      const content = Buffer.from(read());
+      file = { content, etag: `"${createHash('sha256').update(content).digest('base64url')}"` };
+    }
+    return reply.type(type).header('Cache-Control', 'no-cache').header('ETag', file.etag).send(file.content);
+  });
+}
+
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html);
 }
 
@@ -113,7 +146,7 @@ const DOCS_PAGE = `<!doctype html>
     <link rel="stylesheet" href="docs/nav.css">
   </head>
   <body>
-    <nav><strong>Shipment Tracking API</strong> <a href="docs">Operations</a> <a href="docs/errors">Errors</a> <a href="docs/webhooks">Webhooks</a></nav>
+    ${renderNavigation('')}
     <div id="api"></div>
     <script src="docs/assets/swagger-ui-bundle.js"></script>
     <script src="docs/init.js"></script>

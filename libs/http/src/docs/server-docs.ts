@@ -1,158 +1,197 @@
-import { entry, type FeatureDocs } from '../http-feature.ts';
+import { createCodeEntry, type FeatureDocs } from '../http-feature.ts';
+import { FIELD_ERRORS, WARNING_DOCS } from './field-docs.ts';
 
 /** Error codes that any feature may return. */
 const SERVER_ERRORS = {
-  validation_failed: entry(
-    'The request is not valid. `details` lists all invalid fields, each with its own code.',
-    'POST /v1/shipments {"external_id": "PO-1", "mode": "ship", "etd": "2026-12-01"}',
-    '2 fields are not valid: mode, etd.',
-    'Show each entry of `details` next to its field, or fix the program. The same request is refused again.',
-  ),
-  unknown_parameter: entry(
-    'The operation has no query parameter with this name. Ignoring a misspelled filter would return the whole list.',
-    'GET /v1/shipments?stauts=in_transit',
-    'stauts: Is not a query parameter of this operation. Allowed: as_of, carrier_scac, …',
-    'Correct the name. The message lists the parameters of the operation.',
-  ),
-  malformed_json: entry(
+  validation_failed: {
+    ...createCodeEntry(
+      'The request is not valid. `details` lists all invalid fields, each with its own code.',
+      'POST /v1/shipments {"external_id": "PO-1", "mode": "ship", "etd": "2026-12-01T10:00:00"}',
+      '2 fields are not valid: mode, etd.',
+      'Show each entry of `details` next to its field, or fix the program. The same request is refused again.',
+    ),
+    details: [
+      {
+        param: 'mode',
+        code: 'invalid_value',
+        message: 'Must be one of ocean, air, road, rail, barge, courier, multimodal, sea, vessel, truck.',
+      },
+      {
+        param: 'etd',
+        code: 'invalid_timestamp',
+        message: 'Must have a time zone offset: Z for UTC, or for example +08:00.',
+      },
+    ],
+  },
+  unknown_parameter: {
+    ...createCodeEntry(
+      'The operation has no query parameter with this name. Ignoring a misspelled filter would return the whole list.',
+      'GET /v1/webhook_replays?endpoint=whe_…',
+      'endpoint: Is not a query parameter of this operation. Allowed: limit, cursor, endpoint_id.',
+      'Correct the name. The message lists the parameters of the operation.',
+    ),
+    details: [
+      {
+        param: 'endpoint',
+        code: 'unknown_parameter',
+        message: 'Is not a query parameter of this operation. Allowed: limit, cursor, endpoint_id.',
+      },
+    ],
+  },
+  malformed_json: createCodeEntry(
     'The body is not a JSON document in UTF-8.',
     "POST /v1/shipments {'external_id': 'PO-1'}",
-    'The body is not JSON: line 1, column 2.',
+    'The body is not a JSON document: line 1, column 2: invalid symbol.',
     'Use a library to write the JSON. The message has the line and column of the error.',
   ),
-  body_too_large: entry(
+  body_too_large: createCodeEntry(
     'The body, or the resource that it would create, is larger than the operation accepts. The message has the limit.',
     'POST /v1/shipments with 3 MiB',
     'The body is larger than 1 MiB.',
     'Split a bulk request into several, or upload a large document through an upload URL.',
   ),
-  unsupported_media_type: entry(
+  unsupported_media_type: createCodeEntry(
     'The body is not application/json, or is compressed.',
     'POST /v1/shipments with Content-Type: text/plain',
     'Send the body as application/json.',
     'Set Content-Type, and omit Content-Encoding. Documents are multipart/form-data.',
   ),
-  invalid_cursor: entry(
-    'The cursor does not belong to this list, was changed, or was sent with other filters.',
-    'GET /v1/shipments?status=arrived&cursor=… with a cursor of another status',
-    'cursor: Must be a next_cursor of this list, sent with the same filters and sort order.',
-    'Send next_cursor unchanged and with the same filters; limit may change. Otherwise start at the first page.',
-  ),
-  limit_exceeded: entry(
+  invalid_cursor: {
+    ...createCodeEntry(
+      'The cursor does not belong to this list, was changed, or was sent with other filters.',
+      'GET /v1/shipments?status=arrived&cursor=… with a cursor of another status',
+      'cursor: Must be a next_cursor of this list, sent with the same filters and sort order.',
+      'Send next_cursor unchanged and with the same filters; limit may change. Otherwise start at the first page.',
+    ),
+    details: [
+      {
+        param: 'cursor',
+        code: 'invalid_cursor',
+        message: 'Must be a next_cursor of this list, sent with the same filters and sort order.',
+      },
+    ],
+  },
+  limit_exceeded: createCodeEntry(
     'The limit for resources or list elements of this kind is reached. The message has the limit.',
     'POST /v1/webhook_endpoints, the 51st',
     'A workspace can have at most 50 webhook endpoints in each environment.',
     'Delete unused resources, or split the request.',
   ),
-  invalid_consistency_token: entry(
+  invalid_consistency_token: createCodeEntry(
     'The Consistency-Token was not issued by this API.',
     'GET /v1/shipments with Consistency-Token: 12',
     'Consistency-Token must be a token from the response to a write.',
     "Send the token of a write's response unchanged, or omit the header.",
   ),
-  method_not_allowed: entry(
+  method_not_allowed: createCodeEntry(
     'The path exists, but does not support this method. The header Allow lists the supported methods.',
     'PUT /v1/shipments/shp_…',
     'PUT is not allowed on this path. Use GET, HEAD, PATCH.',
     'Use a method listed in Allow. To change a shipment, use PATCH.',
   ),
-  request_timeout: entry(
+  method_not_implemented: createCodeEntry(
+    'No HTTP standard defines the method, so the server cannot read the request.',
+    'FETCH /v1/shipments',
+    'The method of the request is unknown.',
+    'Use a method that the documentation of the operation names.',
+  ),
+  request_timeout: createCodeEntry(
     'The request was not received completely within a minute.',
     'POST /v1/shipments with a body that stops halfway',
     'The request did not arrive in time.',
     'Send the request again. If it happens often, check the connection.',
   ),
-  expectation_failed: entry(
+  expectation_failed: createCodeEntry(
     'The header Expect has a value other than 100-continue.',
     'POST /v1/shipments with Expect: 200-ok',
     'Expect must be 100-continue.',
     'Omit the header Expect.',
   ),
-  headers_too_large: entry(
+  headers_too_large: createCodeEntry(
     'The headers of the request are too large in total. The message has the limit.',
     'GET /v1/shipments with 20 KiB of cookies',
-    'The headers are larger than 16 KiB.',
+    'The headers are larger than 16384 bytes in total.',
     'Send fewer cookies and headers. Split long filters over several requests.',
   ),
-  missing_api_key: entry(
+  missing_api_key: createCodeEntry(
     'The request has neither an API key nor a session.',
     'GET /v1/shipments',
-    'Send an API key: Authorization: Bearer sk_….',
+    'The request has no API key: send the header Authorization: Bearer <API_KEY>, with a space between the word Bearer and the key.',
     'Send the header Authorization: Bearer, followed by the whole key.',
   ),
-  invalid_api_key: entry(
+  invalid_api_key: createCodeEntry(
     'The API key is unknown, revoked or expired, or its owner is deactivated.',
     'GET /v1/shipments with a revoked key',
     'The API key is not valid.',
     'Stop, and ask an administrator for a new key. Repeating the request does not help.',
   ),
-  invalid_session: entry(
+  invalid_session: createCodeEntry(
     'The session is unknown or has ended.',
     'GET /v1/shipments with the cookie of an ended session',
-    'The session has ended.',
+    'The session is unknown or has ended: sign in again.',
     'Ask the user to sign in again.',
   ),
-  permission_denied: entry(
+  permission_denied: createCodeEntry(
     'The key or user lacks the permission that the message names.',
     'POST /v1/webhook_endpoints with a key of the role viewer',
-    'The service account lacks the permission webhooks:manage.',
+    'The API key lacks the permission webhooks:manage.',
     'Give the owner of the key a role with the permission, or use another key. The documentation lists the permissions of each role.',
   ),
-  csrf: entry(
+  csrf: createCodeEntry(
     'A write with a session came from another site, or without the header X-Requested-With.',
     'POST /v1/shipments with a cookie',
     'Send the header X-Requested-With, with any value.',
     'Send the header with every write from a browser. Requests with an API key do not need it.',
   ),
-  not_found: entry(
+  not_found: createCodeEntry(
     'The path does not exist, or this workspace and environment have no such resource.',
     'GET /v1/shipments/shp_…',
     'No such shipment.',
     'Check the id. A test key cannot access live data, and no key can access another workspace.',
   ),
-  rate_limited: entry(
+  rate_limited: createCodeEntry(
     'A limit per minute is exceeded: requests of one key or session, requests of one user or service account, sign-in attempts, or uploads to one URL.',
     'GET /v1/shipments, the 1,001st within a minute',
     'The limit of 1000 requests per minute is exceeded.',
     'Wait for Retry-After seconds, then send the same request again. X-RateLimit-Remaining shows how many requests are left. A bulk operation counts as one request.',
   ),
-  busy: entry(
+  busy: createCodeEntry(
     'The service is at its limit, or too many requests change the same resource at once. Nothing was changed.',
     'POST /v1/shipments under very high load',
     'The service is at its limit; try again.',
     'Wait for Retry-After seconds, then send the same request again.',
   ),
-  unavailable: entry(
+  unavailable: createCodeEntry(
     'The database or message broker does not respond. The message says whether the request may have changed something.',
     'POST /v1/shipments while the database is down',
     'The event store does not respond. Whether the write took effect is unknown; send it again.',
     'Wait for Retry-After seconds, then send the same request again with the same Idempotency-Key.',
   ),
-  read_model_behind: entry(
+  read_model_behind: createCodeEntry(
     'Your last write is stored, but the list did not include it within 5 seconds.',
     'GET /v1/shipments with a Consistency-Token',
     'Your last write is stored but not yet in the list; try again.',
     'Wait for Retry-After seconds, then send the request again. A resource read by its id always includes your last write.',
   ),
-  internal_error: entry(
+  internal_error: createCodeEntry(
     'Internal server error. Send the request again; if the error persists, report the request id.',
     'Any request',
     'Internal server error. Send the request again; if the error persists, report the request id.',
     'Send the request again a few times, with increasing pauses. If the error persists, give the operator of the service the request_id.',
   ),
-  idempotency_key_reused: entry(
+  idempotency_key_reused: createCodeEntry(
     'The Idempotency-Key was used before with another method, path or body.',
     'POST /v1/shipments {"house_bill": "HBL-901"} with the key of another request',
     'The Idempotency-Key was used before with another path or body.',
     'Create a new key for each request, and reuse it only to repeat that request.',
   ),
-  idempotency_in_progress: entry(
+  idempotency_in_progress: createCodeEntry(
     'The first request with this Idempotency-Key is still in progress.',
     'POST /v1/shipments, repeated while the first request is in progress',
     'The first request with this Idempotency-Key is still in progress; try again.',
     'Wait for Retry-After seconds, then send the same request again. It gets the response to the first request.',
   ),
-  precondition_failed: entry(
+  precondition_failed: createCodeEntry(
     'The resource has changed since the version that If-Match names.',
     'PATCH /v1/shipments/shp_… with If-Match: "1"',
     'The resource is now at version 2. Read it again before you change it.',
@@ -160,97 +199,10 @@ const SERVER_ERRORS = {
   ),
 } as const satisfies FeatureDocs['errors'];
 
-/** Codes of single invalid fields, in `details`. */
-const FIELD_ERRORS = {
-  required: entry('The field is missing.', '{"occurred_at": "…"} as a milestone', 'Is required.', 'Send the field.'),
-  invalid_type: entry(
-    'The value has the wrong JSON type.',
-    '{"mode": 5}',
-    'Must be a string.',
-    'Send the type that the message names: numbers without quotation marks, text with them.',
-  ),
-  invalid_value: entry(
-    'The value is not one of the allowed values, which the message lists.',
-    '{"mode": "ship"}',
-    'Must be one of ocean, air, road, rail, barge, courier, multimodal.',
-    'Send one of the allowed values.',
-  ),
-  too_long: entry(
-    'The text is too long. The message has the limit.',
-    '{"seal_number": "…"} of 200 characters',
-    'Must have at most 100 characters.',
-    'Shorten the text. Upload longer texts as a document.',
-  ),
-  too_many: entry(
-    'The list has too many elements. The message has the limit.',
-    '{"container_numbers": […]} with 600 numbers',
-    'Must have at most 500 elements, but has 600.',
-    'Send fewer elements, for example by creating several shipments.',
-  ),
-  unknown_field: entry(
-    'The operation has no field with this name. With Prefer: handling=strict, this is an error; by default, it is a warning.',
-    '{"externalid": "PO-1"}',
-    'Is not a known field.',
-    'Correct the name, or omit the field.',
-  ),
-  read_only_field: entry(
-    'The field is read-only: it appears only in responses. With Prefer: handling=strict, this is an error; by default, it is a warning.',
-    '{"status": "delivered"}',
-    'Is read-only.',
-    'Omit the field. For example, the status follows from milestones.',
-  ),
-  unknown_parameter: entry(
-    'The operation has no query parameter with this name.',
-    '?stauts=open',
-    'Is not a query parameter of this operation. Allowed: as_of, carrier_scac, …',
-    'Correct the name. The message lists the parameters of the operation.',
-  ),
-  invalid_timestamp: entry(
-    'The value is not an RFC 3339 time with an offset, between the years 1900 and 2999.',
-    '{"etd": "2026-11-02T10:30:00"}',
-    'Must have a time zone offset: Z for UTC, or for example +08:00.',
-    'Send the time zone offset of the place, or a UTC time with Z.',
-  ),
-  invalid_date: entry(
-    'The value is not a date such as 2026-12-24.',
-    '{"last_free_day": "24.12.2026"}',
-    'Must be a date such as 2026-11-21, without a time.',
-    'Send year, month and day, without a time.',
-  ),
-  limit_exceeded: entry(
-    'The limit for resources of this kind is reached.',
-    'The 51st webhook endpoint',
-    'A workspace can have at most 50 webhook endpoints in each environment.',
-    'Delete unused resources.',
-  ),
-  invalid_cursor: entry(
-    'The cursor does not belong to this list with these filters.',
-    '?cursor=abc',
-    'Must be a next_cursor of this list, sent with the same filters and sort order.',
-    'Send next_cursor unchanged, or start at the first page.',
-  ),
-} as const satisfies FeatureDocs['fields'];
-
-/** Codes of warnings: the write was carried out. */
-const WARNINGS = {
-  unknown_field: entry(
-    'The body has a field that the operation does not know. The field was ignored.',
-    '{"externalid": "PO-1"}',
-    'Is not a known field. It was ignored.',
-    'Correct the name. To find such mistakes in tests, send Prefer: handling=strict, which refuses them.',
-  ),
-  read_only_field: entry(
-    'The body has a read-only field. The field was ignored.',
-    '{"status": "delivered"}',
-    'Is read-only. It was ignored.',
-    'Omit the field. If you send back a resource that you read, you can ignore the warning.',
-  ),
-} as const satisfies FeatureDocs['warnings'];
-
 /** Request id of the examples. */
 export const EXAMPLE_REQUEST_ID = 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11';
 /** Invalid field of the examples. */
-export const EXAMPLE_FIELD_ERROR = {
+const EXAMPLE_FIELD_ERROR = {
   param: 'legs[0].etd',
   code: 'invalid_timestamp',
   message: 'Must have a time zone offset: Z for UTC, or for example +08:00.',
@@ -260,7 +212,7 @@ export const EXAMPLE_FIELD_ERROR = {
 export const SERVER_DOCS: FeatureDocs = {
   errors: SERVER_ERRORS,
   fields: FIELD_ERRORS,
-  warnings: WARNINGS,
+  warnings: WARNING_DOCS,
   samples: { FieldError: EXAMPLE_FIELD_ERROR },
   values: {
     detail: SERVER_ERRORS.not_found.message,

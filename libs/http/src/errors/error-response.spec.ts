@@ -9,7 +9,7 @@ import {
   getErrorStatus,
   wantsProblem,
 } from './error-response.ts';
-import { invalidRequest, RequestError } from './request-error.ts';
+import { createInvalidRequestError, RequestError } from './request-error.ts';
 
 const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldError => ({
   param,
@@ -23,7 +23,7 @@ const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', b
 describe('getErrorStatus', () => {
   it('maps every code of a type to a status of that type', () => {
     const allowed: Record<string, number[]> = {
-      invalid_request: [400, 405, 408, 413, 415, 416, 417, 431],
+      invalid_request: [400, 405, 408, 413, 415, 416, 417, 431, 501],
       authentication: [401],
       permission: [403],
       not_found: [404],
@@ -53,13 +53,15 @@ describe('toErrorResponse', () => {
   });
 
   it('mentions an unknown outcome after a lost engine only if the handler had started', () => {
-    const lost = (progress: FailedRequest['progress']) =>
-      answer(new Unavailable('event store', 'gone'), progress).message;
+    const lost = (progress: FailedRequest['progress'], engine = 'event store') =>
+      answer(new Unavailable(engine, 'gone'), progress).message;
     expect(lost('begun')).toBe(
       'The event store does not respond. Whether the write took effect is unknown; send it again.',
     );
     expect(lost('refused')).toBe('The event store does not respond. Nothing was changed; try again.');
     expect(lost('read')).toBe('The event store does not respond; try again.');
+    expect(lost('read', 'shipments')).toBe('The service shipments does not respond; try again.');
+    expect(lost('read', 'read models')).toBe('The read models do not respond; try again.');
     expect(answer(new WritesRefused('storage', 'no room on the disk'))).toMatchObject({
       status: 503,
       code: 'unavailable',
@@ -104,7 +106,7 @@ describe('toErrorResponse', () => {
 
 describe('invalidRequest', () => {
   it('names a single invalid field in the message, and the first of several in param', () => {
-    const error = invalidRequest([fault('etd')]);
+    const error = createInvalidRequestError([fault('etd')]);
     expect(error).toMatchObject({ code: 'validation_failed', message: 'etd: No.' });
     expect(createErrorBody(answer(error), 'req_1').error).toEqual({
       type: 'invalid_request',
@@ -117,10 +119,10 @@ describe('invalidRequest', () => {
   });
 
   it('has the code of the fields if it is one of the promoted codes', () => {
-    expect(invalidRequest([fault('legs', 'limit_exceeded'), fault('metadata', 'limit_exceeded')]).code).toBe(
+    expect(createInvalidRequestError([fault('legs', 'limit_exceeded'), fault('metadata', 'limit_exceeded')]).code).toBe(
       'limit_exceeded',
     );
-    expect(invalidRequest([fault('legs', 'limit_exceeded'), fault('etd')]).code).toBe('validation_failed');
+    expect(createInvalidRequestError([fault('legs', 'limit_exceeded'), fault('etd')]).code).toBe('validation_failed');
   });
 });
 

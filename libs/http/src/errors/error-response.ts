@@ -14,7 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { requestFields } from '../server/request.ts';
 import { formatSize } from '../server/route-bodies.ts';
-import { invalidRequest, RequestError } from './request-error.ts';
+import { createInvalidRequestError, RequestError } from './request-error.ts';
 
 /** An error response, before its form is chosen. */
 export interface ErrorResponse {
@@ -51,7 +51,7 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorRe
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof Unavailable) {
-    const message = `The ${error.engine} does not respond${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
+    const message = `${describeSilence(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof HttpException && error.getStatus() < 500) return fromFrameworkError(error.getStatus(), request);
@@ -64,6 +64,14 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorRe
   };
 }
 
+/** Services of the platform. An `Unavailable` error names them in the field for the storage engine. */
+const SERVICE_NAMES: ReadonlySet<string> = new Set(['gateway', 'shipments', 'projections', 'webhooks']);
+
+function describeSilence(engine: string): string {
+  if (SERVICE_NAMES.has(engine)) return `The service ${engine} does not respond`;
+  return `The ${engine} ${engine.endsWith('s') ? 'do' : 'does'} not respond`;
+}
+
 const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   read: '; try again.',
   refused: '. Nothing was changed; try again.',
@@ -73,7 +81,7 @@ const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], s
 /** Returns the error with one code and message for all invalid fields that the feature reported. */
 function fromDomainError({ code, message, details }: DomainError): ErrorResponse {
   if (code !== 'validation_failed' || details.length === 0) return createErrorResponse(code, message, details);
-  const refusal = invalidRequest(details);
+  const refusal = createInvalidRequestError(details);
   return createErrorResponse(refusal.code, refusal.message, details);
 }
 
@@ -182,6 +190,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   range_not_satisfiable: 416,
   expectation_failed: 417,
   headers_too_large: 431,
+  method_not_implemented: 501,
   busy: 503,
   unavailable: 503,
   read_model_behind: 503,
@@ -208,11 +217,11 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    this.sendError(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
   /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
-  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
     request.failedBeforeChanges = isKnownUndone(error);
     if (hasDisconnected(request))

@@ -24,7 +24,7 @@ const PROMOTED_FIELD_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError
 ]);
 
 /** Combines the errors of all invalid fields into one error. Requires at least one field error. */
-export function invalidRequest(details: readonly FieldError[]): RequestError {
+export function createInvalidRequestError(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
   const code = same && first && PROMOTED_FIELD_CODES.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
@@ -48,7 +48,7 @@ function summarizeFieldErrors(details: readonly FieldError[]): string {
 }
 const MAX_NAMED_FIELDS = 5;
 
-export function unauthenticated(
+export function createUnauthenticatedError(
   code: 'missing_api_key' | 'invalid_api_key' | 'invalid_session',
   message: string,
 ): RequestError {
@@ -56,11 +56,11 @@ export function unauthenticated(
 }
 
 /** @param retryAfter seconds */
-export function rateLimited(message: string, retryAfter: number): RequestError {
+export function createRateLimitedError(message: string, retryAfter: number): RequestError {
   return new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
 }
 
 /** Creates the error for an unknown resource. A resource of another workspace gets the same error. */
-export function notFound(what: string): RequestError {
+export function createNotFoundError(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
-import { HEALTH, type HttpDependencies } from '../http-feature.ts';
+import { HEALTH_TOKEN, type HttpDependencies } from '../http-feature.ts';
 import { Operation } from '../operations/operation.ts';
 
 @ApiSchema({ name: 'Liveness' })
@@ -31,12 +31,12 @@ class ReadinessResource {
 @ApiTags('Health')
 @Controller('health')
 export class HealthController {
-  constructor(@Inject(HEALTH) private readonly health: HttpDependencies['health']) {}
+  constructor(@Inject(HEALTH_TOKEN) private readonly health: HttpDependencies['health']) {}
 
   @Get('live')
   @Operation('live', { summary: 'Check liveness' })
   @ApiResponse({ status: 200, description: 'The process is running.', type: LivenessResource })
-  live(): { readonly status: 'live' } {
+  reportLiveness(): { readonly status: 'live' } {
     return { status: 'live' };
   }
 
@@ -56,7 +56,7 @@ export class HealthController {
     description: 'The process does not accept requests: `starting` or `draining`.',
     type: ReadinessResource,
   })
-  ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
+  reportReadiness(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
     const { status, engines, httpStatus } = this.health();
     reply.code(httpStatus);
     return { status, engines };

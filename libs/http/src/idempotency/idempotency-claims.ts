@@ -6,18 +6,18 @@ import {
   type CollectionSpec,
   type Document,
   type DocumentStore,
-  type Leases,
+  type LeaseSource,
   type Logger,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
 } from '@tracking/ports';
-import { LeaderElectedJob, pause } from '@tracking/resilience';
+import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { deriveKey } from '@tracking/runtime';
 import { type ResponseCipher, openResponse, sealResponse, type StoredResponse } from './stored-response.ts';
 
 export interface IdempotencyOptions {
   readonly documentStore: DocumentStore;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -85,18 +85,18 @@ export class IdempotencyClaims {
     const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS_COLLECTION, durability: 'ordered' });
     const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
     const sweeper = createSweeper(claims, options);
-    sweeper.start();
+    sweeper.startRounds();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
   /** Stops the sweeper. Call this method when no request is in progress, before closing the document store. */
   close(): Promise<void> {
-    return this.sweeper.stop();
+    return this.sweeper.stopRounds();
   }
 
   /**
    * Stores the claim of a request before its command runs, or reads the existing one. End a claim that is taken with
-   * {@link storeResponse}, {@link releaseClaim} or {@link forget}.
+   * {@link storeResponse}, {@link releaseClaim} or {@link deleteClaim}.
    * @throws Unavailable; the command was not begun
    */
   async takeClaim(request: ClaimedRequest): Promise<TakeResult> {
@@ -120,7 +120,7 @@ export class IdempotencyClaims {
    * @throws Unavailable
    */
   async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
-    return this.end(claim, async () => {
+    return this.writeOutcome(claim, async () => {
       const sealed = await sealResponse(this.cipher, claim.id, answer);
       if (sealed.length > MAX_SEALED_CHARS) {
         await this.claims.replace({ ...claim, state: 'released' }, createUnchangedGuard(claim));
@@ -140,7 +140,7 @@ export class IdempotencyClaims {
    */
   releaseClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
-    return this.end(claim, async () => {
+    return this.writeOutcome(claim, async () => {
       await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedGuard(claim));
     });
   }
@@ -150,9 +150,9 @@ export class IdempotencyClaims {
    * is released instead, because an earlier attempt may have run the command.
    * @throws Unavailable
    */
-  forget(claim: IdempotencyClaim): Promise<void> {
+  deleteClaim(claim: IdempotencyClaim): Promise<void> {
     if (claim.is_repeat) return this.releaseClaim(claim);
-    return this.end(claim, async () => {
+    return this.writeOutcome(claim, async () => {
       await this.claims.delete(claim.id, createUnchangedGuard(claim));
     });
   }
@@ -169,7 +169,7 @@ export class IdempotencyClaims {
       if (answer !== undefined && mayReceiveResponse(found, answer, fresh)) return { kind: 'answered', answer };
       if (this.isInProgress(found)) return CLAIM_IN_PROGRESS;
     }
-    const claim = isOver ? fresh : reopenClaim(found, fresh);
+    const claim = isOver ? fresh : createClaimForNextAttempt(found, fresh);
     return (await this.claims.replace(claim, createUnchangedGuard(found)))
       ? { kind: 'taken', claim }
       : CLAIM_IN_PROGRESS;
@@ -187,7 +187,7 @@ export class IdempotencyClaims {
     return answer === undefined ? undefined : openResponse(this.cipher, id, answer);
   }
 
-  private async end<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
+  private async writeOutcome<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } finally {
@@ -236,7 +236,7 @@ function mayReceiveResponse(
  * Returns the claim for another attempt. The new claim keeps the command id. If the earlier attempt may have changed
  * data, the new claim also keeps the time, so that the command repeats the same writes.
  */
-function reopenClaim(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
+function createClaimForNextAttempt(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, answer: _, ...claim } = found;
   const { at, process, attempt, taken_at, permissions } = fresh;
   const own = { state: 'open', process, attempt, taken_at, permissions } as const;
@@ -280,6 +280,7 @@ export interface IdempotencyClaim extends Document {
 export const CLAIMS_COLLECTION: CollectionSpec = {
   name: 'idempotency_claims',
   indexes: [{ name: 'expiry', fields: ['expires_at'] }],
+  shardKey: [],
 };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
@@ -288,7 +289,7 @@ const SWEEP_BATCH_SIZE = 200;
 const REST_MS_PER_DELETION_MS = 4;
 
 interface SweeperDependencies {
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -303,7 +304,7 @@ export function createSweeper(
     leases,
     lease: 'idempotency-sweeper',
     logger,
-    countRetry: retryCounter(metrics),
+    countRetry: createRetryCounter(metrics),
     description: 'deleting old idempotency keys',
     intervalMs: SWEEP_INTERVAL_MS,
     round: (ending) => deleteExpired(claims, clock().toISOString(), ending),
@@ -318,6 +319,6 @@ async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, 
     if (old.length === 0) return;
     // Keep claims that were taken again after the read.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
-    await pause(REST_MS_PER_DELETION_MS * (performance.now() - began), ending);
+    await pauseFor(REST_MS_PER_DELETION_MS * (performance.now() - began), ending);
   }
 }

@@ -1,7 +1,7 @@
 import type { Quota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-response.ts';
-import { invalidRequest, RequestError } from '../errors/request-error.ts';
+import { createInvalidRequestError, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { identifyNetwork, requireQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
@@ -66,10 +66,10 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
       done(null, payload);
       return;
     }
-    end(parts, claim, reply, payload).then(
+    endClaim(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
       // Send an error although the command is done: its response was not stored. A repeat gets the response.
-      (error: unknown) => errors.answer(error, request, clearHeaders(reply)),
+      (error: unknown) => errors.sendError(error, request, clearHeaders(reply)),
     );
   });
 }
@@ -109,7 +109,7 @@ async function beginRequest(
 }
 
 /** Ends the claim according to the response. Returns the body to send. */
-async function end(
+async function endClaim(
   parts: SafeRetriesDependencies,
   claim: IdempotencyClaim,
   reply: FastifyReply,
@@ -125,7 +125,7 @@ async function end(
   // Do not store refusals of requests without credentials, because unauthenticated callers could fill the store.
   const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
   if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
-    await claims.forget(claim);
+    await claims.deleteClaim(claim);
     return payload;
   }
   const answer = captureResponse(reply, payload);
@@ -147,7 +147,7 @@ async function replayResponse(
 ): Promise<void> {
   replaceResponse(reply, answer);
   const token = answer.headers['consistency-token'];
-  if (typeof token === 'string' && 'quota' in keysOf) await keysOf.readYourWrites.acknowledgeAgain(reply, token);
+  if (typeof token === 'string' && 'quota' in keysOf) await keysOf.readYourWrites.acknowledgeRepeat(reply, token);
 }
 
 function inProgressError(): RequestError {
@@ -178,7 +178,7 @@ function toClaimedRequest(
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !IDEMPOTENCY_KEY_PATTERN.test(key)) {
     const message = `${IDEMPOTENCY_KEY_HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;
-    throw invalidRequest([{ param: IDEMPOTENCY_KEY_HEADER, code: 'invalid_value', message }]);
+    throw createInvalidRequestError([{ param: IDEMPOTENCY_KEY_HEADER, code: 'invalid_value', message }]);
   }
   const content = serializeContent([method, url, body]);
   if ('owner' in keysOf) return { scope: [keysOf.owner], key, content, permissions: [] };

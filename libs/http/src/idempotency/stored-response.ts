@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
+const compressGzip = promisify(gzip);
+const decompressGzip = promisify(gunzip);
 
 /**
  * Headers that are stored with a response. A repeat gets the later of the stored and the current `Consistency-Token`.
@@ -23,9 +23,9 @@ export interface StoredResponse {
 
 /** Encrypts stored responses. A text can be decrypted only in the context for which it was encrypted. */
 export interface ResponseCipher {
-  seal(text: string, context: string): string;
+  sealText(text: string, context: string): string;
   /** @throws Error if the text was changed, or was encrypted with another key or for another context */
-  open(sealed: string, context: string): string;
+  openText(sealed: string, context: string): string;
 }
 
 /**
@@ -73,15 +73,15 @@ const COMPRESSED_PREFIX = 'gzip:';
 /** Encrypts a response. @param claimId the only claim for which the response can be decrypted */
 export async function sealResponse(box: ResponseCipher, claimId: string, answer: StoredResponse): Promise<string> {
   const text = JSON.stringify(answer);
-  if (text.length < MIN_COMPRESSED_CHARS) return box.seal(text, claimId);
+  if (text.length < MIN_COMPRESSED_CHARS) return box.sealText(text, claimId);
   // Compresses in a thread pool, so that the event loop is not blocked.
-  const bytes = await compress(text, { level: constants.Z_BEST_SPEED });
-  return box.seal(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
+  const bytes = await compressGzip(text, { level: constants.Z_BEST_SPEED });
+  return box.sealText(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
 }
 
 export async function openResponse(box: ResponseCipher, claimId: string, sealed: string): Promise<StoredResponse> {
-  const text = box.open(sealed, claimId);
+  const text = box.openText(sealed, claimId);
   if (!text.startsWith(COMPRESSED_PREFIX)) return JSON.parse(text) as StoredResponse;
-  const bytes = await decompress(Buffer.from(text.slice(COMPRESSED_PREFIX.length), 'base64'));
+  const bytes = await decompressGzip(Buffer.from(text.slice(COMPRESSED_PREFIX.length), 'base64'));
   return JSON.parse(bytes.toString()) as StoredResponse;
 }

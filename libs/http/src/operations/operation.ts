@@ -3,18 +3,20 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
-import { jsonBody } from '../server/json-body.ts';
+import { createJsonBodyRule } from '../server/json-body.ts';
 import { listBodyKinds, type RouteBody, formatSize } from '../server/route-bodies.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
-import { type Access, describeRefusal, type OperationId, OPERATIONS } from './operations.ts';
+import { type Access, type OperationId, ACCESS_BY_OPERATION } from './operations.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation of the route; absent for pages. */
     operation?: OperationId;
-    /** Access that the route requires. Pages are open to everybody. */
+    /** Access that the route requires; absent for pages, which need no credentials. */
     access?: Access;
+    /** True if a request without a body counts as one whose body is an object without fields. */
+    bodyMayBeOmitted?: true;
   }
 }
 
@@ -25,7 +27,10 @@ interface OperationOptions {
   readonly query?: DtoClass;
   /** Class of the request body. Without a class, every field of a body is reported as unknown. */
   readonly body?: DtoClass;
-  /** True if the body may be omitted; it is required by default. */
+  /**
+   * True if the body may be omitted, which counts as an object without fields. Set it for every POST whose fields are
+   * all optional, unless the operation would then affect all resources.
+   */
   readonly bodyMayBeOmitted?: true;
   /** Media types and size limit of the body; JSON up to 1 MiB by default. */
   readonly acceptedBody?: RouteBody;
@@ -33,9 +38,9 @@ interface OperationOptions {
   readonly conditional?: Conditional;
   /**
    * True if the response must be at least as recent as the `Consistency-Token` of the request. Other reads ignore the
-   * header.
+   * header. `list` if the response is served during a takeover too, with the header `Read-Model-Age`.
    */
-  readonly readsYourWrites?: true;
+  readonly readsYourWrites?: true | 'list';
   /** True if success responses have an `ETag`. True by default for conditional operations. */
   readonly hasEtag?: boolean;
   /** True if the operation begins a session. A request that begins a session must come from our own pages. */
@@ -63,11 +68,11 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     query,
     body,
     bodyMayBeOmitted,
-    acceptedBody = jsonBody(),
+    acceptedBody = createJsonBodyRule(),
     conditional,
     beginsSession,
   } = options;
-  const access: Access = OPERATIONS[operationId];
+  const access: Access = ACCESS_BY_OPERATION[operationId];
   const config = {
     operation: operationId,
     access,
@@ -75,28 +80,23 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     body: acceptedBody,
     ...(conditional && { conditional }),
     ...(beginsSession && { beginsSession }),
+    ...(bodyMayBeOmitted && { bodyMayBeOmitted }),
   };
   const commonResponses = [
     RouteConfig(config),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...(body ? describeBody(body, acceptedBody, bodyMayBeOmitted !== true) : []),
-    refusal(
-      400,
-      query
-        ? 'A query parameter is unknown or not valid.'
-        : 'The operation takes no query parameters, but the request has some.',
-    ),
-    refusal(500, 'Internal server error. Send the request again later.'),
+    ErrorResponse(400),
+    ErrorResponse(500),
   ];
   if (access === 'open') return applyDecorators(...commonResponses);
-  const forbiddenResponse = describeRefusal(access);
   return applyDecorators(
     ...commonResponses,
     ApiBearerAuth(),
     ...(conditional ? CONDITIONAL_REQUEST_DECORATORS[conditional] : []),
-    refusal(401, 'The request has no valid API key or session.'),
-    ...(forbiddenResponse === undefined ? [] : [refusal(403, forbiddenResponse)]),
-    refusal(429, 'The rate limit of the key is exceeded; see Retry-After.'),
+    ErrorResponse(401),
+    ...(access === 'authenticated' ? [] : [ErrorResponse(403)]),
+    ErrorResponse(429),
     MayBeUnavailable(),
   );
 }
@@ -106,9 +106,8 @@ function describeBody(dto: DtoClass, takes: RouteBody, required: boolean): reado
   return [
     ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),
-    refusal(400, 'The body is not valid; `details` lists all invalid fields.'),
-    refusal(413, `The body is larger than ${formatSize(takes.limit)}.`),
-    refusal(415, `The body is not ${mediaTypes.join(' or ')}, or is compressed.`),
+    ErrorResponse(413, `The body is larger than ${formatSize(takes.limit)}.`),
+    ErrorResponse(415),
   ];
 }
 
@@ -119,7 +118,7 @@ const IF_MATCH = [
     description:
       'List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version.',
   }),
-  refusal(412, 'The resource has none of the ETags of If-Match. The header `ETag` has the current ETag.'),
+  ErrorResponse(412),
 ];
 const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   read: [
@@ -142,10 +141,9 @@ const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly Meth
 };
 
 /** Decorator that describes the 503 response of operations that need a storage engine. */
-export const MayBeUnavailable = () =>
-  refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.');
+export const MayBeUnavailable = () => ErrorResponse(503);
 
-/** Describes an error response of a route. */
-export function refusal(status: number, description: string): MethodDecorator {
+/** Declares an error response of a route. @param description reason that only this operation has */
+export function ErrorResponse(status: number, description = ''): MethodDecorator {
   return ApiResponse({ status, description, type: ErrorResource });
 }

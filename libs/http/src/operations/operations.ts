@@ -8,7 +8,7 @@ import type { Headers } from '../server/response-headers.ts';
  * Guards, the OpenAPI description and the check at start-up derive from this list. An operation that is missing here
  * does not compile. An operation without a route, or a route under `/v1` without an operation, makes the start fail.
  */
-export const OPERATIONS = {
+export const ACCESS_BY_OPERATION = {
   upsertShipment: 'shipments:write',
   upsertShipments: 'shipments:write',
   listShipments: 'shipments:read',
@@ -111,12 +111,12 @@ export const OPERATIONS = {
   ready: 'open',
 } as const satisfies Readonly<Record<string, Access>>;
 
-export type OperationId = keyof typeof OPERATIONS;
+export type OperationId = keyof typeof ACCESS_BY_OPERATION;
 
 /**
  * Principals that may call an operation:
  * - a permission: principals with that permission
- * - `open`: anybody, without credentials
+ * - `open`: all callers, also without credentials
  * - `authenticated`: any principal
  * - `personal`: users, with a session or with their own key
  * - `personal or …`: users, and principals with the permission; the handler decides which resources belong to a user
@@ -147,16 +147,6 @@ export function requirePermission(principal: Principal, permission: Permission):
   throw new RequestError('permission_denied', `The ${who} lacks the permission ${permission}.`);
 }
 
-/** Returns the OpenAPI description of the refusal; undefined if no principal is refused. */
-export function describeRefusal(access: GuardedAccess): string | undefined {
-  if (access === 'authenticated') return undefined;
-  if (access === 'personal') return 'The key does not belong to a user.';
-  const [permission, mayBePersonal] = parsePermission(access);
-  return mayBePersonal
-    ? `The key does not belong to a user and lacks the permission ${permission}.`
-    : `The key lacks the permission ${permission}.`;
-}
-
 /** Returns the OpenAPI description of the access. */
 export function describeAccess(access: Access): string {
   if (access === 'open') return 'Open to everybody; no credentials are needed.';
@@ -180,7 +170,7 @@ function parsePermission(access: Permission | `personal or ${Permission}`): read
 }
 
 /** An operation that will be removed. */
-export interface Deprecation {
+export interface OperationDeprecation {
   /** Date or time of the deprecation, in ISO 8601. */
   readonly since: string;
   /** Date or time from which the operation may be removed, in ISO 8601. */
@@ -188,10 +178,10 @@ export interface Deprecation {
   /** URL of a page that explains the replacement. */
   readonly link: string;
 }
-export type Deprecations = Readonly<Partial<Record<OperationId, Deprecation>>>;
+export type Deprecations = Readonly<Partial<Record<OperationId, OperationDeprecation>>>;
 
 /** The deprecated operations by id. All their responses and descriptions announce it. */
-export const DEPRECATIONS: Deprecations = {};
+export const DEPRECATED_OPERATIONS: Deprecations = {};
 
 /** Adds deprecation headers to every response of a deprecated operation, including errors. */
 export function announceDeprecations(fastify: FastifyInstance, deprecations: Deprecations): void {
@@ -210,7 +200,7 @@ export function announceDeprecations(fastify: FastifyInstance, deprecations: Dep
  * Returns the headers of a deprecated operation (RFC 9745, RFC 8594).
  * @throws Error if a time is invalid, or the sunset is before the deprecation
  */
-export function createDeprecationHeaders({ since, sunset, link }: Deprecation): Headers {
+export function createDeprecationHeaders({ since, sunset, link }: OperationDeprecation): Headers {
   const from = Date.parse(since);
   const until = sunset === undefined ? Infinity : Date.parse(sunset);
   if (!(from <= until))

@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type Scope } from '@tracking/contracts';
-import { invalidRequest } from '../errors/request-error.ts';
+import { createInvalidRequestError } from '../errors/request-error.ts';
 import type { TokenSealer } from '../server/seal.ts';
 import { Cursor, Limit } from '../validation/fields.ts';
 
@@ -15,15 +15,15 @@ interface PageQuery {
 }
 
 /** Reads one page of a list. */
-export async function page<T>(
+export async function readPage<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: Cursors,
   read: (limit: number, after: SortValues | undefined) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
-  const after = query.cursor === undefined ? undefined : cursors.read(query.cursor, listing);
+  const after = query.cursor === undefined ? undefined : cursors.readCursor(query.cursor, listing);
   const { items, next } = await read(parsePageLimit(query.limit), after);
-  return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
+  return { data: items, next_cursor: next ? cursors.createCursor(next, listing) : null, has_more: Boolean(next) };
 }
 
 /** Returns the number of items per page: the limit of the query, or the default. */
@@ -32,13 +32,15 @@ export function parsePageLimit(limit: string | undefined): number {
 }
 
 /** Reads one page of a list whose cursor position consists of texts. */
-export function readPage<T>(
+export function readTextKeyedPage<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: Cursors,
   read: (request: PageRequest) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
-  return page(query, listing, cursors, (limit, after) => read({ limit, ...(after && { after: after.map(String) }) }));
+  return readPage(query, listing, cursors, (limit, after) =>
+    read({ limit, ...(after && { after: after.map(String) }) }),
+  );
 }
 
 /** Query parameters of a list. Lists with filters extend the class. */
@@ -68,15 +70,15 @@ export type SortValues = readonly (string | number | null)[];
 export class Cursors {
   constructor(private readonly sealer: TokenSealer) {}
 
-  issue(after: SortValues, listing: CursorScope): string {
-    return this.sealer.close(JSON.stringify(after), { purpose: 'cursor', binding: createCursorBinding(listing) });
+  createCursor(after: SortValues, listing: CursorScope): string {
+    return this.sealer.sealText(JSON.stringify(after), { purpose: 'cursor', binding: createCursorBinding(listing) });
   }
 
   /** @throws RequestError `invalid_cursor` */
-  read(cursor: string, listing: CursorScope): SortValues {
-    const text = this.sealer.open(cursor, { purpose: 'cursor', binding: createCursorBinding(listing) });
+  readCursor(cursor: string, listing: CursorScope): SortValues {
+    const text = this.sealer.openToken(cursor, { purpose: 'cursor', binding: createCursorBinding(listing) });
     if (text !== undefined) return JSON.parse(text) as SortValues;
-    throw invalidRequest([
+    throw createInvalidRequestError([
       {
         param: 'cursor',
         code: 'invalid_cursor',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ExpectedVersions } from '@tracking/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { invalidRequest } from '../errors/request-error.ts';
+import { createInvalidRequestError } from '../errors/request-error.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 
 /**
@@ -72,7 +72,7 @@ export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, p
 }
 
 function createHeaderError(param: string, message: string): Error {
-  return invalidRequest([{ param, code: 'invalid_value', message }]);
+  return createInvalidRequestError([{ param, code: 'invalid_value', message }]);
 }
 
 /** An entity tag in a request. */

@@ -4,15 +4,16 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
 import type { TokenSealer } from '../server/seal.ts';
 
-const HEADER = 'Consistency-Token';
+const TOKEN_HEADER_NAME = 'Consistency-Token';
+/** Header of a list during a takeover: seconds since the first change was recorded that the list may lack. */
+const AGE_HEADER_NAME = 'Read-Model-Age';
+/** Maximum milliseconds that a list waits for a read model during a takeover, which takes longer than a list waits. */
+const TAKEOVER_WAIT_MS = 1_000;
 const TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Text in the token of a client that has written nothing to the event store. This position sorts before all others. */
 const NO_WRITES_YET = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
 const MAX_REMEMBERED_CREDENTIALS = 10_000;
-
-/** Resolves to true if the read models show everything up to a position, now or within a time in milliseconds. */
-type WaitForPosition = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** Times to wait for the read models, in milliseconds. */
 interface ReadYourWritesWaits {
@@ -32,9 +33,18 @@ export interface ReadModelProgress<Model extends string> {
      * @throws Unavailable
      */
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
+    /**
+     * Returns the milliseconds since the first event was recorded that the read model may lack, while a process takes
+     * over its projection from another; undefined at all other times. Absent if there are no takeovers.
+     * @throws Unavailable
+     */
+    findTakeoverAge?(model: Model): Promise<number | undefined>;
   };
-  /** Resolves to true if all read models show everything up to the position. @throws Unavailable */
-  readonly waitForAllReadModels: WaitForPosition;
+  /**
+   * Resolves to true if all read models show everything up to the position, now or within the time in milliseconds.
+   * @throws Unavailable
+   */
+  waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean>;
 }
 
 /**
@@ -57,14 +67,14 @@ export class ReadYourWrites<Model extends string = string> {
    * if the client's next request may reach another replica without a token.
    * @param position undefined for a write outside the event store, which every replica shows immediately
    */
-  async acknowledge(reply: FastifyReply, position: Position | undefined): Promise<void> {
+  async acknowledgeWrite(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
     const before = this.findLastWrite(request);
-    const last = pickLatest(before, position);
+    const last = pickLatestPosition(before, position);
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // Return the later of both tokens, because the client may keep only the newest token.
-    const known = pickLatest(last, this.readTokens(request).last);
-    reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, TOKEN_SEAL));
+    const known = pickLatestPosition(last, this.readTokens(request).last);
+    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? NO_WRITES_YET, TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // Ignore a timeout: the write is stored, so the client gets its response in any case.
     await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
@@ -75,8 +85,8 @@ export class ReadYourWrites<Model extends string = string> {
    * sent.
    * @param token of the first response
    */
-  async acknowledgeAgain(reply: FastifyReply, token: string): Promise<void> {
-    await this.acknowledge(reply, parsePosition(this.sealer.open(token, TOKEN_SEAL)));
+  async acknowledgeRepeat(reply: FastifyReply, token: string): Promise<void> {
+    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openToken(token, TOKEN_SEAL)));
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
@@ -96,9 +106,12 @@ export class ReadYourWrites<Model extends string = string> {
   readExpectedPosition(request: FastifyRequest): Position | undefined {
     const { last, hasForeign } = this.readTokens(request);
     if (hasForeign) {
-      throw new RequestError('invalid_consistency_token', `${HEADER} must be a token from the response to a write.`);
+      throw new RequestError(
+        'invalid_consistency_token',
+        `${TOKEN_HEADER_NAME} must be a token from the response to a write.`,
+      );
     }
-    return pickLatest(this.findLastWrite(request), last);
+    return pickLatestPosition(this.findLastWrite(request), last);
   }
 
   /**
@@ -109,7 +122,7 @@ export class ReadYourWrites<Model extends string = string> {
     this.readExpectedPosition(request);
   }
 
-  /** Resolves to true if the read model has reached the position. */
+  /** Resolves to true if the read model reaches the position within the time, or if there is no position. */
   async hasReachedPosition(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
@@ -118,23 +131,42 @@ export class ReadYourWrites<Model extends string = string> {
    * Waits briefly until the read model shows everything up to a position. Resolves even if the read model does not get
    * there.
    */
-  async waitBriefly(model: Model, position: Position | undefined): Promise<void> {
+  async waitForModelBriefly(model: Model, position: Position | undefined): Promise<void> {
     await this.hasReachedPosition(model, position, this.waits.duplicatesMs).catch(() => false);
   }
 
-  /** Waits until the read model has reached the position that the request expects. @throws RequestError `read_model_behind` */
+  /**
+   * Waits until the read model has reached the position that the request expects.
+   * @throws RequestError `read_model_behind`
+   */
   async waitForReadModel(model: Model, request: FastifyRequest): Promise<void> {
-    await this.waitForPosition(
-      (position, timeoutMs) => this.readModels.progress.reached(model, position, timeoutMs),
-      request,
-    );
+    const expected = this.readExpectedPosition(request);
+    if (await this.hasReachedPosition(model, expected, this.waits.listMs)) return;
+    throw readModelBehindError();
   }
 
-  /** Waits like `waitForReadModel`, for lists without a read model. @throws RequestError `read_model_behind` */
-  async waitForPosition(reached: WaitForPosition, request: FastifyRequest): Promise<void> {
+  /**
+   * Waits like `waitForReadModel`, for a list. While a process takes over the projection from another, the wait is
+   * shorter, and the list is served in any case. Its response then has the header `Read-Model-Age`.
+   * @throws RequestError `read_model_behind`
+   */
+  async waitForList(model: Model, request: FastifyRequest): Promise<void> {
+    const { progress } = this.readModels;
+    const { listMs } = this.waits;
+    const firstWaitMs = Math.min(TAKEOVER_WAIT_MS, listMs);
     const expected = this.readExpectedPosition(request);
-    if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
-    throw readModelBehindError();
+    if (await this.hasReachedPosition(model, expected, firstWaitMs)) {
+      // The list has all that the client wrote. Without the age, it is served as at all other times.
+      request.readModelAgeMs = (await progress.findTakeoverAge?.(model).catch(() => undefined)) ?? null;
+      return;
+    }
+    let ageMs = await progress.findTakeoverAge?.(model);
+    if (ageMs === undefined) {
+      if (await this.hasReachedPosition(model, expected, listMs - firstWaitMs)) return;
+      ageMs = await progress.findTakeoverAge?.(model);
+    }
+    if (ageMs === undefined) throw readModelBehindError();
+    request.readModelAgeMs = ageMs;
   }
 
   /** Returns the latest position of the request's valid tokens, and whether it has invalid ones. */
@@ -147,9 +179,18 @@ export class ReadYourWrites<Model extends string = string> {
     // Accept several tokens: a client with parallel writes cannot tell which token is the latest.
     const opened = String(header)
       .split(',')
-      .map((token) => this.sealer.open(token.trim(), TOKEN_SEAL));
-    return { last: opened.map(parsePosition).reduce(pickLatest, undefined), hasForeign: opened.includes(undefined) };
+      .map((token) => this.sealer.openToken(token.trim(), TOKEN_SEAL));
+    return {
+      last: opened.map(parsePosition).reduce(pickLatestPosition, undefined),
+      hasForeign: opened.includes(undefined),
+    };
   }
+}
+
+/** Adds the age of the read model to the response of a list that was served during a takeover. */
+export function addReadModelAge({ readModelAgeMs }: FastifyRequest, reply: FastifyReply): void {
+  if (readModelAgeMs !== null && reply.statusCode === 200)
+    reply.header(AGE_HEADER_NAME, String(Math.ceil(readModelAgeMs / 1_000)));
 }
 
 /** Returns the position in a verified token. */
@@ -162,6 +203,6 @@ function readModelBehindError(): RequestError {
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }
 
-function pickLatest(a: Position | undefined, b: Position | undefined): Position | undefined {
+function pickLatestPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;
 }

@@ -3,7 +3,7 @@ import type { Warning } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
 import { type AuditedChange, reportChange } from '../audit/audit-trail.ts';
-import { type HttpSettings, SETTINGS } from '../http-feature.ts';
+import { type HttpSettings, SETTINGS_TOKEN } from '../http-feature.ts';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 
@@ -30,7 +30,7 @@ export interface WrittenResource<Body extends object> {
 export class WriteResponder {
   constructor(
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
-    @Inject(SETTINGS) private readonly settings: HttpSettings,
+    @Inject(SETTINGS_TOKEN) private readonly settings: HttpSettings,
   ) {}
 
   /** @param ignored warnings about the request's body, listed first */
@@ -40,7 +40,7 @@ export class WriteResponder {
     { body, position, version, warnings = [], status, location, about }: WrittenResource<Body>,
   ): Promise<WriteResponse<Body>> {
     if (about !== undefined) reply.request.resourceIds = about;
-    await this.readYourWrites.acknowledge(reply, position);
+    await this.readYourWrites.acknowledgeWrite(reply, position);
     if (status !== undefined) reply.code(status);
     if (location !== undefined) reply.header('Location', `${this.settings.baseUrl}${location}`);
     if (version !== undefined) reply.header('ETag', formatEtag(version));

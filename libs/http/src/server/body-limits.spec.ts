@@ -6,8 +6,8 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { limitBodyTimes, limitLargeBodies } from './body-limits.ts';
-import { jsonBody, JSON_BODY_KIND } from './json-body.ts';
-import { MIB, readRouteBodies } from './route-bodies.ts';
+import { createJsonBodyRule, JSON_BODY_KIND } from './json-body.ts';
+import { BYTES_PER_MIB, readRouteBodies } from './route-bodies.ts';
 import { FILE_BODY_KIND, readBodyPieces } from './streamed-bodies.ts';
 
 let server: FastifyInstance;
@@ -20,14 +20,16 @@ beforeEach(() => {
     Object.assign(request, { principal: { workspace_id } });
     done();
   });
-  limitLargeBodies(server, 10 * MIB);
+  limitLargeBodies(server, 10 * BYTES_PER_MIB);
   readRouteBodies(server, [JSON_BODY_KIND]);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
-  server.post('/large', { config: { body: jsonBody(10 * MIB) } }, async () => {
+  server.post('/large', { config: { body: createJsonBodyRule(10 * BYTES_PER_MIB) } }, async () => {
     await new Promise<void>((resolve) => release.push(resolve));
     return {};
   });
-  server.post('/large-answer', { config: { body: jsonBody(10 * MIB) } }, () => 'x'.repeat(32 * MIB));
+  server.post('/large-answer', { config: { body: createJsonBodyRule(10 * BYTES_PER_MIB) } }, () =>
+    'x'.repeat(32 * BYTES_PER_MIB),
+  );
 });
 afterEach(() => server.close());
 
@@ -58,18 +60,18 @@ async function beginAll(bodies: readonly Parameters<typeof send>[]): Promise<() 
 }
 
 it('accepts large bodies of one workspace up to its share, and small bodies always', async () => {
-  const end = await begin(2 * MIB, 3 * MIB, 2 * MIB, MIB, 100);
+  const end = await begin(2 * BYTES_PER_MIB, 3 * BYTES_PER_MIB, 2 * BYTES_PER_MIB, BYTES_PER_MIB, 100);
   expect(await end()).toEqual([200, 200, 503, 200, 200]);
 });
 
 it('accepts other bodies after these requests are answered', async () => {
-  expect(await (await begin(5 * MIB))()).toEqual([200]);
-  expect(await (await begin(5 * MIB, 5 * MIB))()).toEqual([200, 503]);
-  expect(await (await begin(5 * MIB))()).toEqual([200]);
+  expect(await (await begin(5 * BYTES_PER_MIB))()).toEqual([200]);
+  expect(await (await begin(5 * BYTES_PER_MIB, 5 * BYTES_PER_MIB))()).toEqual([200, 503]);
+  expect(await (await begin(5 * BYTES_PER_MIB))()).toEqual([200]);
 });
 
 it('accepts bodies of other workspaces while one workspace holds its share, up to a limit', async () => {
-  const of = (workspace: string, size: number): [number, string] => [size * MIB, workspace];
+  const of = (workspace: string, size: number): [number, string] => [size * BYTES_PER_MIB, workspace];
   const end = await beginAll([of('a', 5), of('a', 2), of('b', 3), of('c', 2), of('d', 2), of('a', 1)]);
   expect(await end()).toEqual([200, 503, 200, 200, 503, 200]);
 });
@@ -79,14 +81,14 @@ it('accepts other bodies after a client has reset its connection before the whol
   const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
   const { port } = server.server.address() as AddressInfo;
   const client = connect(port, '127.0.0.1');
-  const body = JSON.stringify('x'.repeat(5 * MIB - 2));
+  const body = JSON.stringify('x'.repeat(5 * BYTES_PER_MIB - 2));
   const headers = ['Host: x', 'Workspace: a', 'Content-Type: application/json', `Content-Length: ${body.length}`];
   client.write(`POST /large-answer HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
   await once(client, 'readable');
   client.resetAndDestroy();
   await gone;
 
-  expect(await (await begin(5 * MIB))()).toEqual([200]);
+  expect(await (await begin(5 * BYTES_PER_MIB))()).toEqual([200]);
 });
 
 let timedServer: FastifyInstance;
@@ -105,7 +107,7 @@ beforeEach(async () => {
     lateOnes += 1;
     socket.destroy();
   });
-  const config = { body: jsonBody(1_000) };
+  const config = { body: createJsonBodyRule(1_000) };
   timedServer.post('/whole', { config, preHandler: async () => arrivals.shift()?.() }, async () => {
     await held;
     return 'done';

@@ -5,12 +5,14 @@ import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { onResponseEnd } from './response-budget.ts';
 import { DEFAULT_JSON_BODY_BYTES } from './json-body.ts';
-import { hasBody, MIB } from './route-bodies.ts';
+import { identifyNetwork } from './quota.ts';
+import { hasBody, BYTES_PER_MIB } from './route-bodies.ts';
+import { holdUnfinishedBytes } from './whole-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
-const MAX_HELD_BYTES = 48 * MIB;
+const MAX_HELD_BYTES = 48 * BYTES_PER_MIB;
 /** Bytes in memory for each streamed body: buffers of the socket, the reader and the file checks. */
-const HELD_BYTES_PER_STREAM = (3 / 4) * MIB;
+const HELD_BYTES_PER_STREAM = (3 / 4) * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const MAX_WORKSPACE_SHARE = 1 / 2;
 
@@ -74,7 +76,9 @@ const CHECK_INTERVAL_MS = 1_000;
  * Milliseconds for which the rest of a body is discarded after the response. Many clients read the response only after
  * sending the whole body.
  */
-const MAX_DISCARD_MS = 10_000;
+const MAX_DISCARD_MS = 20_000;
+/** Bytes of the rest of a body that are discarded; more if the route accepts larger bodies. */
+const MAX_DISCARDED_BYTES = 64 * BYTES_PER_MIB;
 const REQUEST_TIMEOUT_STATUS = 408;
 /** Milliseconds of the longest time limit of any route's body. */
 export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
@@ -106,6 +110,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
   // One timer for all bodies: a timer and a listener for each took 2% of a request's time.
   const checkTimer = setInterval(() => {
     const now = performance.now();
+    discards.closeExpiredConnections(now);
     for (const [raw, body] of pendingBodies) {
       const isOver = raw.complete || raw.destroyed;
       if (!isOver && !isBodyLate(body, raw, now)) continue;
@@ -119,23 +124,43 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     clearInterval(checkTimer);
     done();
   });
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
+  const closedAfterBody = new WeakSet<IncomingMessage>();
+  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
     // Close the connection: the client sent nothing for the whole idle time (RFC 9110, 15.5.9).
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
+    // Fastify adds `Connection: close` if a body is refused while it is read. Node would then close the connection
+    // directly after the response, and a client that is still sending would not read the response.
+    else if (isIncomplete(raw)) {
+      reply.removeHeader('Connection');
+      // Node would do the same for a client that asks for it, such as every client of HTTP/1.0.
+      if (!reply.raw.shouldKeepAlive) {
+        reply.raw.removeHeader('Connection');
+        reply.raw.shouldKeepAlive = true;
+        closedAfterBody.add(raw);
+      }
+      // Node would read and drop the rest itself, without limits, if nothing had been read from the request.
+      raw.read(0);
+    }
     done(null, payload);
   });
-  fastify.addHook('onResponse', ({ raw, routeOptions }, reply, done) => {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { raw, routeOptions } = request;
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) raw.socket.destroySoon();
-    else if (!raw.complete && !raw.destroyed) {
+    else if (isIncomplete(raw)) {
       pendingBodies.delete(raw);
-      const timer = setTimeout(() => !raw.complete && raw.destroy(), MAX_DISCARD_MS).unref();
-      raw.once('close', () => clearTimeout(timer));
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
-      // Discard in the next turn of the event loop, because Node itself resumes the request first.
-      setImmediate(() => discards.discardRest(raw));
+      if (closedAfterBody.has(raw)) raw.once('close', () => raw.socket.destroySoon());
+      discards.discardRestOfBody(request);
+    } else if (closedAfterBody.has(raw)) {
+      raw.socket.destroySoon();
     }
     done();
   });
+}
+
+/** Returns true if the body has not arrived completely. Always false for requests that tests inject. */
+function isIncomplete(raw: IncomingMessage): boolean {
+  return !raw.complete && !raw.destroyed && raw.socket instanceof Socket;
 }
 
 /** A body that is read as a whole and is not complete yet. Times are those of `performance.now()`. */
@@ -155,35 +180,67 @@ function isBodyLate(body: PendingBody, { socket }: IncomingMessage, now: number)
   return now >= body.until || now - body.progressAt >= IDLE_BODY_TIMEOUT_MS;
 }
 
-/** Maximum number of bodies whose rest is discarded concurrently. Each body needs a buffer for every piece. */
+/** Maximum number of bodies whose rest is discarded concurrently. */
 const MAX_CONCURRENT_DISCARDS = 32;
+/** Number of these bodies that may come from one network, so that its slow clients do not delay others. */
+const MAX_DISCARDS_PER_NETWORK = MAX_CONCURRENT_DISCARDS / 2;
+/** Bytes in memory for each of these bodies, discarded or waiting: the buffer of the piece that is read. */
+const HELD_BYTES_PER_DISCARD = 65_536;
 
-/** Discards the rest of request bodies after their responses, a few bodies at a time. Waiting bodies are paused. */
+interface DiscardedBody {
+  readonly raw: IncomingMessage;
+  readonly network: string;
+  /** Time at which the connection is closed, as of `performance.now()`. */
+  readonly until: number;
+  /** Number of bytes to discard before the connection is closed. */
+  bytesLeft: number;
+}
+
+/**
+ * Discards the rest of request bodies after their responses, a few bodies at a time. Waiting bodies are paused. A
+ * connection whose body is not complete within the limits of time and bytes is closed.
+ */
 class BodyDiscarder {
-  private readonly waiting = new Set<IncomingMessage>();
-  private discarding = 0;
+  private readonly waiting = new Set<DiscardedBody>();
+  private readonly discarding = new Set<DiscardedBody>();
 
-  discardRest(raw: IncomingMessage): void {
-    // Skip requests that tests inject, because they have no socket.
-    if (raw.complete || raw.destroyed || !(raw.socket instanceof Socket)) return;
-    if (this.discarding < MAX_CONCURRENT_DISCARDS) {
-      this.begin(raw);
-      return;
-    }
-    raw.socket.pause();
-    this.waiting.add(raw);
-    raw.once('close', () => this.waiting.delete(raw));
+  discardRestOfBody(request: FastifyRequest): void {
+    const { raw, ip, routeOptions } = request;
+    const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
+    const until = performance.now() + MAX_DISCARD_MS;
+    const body: DiscardedBody = { raw, network: identifyNetwork(ip), until, bytesLeft };
+    const release = holdUnfinishedBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
+    raw.once('close', () => {
+      release();
+      this.waiting.delete(body);
+      if (this.discarding.delete(body)) this.startTimer();
+    });
+    raw.on('error', () => undefined);
+    raw.pause();
+    this.waiting.add(body);
+    this.startTimer();
   }
 
-  private begin(raw: IncomingMessage): void {
-    this.discarding += 1;
-    raw.once('close', () => {
-      this.discarding -= 1;
-      const [next] = this.waiting;
-      if (next === undefined) return;
-      this.waiting.delete(next);
-      next.socket.resume();
-      this.begin(next);
+  /** Closes the connections whose time is over. */
+  closeExpiredConnections(now: number): void {
+    for (const { raw, until } of [...this.waiting, ...this.discarding]) if (now >= until) raw.destroy();
+  }
+
+  private startTimer(): void {
+    for (const body of this.waiting) {
+      if (this.discarding.size >= MAX_CONCURRENT_DISCARDS) return;
+      const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);
+      if (ofNetwork.length < MAX_DISCARDS_PER_NETWORK) this.startDiscarding(body);
+    }
+  }
+
+  private startDiscarding(body: DiscardedBody): void {
+    const { raw } = body;
+    this.waiting.delete(body);
+    this.discarding.add(body);
+    raw.on('data', ({ length }: Buffer) => {
+      body.bytesLeft -= length;
+      if (body.bytesLeft < 0) raw.destroy();
     });
     raw.resume();
   }

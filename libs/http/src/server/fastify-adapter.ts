@@ -8,7 +8,7 @@ import type { Clock, Logger, Metrics } from '@tracking/ports';
 import { ConnectionGuard, type ConnectionLimits, serializeRequests } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
-import { notFound, RequestError } from '../errors/request-error.ts';
+import { createNotFoundError, RequestError } from '../errors/request-error.ts';
 import { limitBodyTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
 import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from './json-body.ts';
@@ -52,7 +52,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     // Set the response headers here, because no hook has run for a path that Fastify cannot read.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
-      errors.answer(notFound('path'), request, reply);
+      errors.sendError(createNotFoundError('path'), request, reply);
     },
     clientErrorHandler: (error, socket) => bare.refuseInvalidBytes(error, socket),
     // Do not let Node check the host, because it would respond in its own format: see `refuseAmbiguousRequest`.
@@ -72,6 +72,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('principal', null);
   fastify.decorateRequest('traceparent', '');
   fastify.decorateRequest('resourceIds', null);
+  fastify.decorateRequest('readModelAgeMs', null);
   fastify.decorateRequest('handlerCalled', false);
   fastify.decorateRequest('audited', null);
   fastify.decorateRequest('commandIdentity', null);
@@ -158,47 +159,66 @@ function invalidHttpError(reason: string): RequestError {
   return new RequestError('validation_failed', `The request is not valid HTTP: ${reason}.`);
 }
 
+/** An error of Node's HTTP parser, with the bytes that it could not read. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+  readonly rawPacket?: unknown;
+}
+
+/** Returns true if the bytes begin with a valid request line, so that only the method is wrong. */
+function hasUnknownMethod({ rawPacket }: ParserError): boolean {
+  return (
+    Buffer.isBuffer(rawPacket) && REQUEST_LINE_PATTERN.test(rawPacket.subarray(0, maxHeaderSize).toString('latin1'))
+  );
+}
+
+/** Matches a request line (RFC 9112, 3) with any method. */
+const REQUEST_LINE_PATTERN = /^[\w!#$%&'*+.^`|~-]{1,40} \S+ HTTP\/1\.[01]\r?\n/;
+
 /** Responds on the bare socket to bytes that are not a valid HTTP request, and closes it. */
 export class SocketErrorResponses {
   /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 
-  refuseInvalidBytes(error: Error & { code?: string; reason?: string }, socket: Duplex): void {
+  refuseInvalidBytes(error: ParserError, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {
-      this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes in total.`);
+      this.respondOnSocket(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes in total.`);
+    } else if (error.code === 'HPE_INVALID_METHOD' && hasUnknownMethod(error)) {
+      this.respondOnSocket(socket, 'method_not_implemented', 'The method of the request is unknown.');
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       this.refuseLateRequest(socket);
     } else {
       const reason = error.reason ? `: ${error.reason}` : '';
-      this.answer(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
+      this.respondOnSocket(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
     }
   }
 
   /** Stops waiting for the rest of the request. */
   refuseLateRequest(socket: Duplex): void {
-    this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
+    this.respondOnSocket(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
   /** Refuses a connection that exceeds a limit. */
   refuseConnection(socket: Duplex): void {
-    this.answer(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
+    this.respondOnSocket(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
       'Retry-After': '5',
     });
   }
 
   /** Refuses CONNECT, because this server is not a proxy. */
   refuseConnect(socket: Duplex): void {
-    this.answer(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
+    this.respondOnSocket(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
   }
 
-  private answer(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
-    answer(socket, { code, message, details: [] }, { ...this.headers, ...headers });
+  private respondOnSocket(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
+    writeErrorResponse(socket, { code, message, details: [] }, { ...this.headers, ...headers });
   }
 }
 
-function answer(socket: Duplex, error: Parameters<typeof createErrorBody>[0], headers: Headers): void {
+function writeErrorResponse(socket: Duplex, error: Parameters<typeof createErrorBody>[0], headers: Headers): void {
   // Handle errors of the socket: Node has removed its own listeners, and an unhandled error ends the process.
   socket.on('error', () => socket.destroy());
   const requestId = createRequestId();

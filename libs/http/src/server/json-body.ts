@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import { type BodyKind, MIB, findEncodingError, type RouteBody } from './route-bodies.ts';
+import { type BodyKind, BYTES_PER_MIB, findEncodingError, type RouteBody } from './route-bodies.ts';
 import { readWholeBody } from './whole-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
-export const DEFAULT_JSON_BODY_BYTES = MIB;
+export const DEFAULT_JSON_BODY_BYTES = BYTES_PER_MIB;
 /** Limit of a body without credentials, in bytes: enough for every e-mail address, name and password. */
 export const ANONYMOUS_JSON_BODY_BYTES = 16_384;
 
@@ -22,9 +22,14 @@ function createJsonKind(mediaType: string): BodyKind {
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
       fastify.addContentTypeParser(mediaType, (request, payload, done) => {
         readWholeBody(request, payload, (failure, body = Buffer.alloc(0)) => {
-          const refused = failure ?? unreadable(request, body);
+          const refused = failure ?? findUnreadableBody(request, body);
           if (refused) {
             done(refused);
+            return;
+          }
+          // A chunked body may be empty, which is the same as no body.
+          if (body.length === 0) {
+            done(null, undefined);
             return;
           }
           const text = body.toString();
@@ -43,16 +48,16 @@ function createJsonKind(mediaType: string): BodyKind {
 }
 
 /** @param limit in bytes */
-export function jsonBody(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
+export function createJsonBodyRule(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
   return { kind: JSON_BODY_KIND, limit };
 }
 
 /** Body that is merged into a resource. Accepts the media type of merge patches and plain JSON. */
 export function mergePatchBody(): RouteBody {
-  return { ...jsonBody(), also: MERGE_PATCH_BODY_KIND };
+  return { ...createJsonBodyRule(), also: MERGE_PATCH_BODY_KIND };
 }
 
-function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
+function findUnreadableBody({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
   const refused = findEncodingError(headers);
   if (refused || isUtf8(body)) return refused;
   return new RequestError('malformed_json', 'The body is not UTF-8.');
@@ -94,11 +99,11 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
       const members = Object.entries(one);
       size += countPunctuationBytes(members.length);
       for (const [name, member] of members) {
-        size += bytesOf(name) + COLON_BYTES;
+        size += toBytes(name) + COLON_BYTES;
         waiting.push(member);
       }
     } else {
-      size += bytesOf(one);
+      size += toBytes(one);
     }
   }
   return size > bytes;
@@ -111,6 +116,6 @@ function countPunctuationBytes(held: number): number {
   return 2 + Math.max(0, held - 1);
 }
 
-function bytesOf(plain: unknown): number {
+function toBytes(plain: unknown): number {
   return Buffer.byteLength(JSON.stringify(plain));
 }

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Quota } from '@tracking/ports';
-import { rateLimited } from '../errors/request-error.ts';
+import { createRateLimitedError } from '../errors/request-error.ts';
 
 /**
  * Counts one request under the key.
@@ -10,7 +10,7 @@ import { rateLimited } from '../errors/request-error.ts';
  */
 export async function requireQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
   const { admitted, retryAfter } = await quota.take(key, limit);
-  if (!admitted) throw rateLimited(refusal, retryAfter);
+  if (!admitted) throw createRateLimitedError(refusal, retryAfter);
 }
 
 /**

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { type Principal, type Scope, type Timestamp, parseTraceparent } from '@tracking/contracts';
-import { type Clock, originFields, type RequestOrigin } from '@tracking/ports';
+import { type Clock, toOriginLogFields, type RequestOrigin } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { SAFE_METHODS } from './route-bodies.ts';
 
@@ -14,6 +14,8 @@ declare module 'fastify' {
     traceparent: string;
     /** Ids of the resources in the request, for its log line. */
     resourceIds: Readonly<Record<string, string>> | null;
+    /** Milliseconds since the first change was recorded that the list may lack; null except during a takeover. */
+    readModelAgeMs: number | null;
     /** True once the handler was called and may have changed something. */
     handlerCalled: boolean;
   }
@@ -43,7 +45,7 @@ export function requirePrincipal(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-export function scopeOf(request: FastifyRequest): Scope {
+export function getScope(request: FastifyRequest): Scope {
   const { workspace_id, environment } = requirePrincipal(request);
   return { workspace_id, environment };
 }
@@ -64,17 +66,17 @@ export function readTraceparent({ headers }: FastifyRequest): string {
 
 /** Returns the first fields of every log line about a request. */
 export function requestFields({ id, traceparent }: FastifyRequest) {
-  return originFields({ request_id: id, traceparent });
+  return toOriginLogFields({ request_id: id, traceparent });
 }
 
 const REQUEST_ORIGINS = new AsyncLocalStorage<RequestOrigin>();
 
 /** The request that is being handled, for calls to other services; undefined outside a request. */
-export function currentRequest(): RequestOrigin | undefined {
+export function getCurrentRequest(): RequestOrigin | undefined {
   return REQUEST_ORIGINS.getStore();
 }
 
-/** Runs `work` with the request as {@link currentRequest}. */
+/** Runs `work` with the request as {@link getCurrentRequest}. */
 export function runDuringRequest(request: FastifyRequest, work: () => void): void {
   REQUEST_ORIGINS.run({ request_id: request.id, traceparent: request.traceparent }, work);
 }
@@ -135,7 +137,7 @@ function createParameterDecorator<T>(read: (request: FastifyRequest) => T): () =
 }
 
 /** Parameter decorator: the {@link Scope} of the request. */
-export const CurrentScope = createParameterDecorator<Scope>(scopeOf);
+export const CurrentScope = createParameterDecorator<Scope>(getScope);
 
 /** Parameter decorator: the {@link CommandContext} of the request. */
 export const CurrentCommand = createParameterDecorator<CommandContext>(createCommandContext);

@@ -5,7 +5,9 @@ import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { ResponseBudget, waitForResponseBudget } from './response-budget.ts';
-import { MIB } from './route-bodies.ts';
+import { BYTES_PER_MIB } from './route-bodies.ts';
+
+const STATIC_FILE = Buffer.alloc(20 * BYTES_PER_MIB);
 
 let server: FastifyInstance;
 /** Page reads in progress, by workspace. Calling one ends it. */
@@ -28,11 +30,12 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
     await new Promise<void>((resolve) => reading.push({ workspace, end: resolve }));
     return { workspace };
   });
-  server.get('/large', () => 'x'.repeat(12 * MIB));
+  server.get('/large', () => 'x'.repeat(12 * BYTES_PER_MIB));
+  server.get('/static-file', (_request, reply) => reply.send(STATIC_FILE));
   server.get('/large-page', async (request) => {
     await waitForResponseBudget(request);
     await new Promise<void>((resolve) => reading.push({ workspace: 'a', end: resolve }));
-    return 'x'.repeat(12 * MIB);
+    return 'x'.repeat(12 * BYTES_PER_MIB);
   });
   await server.ready();
 };
@@ -47,7 +50,7 @@ const turns = async () => {
 const workspaces = () => reading.map(({ workspace }) => workspace);
 
 it('reads as many pages at once as have room, and queues the others', async () => {
-  await open(32 * MIB);
+  await open(32 * BYTES_PER_MIB);
   const answers = [page(), page(), page(), page()];
   await turns();
   expect(workspaces()).toEqual(['a', 'a']);
@@ -59,7 +62,7 @@ it('reads as many pages at once as have room, and queues the others', async () =
 });
 
 it('leaves room for other workspaces', async () => {
-  await open(32 * MIB);
+  await open(32 * BYTES_PER_MIB);
   const answers = [page('a'), page('a'), page('a'), page('b')];
   await turns();
   expect(workspaces()).toEqual(['a', 'a', 'b']);
@@ -71,7 +74,7 @@ it('leaves room for other workspaces', async () => {
 });
 
 it('reads more pages of a list at once if its pages were small', async () => {
-  await open(32 * MIB);
+  await open(32 * BYTES_PER_MIB);
   const first = page();
   await turns();
   reading.shift()?.end();
@@ -87,7 +90,7 @@ it('reads more pages of a list at once if its pages were small', async () => {
 });
 
 it('reads fewer pages of a list at once after a large page', async () => {
-  await open(32 * MIB);
+  await open(32 * BYTES_PER_MIB);
   const large = async () => await server.inject('/large-page');
   const first = large();
   await turns();
@@ -104,7 +107,7 @@ it('reads fewer pages of a list at once after a large page', async () => {
 });
 
 it('refuses a page that waits too long', async () => {
-  await open(16 * MIB, 1);
+  await open(16 * BYTES_PER_MIB, 1);
   const first = page();
   await turns();
   expect((await page()).statusCode).toBe(503);
@@ -113,7 +116,7 @@ it('refuses a page that waits too long', async () => {
 });
 
 it('counts a response until the client has received it or disconnected', async () => {
-  await open(32 * MIB);
+  await open(32 * BYTES_PER_MIB);
   await server.listen({ port: 0, host: '127.0.0.1' });
   const slow = await ask('/large');
   const waits = page();
@@ -125,8 +128,19 @@ it('counts a response until the client has received it or disconnected', async (
   expect((await waits).statusCode).toBe(200);
 });
 
+it('does not count static files, whose memory all responses share', async () => {
+  await open(16 * BYTES_PER_MIB);
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  const slow = await ask('/static-file');
+  const answer = page();
+  await eventually(() => Promise.resolve(expect(reading).toHaveLength(1)));
+  reading[0]?.end();
+  expect((await answer).statusCode).toBe(200);
+  slow.destroy();
+});
+
 it('counts a page while it is read, and no longer if the client has disconnected', async () => {
-  await open(16 * MIB);
+  await open(16 * BYTES_PER_MIB);
   await server.listen({ port: 0, host: '127.0.0.1' });
   const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
   const client = send('/large-page');

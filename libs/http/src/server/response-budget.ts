@@ -2,28 +2,29 @@ import { getHeapStatistics } from 'node:v8';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { MIB } from './route-bodies.ts';
+import { BYTES_PER_MIB } from './route-bodies.ts';
 
 const HEAP_BYTES = getHeapStatistics().heap_size_limit;
 /**
  * Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size, so
  * a process with a small heap prepares less.
  */
-const MAX_CONCURRENT_RESPONSE_BYTES = HEAP_BYTES < 512 * MIB ? HEAP_BYTES / 32 : 32 * MIB;
+const MAX_CONCURRENT_RESPONSE_BYTES = HEAP_BYTES < 512 * BYTES_PER_MIB ? HEAP_BYTES / 32 : 32 * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
-const WORKSPACE_SHARE = 1 / 2;
+const WORKSPACE_BYTES_FRACTION = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
-const DEFAULT_PAGE_BYTES = 8 * MIB;
+const DEFAULT_PAGE_BYTES = 8 * BYTES_PER_MIB;
 /**
  * Minimum bytes reserved for a page. A workspace whose pages suddenly become large therefore uses at most the bytes of
  * the whole process.
  */
-const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_SHARE;
+const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_BYTES_FRACTION;
 /** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
 const PAGE_SIZE_MARGIN = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
 const PAGE_SIZE_DECAY = 0.95;
-const MAX_REMEMBERED_LISTS = 10_000;
+/** Maximum number of lists whose recent page size is remembered. */
+const MAX_REMEMBERED_PAGE_SIZES = 10_000;
 /** Responses of fewer bytes are not counted. */
 const MIN_COUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_WAIT_MS = 5_000;
@@ -59,8 +60,8 @@ export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
 
 /**
  * Limits the bytes of responses in progress, for the process and for each workspace. A page of a list waits for room
- * before it is read, and counts while it is read, even if its client has disconnected. Every response counts from its
- * creation until it is sent or its client has disconnected.
+ * before it is read, and counts while it is read, even if its client has disconnected. Every response with a text counts
+ * from its creation until it is sent or its client has disconnected.
  */
 export class ResponseBudget {
   private readonly reservations = new Map<string, ReservedBytes>();
@@ -68,7 +69,7 @@ export class ResponseBudget {
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
   private waiting: WaitingPage[] = [];
   /** Size in bytes of the largest recent page, by list. */
-  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_LISTS });
+  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_PAGE_SIZES });
 
   constructor(
     private readonly maxBytes = MAX_CONCURRENT_RESPONSE_BYTES,
@@ -80,13 +81,14 @@ export class ResponseBudget {
     fastify.decorate('responseBudget', { getter: (): ResponseBudget => this });
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { id } = request;
-      const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
-      const bytes = isWhole ? Buffer.byteLength(payload) : 0;
-      const page = this.release(id);
+      // Only texts take memory for each response: all responses with the same static file share one buffer, and streams
+      // are sent in small pieces.
+      const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
+      const page = this.releaseBytes(id);
       if (page?.list !== undefined && reply.statusCode === 200) this.recordPageSize(page.list, bytes);
       if (bytes > MIN_COUNTED_RESPONSE_BYTES) {
-        this.reserve(id, { bytes, workspace: findWorkspaceId(request) });
-        onResponseEnd(request, reply, () => this.finish(id));
+        this.reserveBytes(id, { bytes, workspace: findWorkspaceId(request) });
+        onResponseEnd(request, reply, () => this.finishResponse(id));
       }
       this.beginWaiting();
       done(null, payload);
@@ -116,8 +118,8 @@ export class ResponseBudget {
     });
   }
 
-  private finish(request: string): void {
-    this.release(request);
+  private finishResponse(request: string): void {
+    this.releaseBytes(request);
     this.beginWaiting();
   }
 
@@ -136,29 +138,32 @@ export class ResponseBudget {
     const workspace = findWorkspaceId(request);
     const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
-    const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_SHARE;
+    const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_BYTES_FRACTION;
     // Admit a page if no other bytes are reserved, even if the page exceeds the limit.
     if (!hasRoom && this.reservations.size > 0) return false;
-    this.reserve(request.id, { bytes, workspace, list });
+    this.reserveBytes(request.id, { bytes, workspace, list });
     return true;
   }
 
   private estimatePageBytes(list: string): number {
     const recent = this.pageSizes.get(list) ?? DEFAULT_PAGE_BYTES;
-    return Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_MARGIN * recent));
+    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_MARGIN * recent));
+    // A process with a small heap has a share that is smaller than a large page. The page still fits into the share, so
+    // that it does not wait for the pages of all other workspaces.
+    return Math.min(estimate, this.maxBytes * WORKSPACE_BYTES_FRACTION);
   }
 
   private recordPageSize(list: string, bytes: number): void {
     this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY * (this.pageSizes.get(list) ?? 0))));
   }
 
-  private reserve(request: string, answer: ReservedBytes): void {
-    this.release(request);
+  private reserveBytes(request: string, answer: ReservedBytes): void {
+    this.releaseBytes(request);
     this.reservations.set(request, answer);
     this.addBytes(answer.workspace, answer.bytes);
   }
 
-  private release(request: string): ReservedBytes | undefined {
+  private releaseBytes(request: string): ReservedBytes | undefined {
     const answer = this.reservations.get(request);
     this.reservations.delete(request);
     if (answer !== undefined) this.addBytes(answer.workspace, -answer.bytes);

@@ -1,7 +1,7 @@
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { jsonBody, JSON_BODY_KIND } from './json-body.ts';
-import { type BodyKind, MIB, readRouteBodies } from './route-bodies.ts';
+import { createJsonBodyRule, JSON_BODY_KIND } from './json-body.ts';
+import { type BodyKind, BYTES_PER_MIB, readRouteBodies } from './route-bodies.ts';
 
 const LINES: BodyKind = {
   mediaType: 'text/plain',
@@ -17,9 +17,9 @@ describe('a route', () => {
       void reply.code(error.statusCode ?? 400).send(error instanceof RequestError ? error.message : error.code);
     });
     const length = (body: unknown) => ({ length: JSON.stringify(body).length });
-    server.post('/small', { config: { body: jsonBody() } }, ({ body }) => length(body));
-    server.post('/bulk', { config: { body: jsonBody(10 * MIB) } }, ({ body }) => length(body));
-    server.post('/lines', { config: { body: { kind: LINES, limit: MIB } } }, async ({ body }) => {
+    server.post('/small', { config: { body: createJsonBodyRule() } }, ({ body }) => length(body));
+    server.post('/bulk', { config: { body: createJsonBodyRule(10 * BYTES_PER_MIB) } }, ({ body }) => length(body));
+    server.post('/lines', { config: { body: { kind: LINES, limit: BYTES_PER_MIB } } }, async ({ body }) => {
       let lines = 0;
       for await (const part of body as AsyncIterable<Buffer>) lines += part.toString().split('\n').length;
       return { lines };
@@ -38,7 +38,7 @@ describe('a route', () => {
   };
 
   it('has its own size limit', async () => {
-    const text = JSON.stringify('x'.repeat(2 * MIB));
+    const text = JSON.stringify('x'.repeat(2 * BYTES_PER_MIB));
     expect(await post('/small', 'application/json', text)).toEqual([400, 'The body is larger than 1 MiB.']);
     expect(await post('/bulk', 'application/json', text)).toEqual([200, `{"length":${text.length}}`]);
     expect((await post('/bulk', 'application/json', text.repeat(6)))[1]).toBe('The body is larger than 10 MiB.');
@@ -60,7 +60,7 @@ describe('a route', () => {
   });
 
   it('without a body accepts any media type', async () => {
-    server.get('/page', { config: { body: jsonBody() } }, () => ({ ok: true }));
+    server.get('/page', { config: { body: createJsonBodyRule() } }, () => ({ ok: true }));
     const request = { url: '/page', headers: { 'content-type': 'text/plain' }, payload: 'ignored' };
     expect((await server.inject({ method: 'GET', ...request })).statusCode).toBe(200);
     expect((await server.inject({ method: 'HEAD', ...request })).statusCode).toBe(200);
@@ -70,7 +70,7 @@ describe('a route', () => {
     expect(() => server.put('/undeclared', () => undefined)).toThrow(
       'The route PUT /undeclared does not declare the body that it accepts.',
     );
-    const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: MIB };
+    const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: BYTES_PER_MIB };
     expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow(
       'accepts text/csv, but no parser reads this media type',
     );

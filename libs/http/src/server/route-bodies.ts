@@ -87,15 +87,33 @@ function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly
     return;
   }
   if (sent === undefined ? !hasBody(headers) : mediaTypes.includes(sent)) return;
-  const [mediaType = '', ...parameters] = sent?.split(';') ?? [];
+  const [mediaType = ''] = sent?.split(';', 1) ?? [];
   if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
     throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
   }
-  if (parameters.every(isUtf8)) return;
-  throw new RequestError(
-    'unsupported_media_type',
-    'Send the body in UTF-8. Other values of charset are not supported.',
-  );
+  refuseParameters(mediaType, sent?.slice(mediaType.length) ?? '');
+}
+
+/** Refuses malformed parameters of a media type, and another `charset` than UTF-8. @throws RequestError 415 */
+function refuseParameters(mediaType: string, parameters: string): void {
+  const isForm = mediaType.trim().toLowerCase().startsWith('multipart/');
+  const isWellFormed = (isForm ? FORM_PARAMETERS_PATTERN : PARAMETERS_PATTERN).test(parameters);
+  if (isWellFormed && parameters.split(';').every(isUtf8)) return;
+  const message = isWellFormed
+    ? 'Send the body in UTF-8. Other values of charset are not supported.'
+    : 'The Content-Type has a parameter that is not name=value.';
+  throw new RequestError('unsupported_media_type', message);
+}
+
+const HTTP_TOKEN_PATTERN = "[\\w!#$%&'*+.^`|~-]+";
+const QUOTED_STRING = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`;
+/** Matches the parameters of a media type (RFC 9110, 5.6.6). Blanks before a parameter match in one way only. */
+const PARAMETERS_PATTERN = createParametersPattern(HTTP_TOKEN_PATTERN);
+/** The same for forms. Common clients do not quote boundaries that contain separators, such as `=`. */
+const FORM_PARAMETERS_PATTERN = createParametersPattern(String.raw`[^\s;"]+`);
+
+function createParametersPattern(unquoted: string): RegExp {
+  return new RegExp(`^(?:[ \\t]*;(?:[ \\t]*${HTTP_TOKEN_PATTERN}=(?:${unquoted}|${QUOTED_STRING}))?)*[ \\t]*$`);
 }
 
 /** Returns false for a `charset` other than UTF-8. */
@@ -118,9 +136,9 @@ export function hasBody({
   return length !== '0' || encoding !== undefined;
 }
 
-export const MIB = 1_048_576;
+export const BYTES_PER_MIB = 1_048_576;
 
 /** Returns the size in words, such as `1 MiB`. */
 export function formatSize(bytes: number): string {
-  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
+  return bytes % BYTES_PER_MIB === 0 ? `${bytes / BYTES_PER_MIB} MiB` : `${bytes} bytes`;
 }

@@ -4,7 +4,7 @@ import { RouteRegistry } from './routes.ts';
 describe('routes', () => {
   const watched = () => {
     const [routes, server] = [new RouteRegistry(), fastify()];
-    routes.watch(server);
+    routes.recordRoutes(server);
     return { routes, server };
   };
   const nothing = () => undefined;

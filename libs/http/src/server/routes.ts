@@ -12,7 +12,7 @@ export class RouteRegistry {
    * Records every route. Refuses routes under `/v1` without an operation, and operators' routes without declared
    * parameters.
    */
-  watch(fastify: FastifyInstance): void {
+  recordRoutes(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
       if (url.startsWith('/v1') && config?.operation === undefined) {
         throw new Error(`The route ${String(method)} ${url} has no operation.`);
@@ -24,6 +24,13 @@ export class RouteRegistry {
       const route = this.methods.get(url) ?? { path: createPathPattern(url), methods: new Set() };
       for (const name of [method].flat()) route.methods.add(name);
       this.methods.set(url, route);
+    });
+    // The router passes `GET /v1/shipments/bulk` to the route of a shipment with the id `bulk`.
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      const fixed = this.methods.get(extractPath(request.url));
+      if (fixed !== undefined && !request.is404 && !fixed.methods.has(request.method))
+        throw createMethodError(request, fixed.methods);
+      done();
     });
   }
 
@@ -37,16 +44,25 @@ export class RouteRegistry {
   }
 
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
-  refineNotFound(error: unknown, request: FastifyRequest): unknown {
+  toMethodNotAllowedIfKnown(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    const path = extractPath(request.url);
-    const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));
-    const methods = new Set(routes.flatMap((route) => [...route.methods]));
-    if (methods.size === 0 || methods.has(request.method)) return error;
-    const allowed = [...methods].sort().join(', ');
-    const message = `${request.method} is not allowed on this path. Use ${allowed}.`;
-    return new RequestError('method_not_allowed', message, [], { Allow: allowed });
+    const methods = this.findMethods(extractPath(request.url));
+    return methods === undefined || methods.has(request.method) ? error : createMethodError(request, methods);
   }
+
+  /** Returns the methods of a path; undefined if it does not exist. A fixed path takes precedence over parameters. */
+  private findMethods(path: string): ReadonlySet<string> | undefined {
+    const fixed = this.methods.get(path);
+    if (fixed !== undefined) return fixed.methods;
+    const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));
+    return routes.length === 0 ? undefined : new Set(routes.flatMap((route) => [...route.methods]));
+  }
+}
+
+function createMethodError({ method }: FastifyRequest, methods: ReadonlySet<string>): RequestError {
+  const allowed = [...methods].sort().join(', ');
+  const message = `${method} is not allowed on this path. Use ${allowed}.`;
+  return new RequestError('method_not_allowed', message, [], { Allow: allowed });
 }
 
 /** Returns the path of a request, even if its target is an absolute URL (RFC 9112, 3.2.2). */

@@ -4,32 +4,32 @@ import type { SealBinding } from './seal.ts';
 const SEAL: SealBinding = { purpose: 'cursor', binding: 'shipments' };
 const sealer = new TokenSealer(Buffer.alloc(32, 1));
 
-describe('Sealer', () => {
+describe('TokenSealer', () => {
   it('opens its own tokens', () => {
-    expect(sealer.open(sealer.close('2026 é', SEAL), SEAL)).toBe('2026 é');
+    expect(sealer.openToken(sealer.sealText('2026 é', SEAL), SEAL)).toBe('2026 é');
   });
 
   it('refuses a token with another purpose, binding or secret', () => {
-    const token = sealer.close('text', SEAL);
-    expect(sealer.open(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
-    expect(sealer.open(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
-    expect(new TokenSealer(Buffer.alloc(32, 2)).open(token, SEAL)).toBeUndefined();
+    const token = sealer.sealText('text', SEAL);
+    expect(sealer.openToken(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
+    expect(sealer.openToken(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
+    expect(new TokenSealer(Buffer.alloc(32, 2)).openToken(token, SEAL)).toBeUndefined();
   });
 
   it('refuses a token that differs in a single character, or in length', () => {
-    const token = sealer.close('some text', SEAL);
+    const token = sealer.sealText('some text', SEAL);
     for (let place = 0; place < token.length; place++) {
       for (const other of ['A', 'B', 'Q', '_', '=', '+', ' ']) {
         const changed = token.slice(0, place) + other + token.slice(place + 1);
-        if (changed !== token) expect(sealer.open(changed, SEAL)).toBeUndefined();
+        if (changed !== token) expect(sealer.openToken(changed, SEAL)).toBeUndefined();
       }
     }
     for (const changed of [token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, '']) {
-      expect(sealer.open(changed, SEAL)).toBeUndefined();
+      expect(sealer.openToken(changed, SEAL)).toBeUndefined();
     }
   });
 
   it('refuses a text longer than any token without decoding it', () => {
-    expect(sealer.open(sealer.close('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
+    expect(sealer.openToken(sealer.sealText('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
   });
 });

@@ -21,12 +21,12 @@ export class TokenSealer {
     this.key = createSecretKey(secret);
   }
 
-  close(text: string, seal: SealBinding): string {
+  sealText(text: string, seal: SealBinding): string {
     return Buffer.concat([this.computeMac(text, seal), Buffer.from(text)]).toString('base64url');
   }
 
-  /** Returns the text of a token; undefined unless `close` created exactly this token with the same seal. */
-  open(token: string, seal: SealBinding): string | undefined {
+  /** Returns the text of a token; undefined unless `sealText` created exactly this token with the same seal. */
+  openToken(token: string, seal: SealBinding): string | undefined {
     if (token.length > MAX_TOKEN_CHARS) return undefined;
     const bytes = Buffer.from(token, 'base64url');
     // Base64 decoding ignores other characters and spare bits, which would allow several spellings of one token.

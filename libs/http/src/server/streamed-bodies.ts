@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalidRequest, RequestError } from '../errors/request-error.ts';
+import { createInvalidRequestError, RequestError } from '../errors/request-error.ts';
+import {
+  decodeBase64,
+  decodeBase64Text,
+  isBase64Encoded,
+  malformedFormError,
+  observePartHeaders,
+  type PartHeaders,
+  parseExtendedFileName,
+} from './form-parts.ts';
 import { ANY_MEDIA_TYPE, type BodyKind, type BodyTime, findEncodingError } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
@@ -21,10 +30,10 @@ const MAX_QUOTED_NAME_CHARS = 200;
 export interface FormFile {
   /** Bytes of the file, which can be iterated once. The iteration throws if the form ends early. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** File name sent by the client; undefined if there is none. */
+  /** File name sent by the client, from `filename*` if it is present; undefined if there is none. */
   readonly name: string | undefined;
-  /** Media type sent by the client. */
-  readonly mediaType: string;
+  /** Media type sent by the client; undefined if there is none. */
+  readonly mediaType: string | undefined;
 }
 
 interface FormOptions {
@@ -46,10 +55,10 @@ export async function readForm(
   options: FormOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
-  return new FormReader(createParser(request), options).read(readBodyPieces(request, options.time));
+  return new FormReader(createFormParser(request), options).readForm(readBodyPieces(request, options.time));
 }
 
-function createParser({ headers }: FastifyRequest): BusboyInstance {
+function createFormParser({ headers }: FastifyRequest): BusboyInstance {
   const limits = {
     parts: MAX_FORM_PARTS,
     fieldSize: MAX_FIELD_BYTES,
@@ -73,18 +82,35 @@ class FormReader {
   private readonly parts = new Map<string, unknown>();
   private readonly failure = Promise.withResolvers<never>();
   private file: Readable | undefined;
+  private partHeaders: PartHeaders = {};
   private taking: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly parser: BusboyInstance,
     private readonly options: FormOptions,
   ) {
-    // Avoid an unhandled rejection: `read` awaits the promise later.
+    // Avoid an unhandled rejection: `readForm` awaits the promise later.
     this.failure.promise.catch(() => undefined);
-    parser.on('field', (name, value, _cutName, isCut) => this.handleField(unescapeName(name), value, isCut));
-    parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
-      this.handlePart({ name: unescapeName(name), fileName: unescapeName(fileName), mediaType, bytes }),
+    observePartHeaders(parser, (headers) => (this.partHeaders = headers));
+    parser.on('field', (...[name, value, , isCut, encoding]) =>
+      this.rejectOnThrow(() => this.handleField(unescapeName(name), decodeField(value, encoding), isCut)),
     );
+    parser.on('file', (...[name, bytes, fileName, encoding, mediaType]) => {
+      const { partHeaders } = this;
+      // Add an error listener: an unread file has none, and an unhandled error ends the process.
+      bytes.on('error', () => undefined);
+      this.file ??= bytes;
+      this.rejectOnThrow(() =>
+        this.handlePart({
+          name: unescapeName(name),
+          fileName: parseExtendedFileName(partHeaders) ?? unescapeName(fileName),
+          // The parser assumes `text/plain` if a part has no type.
+          mediaType: partHeaders['content-type'] && mediaType,
+          bytes,
+          isBase64: isBase64Encoded(encoding),
+        }),
+      );
+    });
     parser.on('error', () =>
       this.failure.reject(malformedFormError('the form is incomplete, or does not match the boundary')),
     );
@@ -93,12 +119,12 @@ class FormReader {
     });
   }
 
-  async read(body: AsyncIterable<Buffer>): Promise<Readonly<Record<string, unknown>>> {
+  async readForm(body: AsyncIterable<Buffer>): Promise<Readonly<Record<string, unknown>>> {
     try {
       const finished = once(this.parser, 'finish');
       finished.catch(() => undefined);
       await this.rejectOnFailure(this.feedParser(body));
-      await this.rejectOnFailure(rejectAfter(finished, this.options.time.idleMs));
+      await this.rejectOnFailure(rejectAfterTimeout(finished, this.options.time.idleMs));
       await this.taking;
       return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
     } catch (error) {
@@ -120,31 +146,40 @@ class FormReader {
   }
 
   private handleField(name: string | undefined, value: string, isCut: boolean): void {
-    if (isCut) this.refuse(name, 'too_long', 'Is too long.');
-    else this.keep(name, value);
+    if (isCut) this.refusePart(name, 'too_long', 'Is too long.');
+    else this.keepPart(name, value);
   }
 
-  private handlePart({ name, fileName, mediaType, bytes }: FormPart): void {
-    // Add an error listener: an unread file has none, and an unhandled error ends the process.
-    bytes.on('error', () => undefined);
+  private rejectOnThrow(handle: () => void): void {
+    try {
+      handle();
+    } catch (error) {
+      this.failure.reject(error);
+    }
+  }
+
+  private handlePart({ name, fileName, mediaType, bytes, isBase64 }: FormPart): void {
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
-      this.keep(name, '');
+      this.keepPart(name, '');
       return;
     }
     this.file = bytes;
     this.parts.set(name, undefined);
-    this.taking = this.options.take({ bytes, name: fileName, mediaType }).then((taken) => this.parts.set(name, taken));
+    const content = isBase64 ? decodeBase64(bytes) : bytes;
+    this.taking = this.options
+      .take({ bytes: content, name: fileName, mediaType })
+      .then((taken) => this.parts.set(name, taken));
     this.taking.catch((error: unknown) => this.failure.reject(error));
   }
 
-  private keep(name = '', value: string): void {
-    if (this.parts.has(name)) this.refuse(name, 'invalid_value', 'Must be given only once.');
+  private keepPart(name = '', value: string): void {
+    if (this.parts.has(name)) this.refusePart(name, 'invalid_value', 'Must be given only once.');
     else this.parts.set(name, value);
   }
 
-  private refuse(name = '', code: 'too_long' | 'invalid_value', message: string): void {
-    this.failure.reject(invalidRequest([{ param: name.slice(0, MAX_QUOTED_NAME_CHARS), code, message }]));
+  private refusePart(name = '', code: 'too_long' | 'invalid_value', message: string): void {
+    this.failure.reject(createInvalidRequestError([{ param: name.slice(0, MAX_QUOTED_NAME_CHARS), code, message }]));
   }
 }
 
@@ -159,15 +194,17 @@ function unescapeName(name: string | undefined): string | undefined {
   return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => BROWSER_ESCAPES[escape] ?? escape);
 }
 
+/** @throws RequestError `malformed_multipart` */
+function decodeField(value: string, transferEncoding: string): string {
+  return isBase64Encoded(transferEncoding) ? decodeBase64Text(value) : value;
+}
+
 interface FormPart {
   readonly name: string | undefined;
   readonly fileName: string | undefined;
-  readonly mediaType: string;
+  readonly mediaType: string | undefined;
   readonly bytes: Readable;
-}
-
-function malformedFormError(why: string): RequestError {
-  return new RequestError('malformed_multipart', `The body is not valid multipart/form-data: ${why}.`);
+  readonly isBase64: boolean;
 }
 
 /** Body kind of a form with a file, which `readForm` reads. */
@@ -203,7 +240,7 @@ export async function* readBodyPieces(
   const deadline = performance.now() + time.overallMs;
   let total = 0;
   for (;;) {
-    const piece = await rejectAfter(pieces.next(), Math.min(time.idleMs, deadline - performance.now()));
+    const piece = await rejectAfterTimeout(pieces.next(), Math.min(time.idleMs, deadline - performance.now()));
     if (piece.done === true) return;
     total += piece.value.length;
     if (total > limit) throw new RequestError('body_too_large', `The body is larger than ${limit} bytes.`);
@@ -212,7 +249,7 @@ export async function* readBodyPieces(
 }
 
 /** @throws RequestError `request_timeout` */
-export async function rejectAfter<T>(coming: Promise<T>, ms: number): Promise<T> {
+export async function rejectAfterTimeout<T>(coming: Promise<T>, ms: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const late = new RequestError('request_timeout', 'The body did not arrive in time.');
   // Stop the timer from keeping the process alive if the body is no longer read.

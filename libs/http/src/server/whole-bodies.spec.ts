@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
-import { readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
+import { BYTES_PER_MIB } from './route-bodies.ts';
+import { holdUnfinishedBytes, readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
 
 /** A body of this owner, with the error that it was refused with. */
 function bodyOf(owner: string) {
@@ -44,9 +45,36 @@ describe('incomplete bodies', () => {
     for (let n = 0; n < 10; n += 1) {
       const body = bodyOf('a');
       bodies.addBytes(body, 50);
-      bodies.remove(body);
+      bodies.removeBody(body);
       expect(body.refused).toBeUndefined();
     }
+  });
+});
+
+describe('the owner of an incomplete body', () => {
+  const [STRANGER, NEIGHBOR, OTHER] = ['2001:db8:1:2::1', '2001:db8:1:2::9', '2001:db8:1:3::1'];
+
+  /** Holds the share of the first owner, and returns whether a further byte of the second one is refused. */
+  function sharesBytes(first: object, second: object): boolean {
+    let isRefused = false;
+    const ends = [
+      holdUnfinishedBytes(first as FastifyRequest, 24 * BYTES_PER_MIB, () => expect('the first body').toBe('held')),
+      holdUnfinishedBytes(second as FastifyRequest, 1, () => (isRefused = true)),
+    ];
+    for (const end of ends) end();
+    return isRefused;
+  }
+
+  it('is the network without credentials, and the workspace with credentials', () => {
+    const from = (ip: string | undefined, workspace_id?: string) => ({
+      ip,
+      principal: workspace_id && { workspace_id },
+    });
+    expect(sharesBytes(from(STRANGER), from(NEIGHBOR))).toBe(true);
+    expect(sharesBytes(from(STRANGER), from(OTHER))).toBe(false);
+    expect(sharesBytes(from(STRANGER, 'wsp_1'), from(OTHER, 'wsp_1'))).toBe(true);
+    expect(sharesBytes(from(STRANGER, 'wsp_1'), from(STRANGER, 'wsp_2'))).toBe(false);
+    expect(sharesBytes(from(STRANGER), from(STRANGER, 'wsp_1'))).toBe(false);
   });
 });
 

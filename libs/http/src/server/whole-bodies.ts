@@ -3,10 +3,10 @@ import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { identifyNetwork } from './quota.ts';
-import { MIB, formatSize } from './route-bodies.ts';
+import { BYTES_PER_MIB, formatSize } from './route-bodies.ts';
 
 /** Maximum number of bytes in memory for all incomplete bodies of this process. */
-const MAX_UNFINISHED_BYTES = 48 * MIB;
+const MAX_UNFINISHED_BYTES = 48 * BYTES_PER_MIB;
 /** Share of these bytes that one owner may use: a workspace, or a network if the client has no credentials. */
 const MAX_OWNER_SHARE = 1 / 2;
 
@@ -33,18 +33,18 @@ export class UnfinishedBodies {
   addBytes(body: UnfinishedBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
-    this.count(body.owner, bytes);
-    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE) this.refuse(body);
-    while (this.total > this.maxBytes) this.refuse(this.findBodyToRefuse());
+    this.countBytes(body.owner, bytes);
+    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE) this.refuseBody(body);
+    while (this.total > this.maxBytes) this.refuseBody(this.findBodyToRefuse());
   }
 
   /** Removes a body that is complete, refused or aborted. */
-  remove(body: UnfinishedBody): void {
-    if (this.bodies.delete(body)) this.count(body.owner, -body.bytes);
+  removeBody(body: UnfinishedBody): void {
+    if (this.bodies.delete(body)) this.countBytes(body.owner, -body.bytes);
   }
 
-  private refuse(body: UnfinishedBody): void {
-    this.remove(body);
+  private refuseBody(body: UnfinishedBody): void {
+    this.removeBody(body);
     body.refuse(new Busy('gateway', 'too many request bodies are incomplete'));
   }
 
@@ -53,7 +53,7 @@ export class UnfinishedBodies {
     return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedBody;
   }
 
-  private count(owner: string, bytes: number): void {
+  private countBytes(owner: string, bytes: number): void {
     this.total += bytes;
     const left = (this.bytesByOwner.get(owner) ?? 0) + bytes;
     if (left === 0) this.bytesByOwner.delete(owner);
@@ -63,6 +63,20 @@ export class UnfinishedBodies {
 
 /** The incomplete bodies of all servers of this process. */
 const unfinishedBodies = new UnfinishedBodies();
+
+function getBodyOwner({ principal, ip }: FastifyRequest): string {
+  return principal?.workspace_id ?? identifyNetwork(ip);
+}
+
+/**
+ * Counts bytes that an incomplete body occupies although it is not stored. Returns a function that ends this.
+ * @param refuse called if the limits of incomplete bodies are exceeded
+ */
+export function holdUnfinishedBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
+  const body: UnfinishedBody = { owner: getBodyOwner(request), bytes: 0, refuse };
+  unfinishedBodies.addBytes(body, bytes);
+  return () => unfinishedBodies.removeBody(body);
+}
 
 /**
  * Reads a body as a whole, up to the limit of its route.
@@ -81,7 +95,7 @@ export function readWholeBody(
   }
   const pieces: Buffer[] = [];
   const end = (error: Error | null) => {
-    unfinishedBodies.remove(body);
+    unfinishedBodies.removeBody(body);
     payload.off('data', add).off('end', complete).off('error', end);
     if (error === null) {
       done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
@@ -92,7 +106,7 @@ export function readWholeBody(
     }
   };
   const body: UnfinishedBody = {
-    owner: request.principal?.workspace_id ?? identifyNetwork(request.ip),
+    owner: getBodyOwner(request),
     bytes: 0,
     refuse: end,
   };

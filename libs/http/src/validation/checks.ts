@@ -1,5 +1,6 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
-import { describeDateFault, describeTimestampFault } from './timestamp.ts';
+import { describeDateFault, describeTimeFault, describeTimestampFault } from './timestamp.ts';
+import type { TimeForms } from './timestamp.ts';
 
 /** Function that returns every fault of a value with its path; an empty list for a valid value. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
@@ -7,9 +8,9 @@ export type FieldCheck = (value: unknown, param: string) => readonly FieldError[
 /** Maximum length of a text field without a limit of its own, in characters. */
 export const DEFAULT_MAX_CHARS = 1_000;
 
-const NO_FAULTS: readonly FieldError[] = [];
+const NO_FIELD_ERRORS: readonly FieldError[] = [];
 
-export function fault(param: string, code: FieldErrorCode, message: string): readonly FieldError[] {
+export function createFieldError(param: string, code: FieldErrorCode, message: string): readonly FieldError[] {
   return [{ param, code, message }];
 }
 
@@ -17,12 +18,12 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
 export const text: FieldCheck = (value, param) => {
   const faults = checkString(value, param);
   if (faults.length > 0) return faults;
-  return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : NO_FAULTS;
+  return String(value).trim() === '' ? createFieldError(param, 'invalid_value', 'Must not be blank.') : NO_FIELD_ERRORS;
 };
 
 /** Checks a password. Blanks count as characters; the rules for passwords are checked elsewhere. */
 export const checkPassword: FieldCheck = (value, param) =>
-  value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
+  value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Checks a text of at most `max` characters. */
 export function checkTextUpTo(max: number): FieldCheck {
@@ -34,9 +35,9 @@ export function checkTextUpTo(max: number): FieldCheck {
 
 /** Checks a string, which may be empty. */
 const checkString: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
   if (isLongerThan(value, DEFAULT_MAX_CHARS)) return createTooLongFaults(param, DEFAULT_MAX_CHARS);
-  return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE_MESSAGE);
+  return isStorable(value) ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_value', UNSTORABLE_MESSAGE);
 };
 
 /** Returns true if the text has more than `max` characters. Some characters consist of two UTF-16 units. */
@@ -45,7 +46,7 @@ function isLongerThan(value: string, max: number): boolean {
 }
 
 function createTooLongFaults(param: string, max: number): readonly FieldError[] {
-  return fault(param, 'too_long', `Must have at most ${max} characters.`);
+  return createFieldError(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
 const UNSTORABLE_MESSAGE = 'Must not contain NUL characters or unpaired surrogates.';
@@ -55,20 +56,28 @@ function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-/** Returns a function that converts an enumeration value in any case to lower case. */
-export function createLowerCaseConversion(values: readonly string[]): (value: unknown) => unknown {
-  const known = new Set(values);
-  return (value) => {
-    const lower = typeof value === 'string' ? value.toLowerCase() : value;
-    return known.has(lower as string) ? lower : value;
-  };
+/** Alternative names of enumeration values, each with the value that it stands for. */
+export type Aliases = Readonly<Record<string, string>>;
+
+/**
+ * Returns a function that converts the name of an enumeration value, in any case, to the value. It returns anything else
+ * unchanged.
+ */
+export function createCanonicalConversion(
+  names: readonly string[],
+  aliases: Aliases = {},
+): (value: unknown) => unknown {
+  const canonical = new Map(names.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
+  return (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value);
 }
 
 export function checkOneOf(values: readonly string[]): FieldCheck {
   const known = new Set(values);
   return (value, param) => {
-    if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-    return known.has(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be one of ${values.join(', ')}.`);
+    if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
+    return known.has(value)
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', `Must be one of ${values.join(', ')}.`);
   };
 }
 
@@ -76,9 +85,9 @@ export function checkOneOf(values: readonly string[]): FieldCheck {
 export function checkSeparated(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
-      return fault(param, 'invalid_type', 'Must be given only once, as comma-separated values.');
+      return createFieldError(param, 'invalid_type', 'Must be given only once, as comma-separated values.');
     const values = value.split(',');
-    if (values.length > max) return fault(param, 'too_many', `Must have at most ${max} values.`);
+    if (values.length > max) return createFieldError(param, 'too_many', `Must have at most ${max} values.`);
     return values.flatMap((part) => one(part, param)).slice(0, 1);
   };
 }
@@ -95,107 +104,122 @@ export function selectListed<T extends string>(all: readonly T[], list: string |
 }
 
 export const checkTimestamp: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a time such as 2026-11-21T09:30:00Z.');
+  if (typeof value !== 'string')
+    return createFieldError(param, 'invalid_type', 'Must be a time such as 2026-11-21T09:30:00Z.');
   const wrong = describeTimestampFault(value);
-  return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_timestamp', wrong);
+  return wrong === undefined ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_timestamp', wrong);
 };
+
+/** Checks a time with an offset, or in one of the other forms. */
+export function checkTimeOfForms(forms: TimeForms): FieldCheck {
+  return (value, param) => {
+    if (typeof value !== 'string') return checkTimestamp(value, param);
+    const wrong = describeTimeFault(value, forms);
+    return wrong === undefined ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_timestamp', wrong);
+  };
+}
 
 /** Checks a calendar date without a time zone, such as 2026-11-21. */
 export const checkDate: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a date such as 2026-11-21.');
+  if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a date such as 2026-11-21.');
   const wrong = describeDateFault(value);
-  return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_date', wrong);
+  return wrong === undefined ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_date', wrong);
 };
 
-export const checkTimeZone: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  return isTimeZone(value)
-    ? NO_FAULTS
-    : fault(param, 'invalid_value', 'Must be an IANA time zone such as Europe/Amsterdam.');
-};
+/** Checks an IANA time zone, or one of the other values. */
+export function checkTimeZone(others: readonly string[]): FieldCheck {
+  return (value, param) => {
+    if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
+    return others.includes(value) || isTimeZone(value)
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', 'Must be an IANA time zone such as Europe/Amsterdam.');
+  };
+}
 
 /** Checks a whole number in a query, within bounds. */
-export function count(min: number, max: number): FieldCheck {
+export function checkCount(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
-    return valid ? NO_FAULTS : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+    return valid
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
   };
 }
 
 /** Checks a whole number in a body, within bounds. */
 export function checkWholeNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
-    if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
+    if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
     const valid = Number.isInteger(value) && value >= min && value <= max;
-    return valid ? NO_FAULTS : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+    return valid
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Checks a number in a body, within bounds. */
+export function checkNumber(min: number, max: number): FieldCheck {
+  return (value, param) => {
+    if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
+    return value >= min && value <= max
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', `Must be a number from ${min} to ${max}.`);
   };
 }
 
 /** Checks a list of at most `max` elements, each with `element`. */
 export function checkList(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
-    if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
+    if (!Array.isArray(value)) return createFieldError(param, 'invalid_type', 'Must be an array.');
     // Do not check the elements of a list that is too long, because the check could take long.
     if (value.length > max)
-      return fault(param, 'limit_exceeded', `Must have at most ${max} elements, but has ${value.length}.`);
+      return createFieldError(param, 'limit_exceeded', `Must have at most ${max} elements, but has ${value.length}.`);
     return value.flatMap((item, index) => element(item, `${param}[${index}]`));
   };
 }
 
 /** Longest list of enumeration values, including repeated ones. */
-export const MAX_ENUM_LIST_ITEMS = 50;
+export const MAX_SENT_ENUM_VALUES = 50;
 
 /** Checks a list of one or more enumeration values. */
 export function checkEnumList(values: readonly string[]): FieldCheck {
-  const each = checkList(checkOneOf(values), MAX_ENUM_LIST_ITEMS);
+  const each = checkList(checkOneOf(values), MAX_SENT_ENUM_VALUES);
   return (value, param) =>
     Array.isArray(value) && value.length === 0
-      ? fault(param, 'invalid_value', 'Must not be empty.')
+      ? createFieldError(param, 'invalid_value', 'Must not be empty.')
       : each(value, param);
 }
 
 /** Checks an object of at most `max` strings by name; with `clearable`, null removes a string. */
 export function checkTextMap(max: number, clearable = false): FieldCheck {
   return (value, param) => {
-    if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object whose values are strings.');
+    if (!isJsonObject(value))
+      return createFieldError(param, 'invalid_type', 'Must be an object whose values are strings.');
     const entries = Object.entries(value);
     if (entries.length > max)
-      return fault(param, 'limit_exceeded', `Must have at most ${max} entries, but has ${entries.length}.`);
+      return createFieldError(param, 'limit_exceeded', `Must have at most ${max} entries, but has ${entries.length}.`);
     return entries.flatMap(([name, item]) => {
       const wrongName = text(name, param).length > 0;
-      if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${DEFAULT_MAX_CHARS} characters.`);
-      return clearable && item === null ? NO_FAULTS : checkString(item, `${param}.${name}`);
+      if (wrongName)
+        return createFieldError(param, 'invalid_value', `Must have names of 1 to ${DEFAULT_MAX_CHARS} characters.`);
+      return clearable && item === null ? NO_FIELD_ERRORS : checkString(item, `${param}.${name}`);
     });
   };
 }
 
 /** Checks that an id is valid and has the prefix of its resource. */
-export function idOf(prefix: string): FieldCheck {
+export function checkId(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
-    if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-    return form.test(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be an id that starts with ${prefix}_.`);
+    if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
+    return form.test(value)
+      ? NO_FIELD_ERRORS
+      : createFieldError(param, 'invalid_value', `Must be an id that starts with ${prefix}_.`);
   };
 }
 
-/** Checks any value without nested objects that every engine can store. */
-export const checkStorable: FieldCheck = (value, param) => {
-  if (Array.isArray(value)) return value.flatMap((item, index) => checkStorableItem(item, `${param}[${index}]`));
-  if (!isObject(value)) return checkStorableItem(value, param);
-  return Object.entries(value).flatMap(([name, item]) => {
-    const path = `${param}.${name.slice(0, 100)}`;
-    return isStorable(name) ? checkStorableItem(item, path) : fault(path, 'invalid_value', UNSTORABLE_MESSAGE);
-  });
-};
-
-const checkStorableItem: FieldCheck = (value, param) => {
-  if (typeof value === 'object' && value !== null)
-    return fault(param, 'invalid_type', 'Must not contain nested objects.');
-  return typeof value !== 'string' || isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE_MESSAGE);
-};
-
 /** Returns true for a JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

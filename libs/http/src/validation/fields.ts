@@ -4,30 +4,32 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '@tracking/contracts';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import type { ValidationArguments } from 'class-validator';
 import {
-  MAX_ENUM_LIST_ITEMS,
+  MAX_SENT_ENUM_VALUES,
   DEFAULT_MAX_CHARS,
-  count,
+  checkCount,
   checkDate,
-  fault,
-  idOf,
-  createLowerCaseConversion,
-  isObject,
+  createFieldError,
+  checkId,
+  createCanonicalConversion,
+  isJsonObject,
   checkList,
   checkEnumList,
   checkOneOf,
   checkPassword,
   checkSeparated,
-  checkStorable,
   text,
   checkTextMap,
   checkTimeZone,
+  checkTimeOfForms,
   checkTimestamp,
+  checkNumber,
   checkWholeNumber,
 } from './checks.ts';
-import type { FieldCheck } from './checks.ts';
+import type { Aliases, FieldCheck } from './checks.ts';
 import { checkNested, pickDeclaredFields } from './read-dto.ts';
-import type { DtoClass, FieldContext } from './read-dto.ts';
-import { parseTimestamp } from './timestamp.ts';
+import type { DtoClass, FieldReadContext } from './read-dto.ts';
+import { parseTimeOfForms, parseTimestamp } from './timestamp.ts';
+import type { TimeForms } from './timestamp.ts';
 
 /**
  * Base of the classes that describe responses. The field decorators describe a field as responses have it, without the
@@ -50,49 +52,46 @@ export interface FieldOptions {
 }
 
 /** Changes to the OpenAPI description that the field's check implies. */
-export interface FieldVariant extends Pick<FieldContext, 'nested' | 'normalise'> {
+export interface FieldVariant extends Pick<FieldReadContext, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
 }
 
-export const Text = (options: FieldOptions): PropertyDecorator => field(text, options, TEXT_SCHEMA);
+export const Text = (options: FieldOptions): PropertyDecorator => CheckedField(text, options, TEXT_SCHEMA);
 
 const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** Field for a password. Blanks are allowed. */
-export const Password = (options: FieldOptions): PropertyDecorator => field(checkPassword, options, TEXT_SCHEMA);
-
-/** Alternative names of enumeration values, each with the value that it stands for. */
-type Aliases = Readonly<Record<string, string>>;
+export const Password = (options: FieldOptions): PropertyDecorator => CheckedField(checkPassword, options, TEXT_SCHEMA);
 
 /** An enumeration value in any case. `aliases` are alternative names that a request may use. */
 export const OneOf = (values: readonly string[], options: FieldOptions, aliases: Aliases = {}): PropertyDecorator => {
   const accepted = [...values, ...Object.keys(aliases)];
-  const canonical = new Map(accepted.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
-  return field(
+  return CheckedField(
     checkOneOf(accepted),
     options,
     { type: String, enum: accepted },
-    {
-      normalise: (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value),
-      answer: { enum: [...values] },
-    },
+    { normalise: createCanonicalConversion(accepted, aliases), answer: { enum: [...values] } },
   );
 };
 
 export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
-  field(idOf(prefix), options, { type: String });
+  CheckedField(checkId(prefix), options, { type: String });
 
 export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
-  field(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
+  CheckedField(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
+
+/** A number, which may have decimals. */
+export const Decimal = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkNumber(minimum, maximum), options, { type: Number, minimum, maximum });
 
 /** Field for a calendar date without a time zone, such as 2026-11-21. */
 export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
-  field(checkDate, options, { type: String, format: 'date' });
+  CheckedField(checkDate, options, { type: String, format: 'date' });
 
 /** An RFC 3339 time with any offset, converted to UTC with milliseconds. */
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
-  field(
+  CheckedField(
     checkTimestamp,
     options,
     { type: String, format: 'date-time' },
@@ -109,11 +108,37 @@ function convertToUtc(value: unknown): unknown {
   return typeof value === 'string' ? (parseTimestamp(value) ?? value) : value;
 }
 
-export const TimeZone = (options: FieldOptions): PropertyDecorator => field(checkTimeZone, options, { type: String });
+/**
+ * A time with an offset as {@link Timestamp}, or in one of the other forms. A date and a local time are not converted.
+ * In requests, the schema has no format, because no format allows all forms: the description drops an empty format.
+ * @param answered description in responses
+ */
+export const FlexibleTime = (
+  forms: TimeForms,
+  options: FieldOptions,
+  answered = options.description,
+): PropertyDecorator =>
+  CheckedField(
+    checkTimeOfForms(forms),
+    options,
+    { type: String, format: '' },
+    {
+      normalise: (value) => (typeof value === 'string' ? (parseTimeOfForms(value, forms) ?? value) : value),
+      answer: {
+        format: 'date-time',
+        description: `${answered} UTC with milliseconds.`,
+        ...(options.example !== undefined && { example: convertToUtc(options.example) }),
+      },
+    },
+  );
+
+/** An IANA time zone, or one of the other values. */
+export const TimeZone = (options: FieldOptions, others: readonly string[] = []): PropertyDecorator =>
+  CheckedField(checkTimeZone(others), options, { type: String });
 
 /** An object whose values are strings. */
 export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(
+  CheckedField(
     checkTextMap(max),
     options,
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: max },
@@ -122,29 +147,29 @@ export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =
 
 /** A merge patch of an object whose values are strings: null removes a string. */
 export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(checkTextMap(max, true), options, {
+  CheckedField(checkTextMap(max, true), options, {
     type: 'object',
     additionalProperties: { type: ['string', 'null'], maxLength: DEFAULT_MAX_CHARS },
     maxProperties: max,
   } as unknown as ApiPropertyOptions);
 
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
-  field(checkList(text, max), options, { type: [String], maxItems: max });
+  CheckedField(checkList(text, max), options, { type: [String], maxItems: max });
 
 /** One or more enumeration values in any case. */
 export const EnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const lower = createLowerCaseConversion(values);
-  return field(
+  const canonical = createCanonicalConversion(values);
+  return CheckedField(
     checkEnumList(values),
     options,
-    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_ENUM_LIST_ITEMS },
-    { normalise: (listed) => (Array.isArray(listed) ? listed.map(lower) : listed) },
+    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_SENT_ENUM_VALUES },
+    { normalise: (listed) => (Array.isArray(listed) ? listed.map(canonical) : listed) },
   );
 };
 
 /** Field for an object. `dto` is the object's class in requests, `resource` in responses. */
 export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
-  field(
+  CheckedField(
     checkNested(dto),
     options,
     { type: dto },
@@ -153,7 +178,7 @@ export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): Pr
 
 /** Field for a list of objects. `dto` is the class of the objects in requests, `resource` in responses. */
 export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
-  field(
+  CheckedField(
     checkList(checkNested(dto), max),
     options,
     { type: [dto], maxItems: max },
@@ -167,12 +192,12 @@ export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, re
   );
 
 function pickFields(dto: DtoClass, value: unknown): unknown {
-  return isObject(value) ? pickDeclaredFields(dto, value) : value;
+  return isJsonObject(value) ? pickDeclaredFields(dto, value) : value;
 }
 
 /**
- * A field that the feature's own code checks, so that it reports all faults of the field together. This decorator
- * refuses only values that no engine can store. Null and an absent field are valid.
+ * A field that the feature's own code checks, including for values that no engine can store, so that it reports all
+ * faults of the request together.
  */
 export const Forwarded = (
   schema: ApiPropertyOptions,
@@ -180,7 +205,7 @@ export const Forwarded = (
   variant?: FieldVariant,
 ): PropertyDecorator => {
   return (target, property) => {
-    field(checkStorable, options, schema, variant)(target, property);
+    CheckedField(() => [], options, schema, variant)(target, property);
     IsOptional()(target, property);
   };
 };
@@ -196,61 +221,66 @@ export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorato
 export const QueryTime = (options: FieldOptions): PropertyDecorator => Timestamp({ ...options, required: false });
 
 /** An enumeration value in a query. */
-export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+export const QueryEnum = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   OneOf(values, { ...options, required: false });
 
 /** Comma-separated values in a query. */
 export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
-  field(
+  CheckedField(
     checkSeparated(one, max),
     { ...options, required: false },
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
   );
 
-/** Comma-separated enumeration values in a query. */
-export const QueryEnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const lower = createLowerCaseConversion(values);
-  return field(
-    checkSeparated(checkOneOf(values)),
+/** Comma-separated enumeration values in any case in a query. `aliases` are alternative names of values. */
+export const QueryEnumList = (
+  values: readonly string[],
+  options: FieldOptions,
+  aliases: Aliases = {},
+): PropertyDecorator => {
+  const accepted = [...values, ...Object.keys(aliases)];
+  const canonical = createCanonicalConversion(accepted, aliases);
+  return CheckedField(
+    checkSeparated(checkOneOf(accepted)),
     {
       ...options,
       example: options.example === undefined ? undefined : String(options.example).split(','),
       required: false,
     },
-    { type: 'array', items: { type: 'string', enum: [...values] }, minItems: 1 },
-    { normalise: (value) => (typeof value === 'string' ? value.split(',').map(lower).join(',') : value) },
+    { type: 'array', items: { type: 'string', enum: accepted }, minItems: 1 },
+    { normalise: (value) => (typeof value === 'string' ? value.split(',').map(canonical).join(',') : value) },
   );
 };
 
 /** `true` or `false` in a query. */
 export const Flag = (options: FieldOptions): PropertyDecorator =>
-  field(
+  CheckedField(
     checkOneOf(['true', 'false']),
     { ...options, required: false },
     { type: Boolean },
-    { normalise: createLowerCaseConversion(['true', 'false']) },
+    { normalise: createCanonicalConversion(['true', 'false']) },
   );
 
 export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
-  field(
-    count(1, MAX_PAGE_SIZE),
+  CheckedField(
+    checkCount(1, MAX_PAGE_SIZE),
     { description: 'Maximum number of items per page.', required: false },
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
 
 /** An opaque value issued by the API. The list operation refuses invalid values, with an error code of its own. */
 const checkSealed: FieldCheck = (value, param) =>
-  typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given only once.');
+  typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be given only once.');
 
 export const Cursor = (): PropertyDecorator =>
-  field(
+  CheckedField(
     checkSealed,
     { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
     { type: String },
   );
 
 /** Field with the given check. `schema` describes the field in requests. */
-export function field(
+export function CheckedField(
   check: FieldCheck,
   options: FieldOptions,
   schema: ApiPropertyOptions,
@@ -258,9 +288,9 @@ export function field(
 ): PropertyDecorator {
   const { nullable = false, required = true, ...described } = options;
   const present: FieldCheck = (value, param) =>
-    value === undefined || value === null ? fault(param, 'required', 'Is required.') : check(value, param);
+    value === undefined || value === null ? createFieldError(param, 'required', 'Is required.') : check(value, param);
   const input = { ...schema, ...described, nullable } as ApiPropertyOptions;
-  const context: FieldContext = { input, nested, normalise };
+  const context: FieldReadContext = { input, nested, normalise };
   return (target, property) => {
     ValidateBy({ name: 'field', constraints: [present], validator: FIELD_VALIDATOR }, { context })(target, property);
     if (nullable) IsOptional()(target, property);
@@ -279,11 +309,11 @@ export function field(
  * class-validator; see `getFields`.
  */
 const FIELD_VALIDATOR = {
-  validate: (value: unknown, args: ValidationArguments) => firstFault(value, args) === undefined,
-  defaultMessage: (args: ValidationArguments) => firstFault(args.value, args)?.message ?? '',
+  validate: (value: unknown, args: ValidationArguments) => findFirstFieldError(value, args) === undefined,
+  defaultMessage: (args: ValidationArguments) => findFirstFieldError(args.value, args)?.message ?? '',
 };
 
-function firstFault(value: unknown, { constraints, property }: ValidationArguments) {
+function findFirstFieldError(value: unknown, { constraints, property }: ValidationArguments) {
   return (constraints as [FieldCheck])[0](value, property)[0];
 }
 
@@ -298,7 +328,6 @@ const LIMIT_KEYWORDS = [
   'maxItems',
   'maxProperties',
   'minimum',
-  'exclusiveMinimum',
   'maximum',
   'pattern',
 ];

@@ -75,7 +75,7 @@ export function PageType<T extends object>(
 export const CHANGE_SCHEMA = { type: 'object', properties: { from: {}, to: {} } };
 
 /** OpenAPI type of a time that appears only in responses. */
-export const TIME = { type: String, format: 'date-time' } as const;
+export const RESPONSE_TIME_SCHEMA = { type: String, format: 'date-time' } as const;
 
 @ApiSchema({ name: 'Warning' })
 class WarningResource implements Warning {

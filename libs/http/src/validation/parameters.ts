@@ -1,7 +1,7 @@
 import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
-import { invalidRequest } from '../errors/request-error.ts';
-import { fault } from './checks.ts';
+import { createInvalidRequestError } from '../errors/request-error.ts';
+import { createFieldError } from './checks.ts';
 import { listDescribedNames, getFields, readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
@@ -29,10 +29,10 @@ export function readParameters(request: FastifyRequest): void {
   const all = [
     ...findMalformedEscapes(request.raw.url ?? ''),
     ...findUnknownParameters(Object.keys(request.query as object), parameters),
-    ...findRepeatedParameters(request.query as object),
+    ...findRepeatedParameters(request.query as object, parameters),
     ...faults,
   ];
-  if (all.length > 0) throw invalidRequest([...selectFirstFaults(all)]);
+  if (all.length > 0) throw createInvalidRequestError([...selectFirstFaults(all)]);
   request.query = value;
 }
 
@@ -46,15 +46,19 @@ function findUnknownParameters(names: readonly string[], parameters: DtoClass): 
   if (unknown.length === 0) return [];
   const allowed = known.size === 0 ? 'none' : listDescribedNames(parameters).join(', ');
   const message = `Is not a query parameter of this operation. Allowed: ${allowed}.`;
-  return unknown.flatMap((name) => fault(name.slice(0, MAX_QUOTED_NAME_CHARS), 'unknown_parameter', message));
+  return unknown.flatMap((name) =>
+    createFieldError(name.slice(0, MAX_QUOTED_NAME_CHARS), 'unknown_parameter', message),
+  );
 }
 
-function findRepeatedParameters(query: object): readonly FieldError[] {
-  return Object.entries(query).flatMap(([name, value]) =>
-    Array.isArray(value)
-      ? fault(name.slice(0, MAX_QUOTED_NAME_CHARS), 'invalid_value', 'Must be given only once.')
-      : [],
-  );
+function findRepeatedParameters(query: object, parameters: DtoClass): readonly FieldError[] {
+  const known = getFields(parameters);
+  return Object.entries(query).flatMap(([name, value]) => {
+    if (!Array.isArray(value)) return [];
+    const isList = known.get(name)?.input.type === 'array';
+    const hint = isList ? ` Separate several values by commas, such as ${name}=VALUE,VALUE.` : '';
+    return createFieldError(name.slice(0, MAX_QUOTED_NAME_CHARS), 'invalid_value', `Must be given only once.${hint}`);
+  });
 }
 
 /**
@@ -67,7 +71,7 @@ function findMalformedEscapes(url: string): readonly FieldError[] {
   const malformed = query.split('&').filter((part) => decodeOrUndefined(part) === undefined);
   return malformed.slice(0, MAX_REPORTED_FAULTS).flatMap((part) => {
     const [name = ''] = part.split('=', 1);
-    return fault(
+    return createFieldError(
       (decodeOrUndefined(name) ?? name).slice(0, MAX_QUOTED_NAME_CHARS),
       'invalid_value',
       'Must be percent-encoded UTF-8.',

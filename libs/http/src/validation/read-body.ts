@@ -1,8 +1,8 @@
 import type { PipeTransform } from '@nestjs/common';
-import type { FieldError, JsonObject, Warning } from '@tracking/contracts';
-import { invalidRequest } from '../errors/request-error.ts';
+import type { FieldError, JsonObject, Timestamp, Warning } from '@tracking/contracts';
+import { createInvalidRequestError } from '../errors/request-error.ts';
 import type { SentRequest } from '../server/request.ts';
-import { isObject } from './checks.ts';
+import { isJsonObject } from './checks.ts';
 import { createIgnoredWarnings, readDto, findUnknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
@@ -34,7 +34,7 @@ interface DraftBody<T> {
  * @param answer class of the operation's response: its fields are reported as read-only if a body has them
  * @throws RequestError if the body is not an object
  */
-export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
+export function createDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
   const { value, faults } = readDto(dto, request.body);
   const unknown = findUnknownFields(dto, answer, request.body);
   const faulty = new Set(faults.map(({ param }) => param));
@@ -45,7 +45,7 @@ export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, 
     accept(found = []) {
       const others = found.filter(({ param }) => !faulty.has(param));
       const errors = [...faults, ...others, ...(request.strict ? unknown : [])];
-      if (errors.length > 0) throw invalidRequest(errors);
+      if (errors.length > 0) throw createInvalidRequestError(errors);
       return createIgnoredWarnings(unknown);
     },
   };
@@ -55,23 +55,21 @@ export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, 
  * Validation pipe like Nest's ValidationPipe, but it reports every fault with its path, and unknown fields as warnings.
  */
 export class BodyPipe<T extends object> implements PipeTransform<SentRequest, ReadBody<T>> {
-  /** @param answer class of the operation's response */
+  /**
+   * @param answer class of the operation's response
+   * @param check returns faults beyond single fields, such as a time in the past; called without the invalid fields
+   */
   constructor(
     private readonly dto: DtoClass<T>,
     private readonly answer: DtoClass,
+    private readonly check?: (fields: Partial<T>, at: Timestamp) => readonly FieldError[],
   ) {}
 
   /** @throws RequestError */
-  transform(request: Request): ReadBody<T> {
-    const { value, accept } = draftBody(this.dto, this.answer, request);
-    return { value, warnings: accept() };
-  }
-}
-
-/** Validation pipe for an operation whose body may be omitted. An omitted body counts as an object without fields. */
-export class OptionalBodyPipe<T extends object> extends BodyPipe<T> {
-  override transform(request: Request): ReadBody<T> {
-    return super.transform({ ...request, body: request.body ?? {} });
+  transform(request: SentRequest): ReadBody<T> {
+    const { value, faulty, accept } = createDraftBody(this.dto, this.answer, request);
+    const valid = Object.entries(value).filter(([name]) => !faulty.has(name));
+    return { value, warnings: accept(this.check?.(Object.fromEntries(valid) as Partial<T>, request.at)) };
   }
 }
 
@@ -85,16 +83,16 @@ export class PlainBodyPipe implements PipeTransform<SentRequest, ReadBody<JsonOb
   }
 
   /** @throws RequestError */
-  transform(request: Request): ReadBody<JsonObject> {
+  transform(request: SentRequest): ReadBody<JsonObject> {
     const { value, warnings } = this.body.transform(request);
     return { value: { ...value } as JsonObject, warnings };
   }
 }
 
 class NoFields {}
-const NO_FIELDS_PIPE = new BodyPipe(NoFields, NoFields);
+const FIELD_IGNORING_PIPE = new BodyPipe(NoFields, NoFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
 export const NO_BODY: PipeTransform<SentRequest, readonly Warning[]> = {
-  transform: (sent) => (isObject(sent.body) ? NO_FIELDS_PIPE.transform(sent).warnings : []),
+  transform: (sent) => (isJsonObject(sent.body) ? FIELD_IGNORING_PIPE.transform(sent).warnings : []),
 };

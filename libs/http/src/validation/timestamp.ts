@@ -6,8 +6,8 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
 const MAX_LENGTH = 64;
 
 /** Range of years that freight data can have; other years are typing errors. */
-const FIRST_YEAR = 1900;
-const LAST_YEAR = 2999;
+const MIN_YEAR = 1900;
+const MAX_YEAR = 2999;
 
 const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -17,12 +17,42 @@ const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  * leap second, which is valid only at the end of a UTC day, becomes the next second, as in POSIX time.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
-  return read(text).time;
+  return parseTime(text).time;
+}
+
+/** Forms of a time that a field accepts in addition to a time with an offset. */
+export interface TimeForms {
+  /** A date such as `2026-11-21`. */
+  readonly day?: true;
+  /** A time without an offset such as `2026-11-21T09:30`, whose zone another field states. */
+  readonly local?: true;
+}
+
+/**
+ * Returns the time in UTC as `parseTimestamp`, or in its own form: a date as it is, a local time with milliseconds and
+ * without `Z`. Undefined if it is malformed, or has a form that is not accepted.
+ */
+export function parseTimeOfForms(text: string, forms: TimeForms): string | undefined {
+  if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text))
+    return describeDateFault(text) === undefined ? text : undefined;
+  if (!forms.local || !LOCAL_TIME_PATTERN.test(text)) return parseTimestamp(text);
+  return parseTimestamp(completeLocalTime(text))?.slice(0, -1);
+}
+
+/** Returns the fault of a time in words; undefined if it has one of the forms and is valid. */
+export function describeTimeFault(text: string, forms: TimeForms): string | undefined {
+  if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text)) return describeDateFault(text);
+  return describeTimestampFault(forms.local && LOCAL_TIME_PATTERN.test(text) ? completeLocalTime(text) : text);
+}
+
+/** Adds missing seconds and `Z` to a local time. */
+function completeLocalTime(text: string): string {
+  return `${text}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}Z`;
 }
 
 /** Returns the fault of a timestamp in words; undefined if it is valid. */
 export function describeTimestampFault(text: string): string | undefined {
-  return read(text).fault;
+  return parseTime(text).fault;
 }
 
 /** Returns the fault of a date such as `2026-11-21` in words; undefined if it is valid. */
@@ -30,19 +60,19 @@ export function describeDateFault(text: string): string | undefined {
   if (!DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   if (day < 1 || day > countDays(year, month)) return `The date ${text} does not exist.`;
-  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE_MESSAGE;
+  return year >= MIN_YEAR && year <= MAX_YEAR ? undefined : YEAR_OUT_OF_RANGE_MESSAGE;
 }
 
 type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 
-function read(text: string): ParsedTime {
+function parseTime(text: string): ParsedTime {
   if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
-  const fields = fieldsOf(text);
-  const fault = describeFieldFault(text, fields);
+  const parts = splitIntoParts(text);
+  const fault = describePartFault(text, parts);
   if (fault !== undefined) return { fault };
 
-  const { year, month, day, hour, minute, second, offset } = fields;
+  const { year, month, day, hour, minute, second, offset } = parts;
   const leap = second === 60;
   const milliseconds = leap ? 0 : parseFractionMs(text);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
@@ -52,12 +82,13 @@ function read(text: string): ParsedTime {
     };
   }
   const utcYear = time.getUTCFullYear();
-  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR
+  return utcYear >= MIN_YEAR && utcYear <= MAX_YEAR
     ? { time: time.toISOString() }
     : { fault: YEAR_OUT_OF_RANGE_MESSAGE };
 }
 
-interface TimeFields {
+/** Numbers in one timestamp, as written. They can be out of range. */
+interface TimestampParts {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -68,7 +99,7 @@ interface TimeFields {
   readonly offset: number;
 }
 
-function fieldsOf(text: string): TimeFields {
+function splitIntoParts(text: string): TimestampParts {
   return {
     year: parseTwoDigits(text, 0) * 100 + parseTwoDigits(text, 2),
     month: parseTwoDigits(text, 5),
@@ -80,21 +111,22 @@ function fieldsOf(text: string): TimeFields {
   };
 }
 
-/** Returns the fault of a date, time or offset that does not exist. */
-function describeFieldFault(
+/** Returns the fault of a date, time or offset that does not exist; undefined if all exist. */
+function describePartFault(
   text: string,
-  { year, month, day, hour, minute, second, offset }: TimeFields,
+  { year, month, day, hour, minute, second, offset }: TimestampParts,
 ): string | undefined {
   if (day < 1 || day > countDays(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
   if (hour > 23 || minute > 59 || second > 60) return `The time ${text.slice(11, 19)} does not exist.`;
   if (Number.isNaN(offset)) return `The offset ${text.slice(-6)} does not exist.`;
   // Date.UTC reads years below 100 as years of the twentieth century.
-  return year < FIRST_YEAR - 1 ? YEAR_OUT_OF_RANGE_MESSAGE : undefined;
+  return year < MIN_YEAR - 1 ? YEAR_OUT_OF_RANGE_MESSAGE : undefined;
 }
 
-const YEAR_OUT_OF_RANGE_MESSAGE = `Must have a year from ${FIRST_YEAR} to ${LAST_YEAR}.`;
+const YEAR_OUT_OF_RANGE_MESSAGE = `Must have a year from ${MIN_YEAR} to ${MAX_YEAR}.`;
 const NOT_RFC_3339_MESSAGE = 'Must be an RFC 3339 time such as 2026-11-21T09:30:00Z or 2026-11-21T17:30:00.000+08:00.';
 const DATE_WITHOUT_TIME_PATTERN = /^\d{4}-\d\d-\d\d$/;
+const LOCAL_TIME_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,40})?)?$/;
 const MISSING_OFFSET_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /** Matches a blank in place of a `+`, which a query has if the `+` was not percent-encoded. */

@@ -13,8 +13,8 @@ type Caching = Pick<SendOptions, 'cacheControl' | 'immutable' | 'maxAge'>;
 const FILE_PIECE_BYTES = 16_384;
 
 /**
- * Serves the files of the web application: the same page at each of its URLs, and its assets. They are open to
- * everybody, because the application reads all data from the API with the session of its user.
+ * Serves the files of the web application: the same page at each of its URLs, and its assets. They need no
+ * credentials, because the application reads all data from the API with the session of its user.
  * @param folder with `index.html` and `assets`, whose names change with their content, each with its compressed forms
  */
 export function serveWebApp(fastify: FastifyInstance, folder: string): void {
