@@ -77,21 +77,21 @@ export function quoteName(name: string): string {
  * Returns the column of an indexed field. The name has a prefix, because a field can have a name such as `json` or
  * `rowid`.
  */
-export function columnName(field: string): string {
+export function getColumnName(field: string): string {
   return field === ID_FIELD ? ID_FIELD : quoteName(`f_${field}`);
 }
 
 /** Returns the quoted name of a scalar index. */
-export function indexName({ name }: CollectionSpec, index: string): string {
+export function getIndexName({ name }: CollectionSpec, index: string): string {
   return quoteName(`index:${name}:${index}`);
 }
 
-export function columnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
+export function getColumnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
   return layout.columns.map((field) => encodeValue(document[field]));
 }
 
 /** Returns the JSON of each indexed array; null if the document has none. */
-export function arrayValues(
+export function getArrayValues(
   layout: CollectionLayout,
   document: Readonly<Record<string, unknown>>,
 ): readonly (string | null)[] {
@@ -102,13 +102,13 @@ export function arrayValues(
 export function createTableStatements(layout: CollectionLayout): string[] {
   const { spec, table, columns } = layout;
   const own = [
-    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(columnName)]})`,
+    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(getColumnName)]})`,
   ];
   for (const { name, fields, arrayField, unique, only } of spec.indexes) {
     if (arrayField !== undefined) continue;
-    const which = only === undefined ? '' : ` WHERE ${columnName(only)} IS NOT NULL`;
+    const which = only === undefined ? '' : ` WHERE ${getColumnName(only)} IS NOT NULL`;
     own.push(
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoteName(table)} (${fields.map(columnName)})${which}`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${getIndexName(spec, name)} ON ${quoteName(table)} (${fields.map(getColumnName)})${which}`,
     );
   }
   return [...own, ...layout.arrays.map(createArrayTableStatement)];
@@ -119,7 +119,7 @@ export function createTableStatements(layout: CollectionLayout): string[] {
  * fields, so that each posting is written once and found by its whole key.
  */
 function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
-  const columns = fields.map(columnName);
+  const columns = fields.map(getColumnName);
   const key = unique ? [...columns.filter((name) => name !== ID_FIELD), 'apart'] : columns;
   const all = unique ? [...columns, 'apart'] : columns;
   return `CREATE TABLE ${quoteName(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
@@ -171,18 +171,18 @@ export class ArrayPostings {
       if (field === ID_FIELD) return -1;
       return field === table.arrayField ? -2 : layout.columns.indexOf(field);
     });
-    const columns = [...table.fields.map(columnName), ...(table.unique ? ['apart'] : [])];
+    const columns = [...table.fields.map(getColumnName), ...(table.unique ? ['apart'] : [])];
     const name = quoteName(table.table);
     this.addText = `INSERT INTO ${name} (${columns}) VALUES (${columns.map(() => '?')})`;
     this.removeText = `DELETE FROM ${name} WHERE ${columns.map((each) => `${each} = ?`).join(' AND ')}`;
   }
 
-  add(document: IndexedValues): void {
-    for (const element of this.encodeElements(document)) this.run(this.addText, document, element);
+  addPostings(document: IndexedValues): void {
+    for (const element of this.encodeElements(document)) this.runStatement(this.addText, document, element);
   }
 
-  remove(document: IndexedValues): void {
-    for (const element of this.encodeElements(document)) this.run(this.removeText, document, element);
+  removePostings(document: IndexedValues): void {
+    for (const element of this.encodeElements(document)) this.runStatement(this.removeText, document, element);
   }
 
   updatePostings(before: IndexedValues, after: IndexedValues): void {
@@ -191,11 +191,11 @@ export class ArrayPostings {
     const old = this.encodeElements(before);
     const now = this.encodeElements(after);
     // Postings are removed first, because added postings may reuse their keys.
-    for (const element of old) if (moved || !now.has(element)) this.run(this.removeText, before, element);
-    for (const element of now) if (moved || !old.has(element)) this.run(this.addText, after, element);
+    for (const element of old) if (moved || !now.has(element)) this.runStatement(this.removeText, before, element);
+    for (const element of now) if (moved || !old.has(element)) this.runStatement(this.addText, after, element);
   }
 
-  private run(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
+  private runStatement(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
     let lacks = false;
     const values = this.sources.map((from): SqlValue => {
       if (from === -1) return id;
@@ -204,7 +204,7 @@ export class ArrayPostings {
       return value ?? ABSENT_VALUE_KEY;
     });
     if (this.table.unique) values.push(lacks ? id : '');
-    this.database.run(text, values);
+    this.database.runStatement(text, values);
   }
 
   /** Equal elements have one posting. A field that is not an array is treated as one element. */

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Unavailable } from '@tracking/ports';
-import { errorMessage } from './sqlite-database.ts';
+import { getErrorMessage } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -49,7 +49,7 @@ export interface DataFolder {
  * @throws DataFolderInUse, Unavailable if the lock cannot be written
  */
 export function lockDataFolder(folder: string): DataFolder {
-  makeFolder(folder);
+  createPrivateFolder(folder);
   const storage = join(folder, 'storage.db');
   const lockFile = join(folder, 'lock');
   createPrivateFile(lockFile);
@@ -59,7 +59,7 @@ export function lockDataFolder(folder: string): DataFolder {
   } catch (error) {
     lock.close();
     const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
-    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', errorMessage(error));
+    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', getErrorMessage(error));
   }
   createPrivateFile(storage);
   return { storage, unlock: () => lock.close() };
@@ -69,9 +69,9 @@ export function lockDataFolder(folder: string): DataFolder {
  * Creates parent folders one by one, because Node's recursive option never ends on file systems such as /proc, which
  * refuse a folder as if its parent were missing.
  */
-function makeFolder(folder: string): void {
+function createPrivateFolder(folder: string): void {
   const parent = dirname(folder);
-  if (!existsSync(parent)) makeFolder(parent);
+  if (!existsSync(parent)) createPrivateFolder(parent);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {

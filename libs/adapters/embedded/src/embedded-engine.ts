@@ -1,6 +1,6 @@
 import {
   MAX_APPEND_BYTES,
-  retryCounter,
+  createRetryCounter,
   type DocumentStore,
   type EventStore,
   type Leases,
@@ -71,7 +71,7 @@ export class EmbeddedEngine {
     const { appendBytes = MAX_APPEND_BYTES } = limits;
     const live = { items: 2_000, characters: 8_000_000, ...limits.live };
     const { head, incarnation } = storage.writer.start;
-    const countRetry = retryCounter(metrics);
+    const countRetry = createRetryCounter(metrics);
     const events = new LiveTail<StoredEvent>(head, live);
     this.eventStore = new SqliteEventStore(storage, events, { appendBytes, logger, countRetry });
     this.documentStore = new SqliteDocumentStore(storage);
@@ -108,7 +108,7 @@ export class EmbeddedEngine {
     // The message broker is closed first, because message handlers use the other ports.
     await this.messageBroker.close();
     // Refuses new work while running work completes.
-    const drained = this.storage.writer.drain();
+    const drained = this.storage.writer.drainQueue();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
     await this.storage.readers.close();

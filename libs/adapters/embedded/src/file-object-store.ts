@@ -61,13 +61,13 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
-    const whole = this.file(id);
+    const whole = this.getObjectPath(id);
     const part = whole + UNFINISHED_FILE_SUFFIX;
     if (this.beingStored.has(id)) throw new ObjectExists(id);
     this.beingStored.add(id);
     try {
       if (await withDiskErrors(fileExists(whole))) throw new ObjectExists(id);
-      const stored = await write(part, requireDiskSpace(source, this.disk));
+      const stored = await writeFile(part, requireDiskSpace(source, this.disk));
       await withDiskErrors(rename(part, whole));
       await withDiskErrors(syncFolder(this.folder));
       return stored;
@@ -81,16 +81,16 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
-    const file = this.file(id);
-    const found = await withDiskErrors(stat(file).catch(ignoreMissing));
+    const file = this.getObjectPath(id);
+    const found = await withDiskErrors(stat(file).catch(ignoreMissingFile));
     if (found === undefined) return undefined;
     const sizeBytes = found.size;
     const { start = 0, end = sizeBytes } = range ?? {};
-    return { sizeBytes, bytes: read(file, start, Math.min(end, sizeBytes)) };
+    return { sizeBytes, bytes: readRange(file, start, Math.min(end, sizeBytes)) };
   }
 
   async delete(id: string): Promise<void> {
-    await withDiskErrors(rm(this.file(id), { force: true }));
+    await withDiskErrors(rm(this.getObjectPath(id), { force: true }));
     await withDiskErrors(syncFolder(this.folder));
   }
 
@@ -109,7 +109,7 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  private file(id: string): string {
+  private getObjectPath(id: string): string {
     if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
     return join(this.folder, id);
   }
@@ -121,14 +121,14 @@ export class FileObjectStore implements ObjectStore {
     const entries = await withDiskErrors(opendir(this.folder));
     for await (const { name } of entries) {
       if (!isWanted(name)) continue;
-      const found = await withDiskErrors(stat(join(this.folder, name)).catch(ignoreMissing));
+      const found = await withDiskErrors(stat(join(this.folder, name)).catch(ignoreMissingFile));
       if (found !== undefined) yield { name, at: found.mtime };
     }
   }
 }
 
 /** Resolves when the complete content of the file is on disk. */
-async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+async function writeFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   // A file that already exists is left from a crash.
   const handle: FileHandle = await withDiskErrors(open(file, 'w', 0o600));
   try {
@@ -147,7 +147,7 @@ async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<S
 }
 
 /** Reads a range of the file. @param end offset after the last byte of the range */
-async function* read(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* readRange(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
   try {
     yield* createReadStream(file, { start, end: end - 1 });
@@ -157,10 +157,10 @@ async function* read(file: string, start: number, end: number): AsyncGenerator<U
 }
 
 async function fileExists(file: string): Promise<boolean> {
-  return (await access(file).then(() => true, ignoreMissing)) ?? false;
+  return (await access(file).then(() => true, ignoreMissingFile)) ?? false;
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+function ignoreMissingFile(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 

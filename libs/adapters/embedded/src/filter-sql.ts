@@ -1,8 +1,8 @@
-import type { Bounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
+import type { FieldBounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
 import {
   type ArrayTable,
   type CollectionLayout,
-  columnName,
+  getColumnName,
   encodeJsonSql,
   encodeValue,
   ID_FIELD,
@@ -23,7 +23,7 @@ export class SqlBuilder {
   /** @param continuationKey key of the first sort value after which the page continues, if any */
   constructor(readonly continuationKey?: string) {}
 
-  add(text: string, ...values: SqlValue[]): this {
+  addText(text: string, ...values: SqlValue[]): this {
     this.text += text;
     this.values.push(...values);
     return this;
@@ -31,7 +31,7 @@ export class SqlBuilder {
 }
 
 /** Adds conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
-export function filterSql(layout: CollectionLayout, filter: Filter): SqlStatement {
+export function createFilterSql(layout: CollectionLayout, filter: Filter): SqlStatement {
   const sql = new SqlBuilder();
   addFilter(sql, layout, filter);
   return sql;
@@ -39,15 +39,15 @@ export function filterSql(layout: CollectionLayout, filter: Filter): SqlStatemen
 
 /** @param postings table `a` whose rows lead to the documents, if any; its array is then not read from `d` */
 export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
-  sql.add('TRUE');
+  sql.addText('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD_NAME_PATTERN.test(field))
       throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
-    sql.add(' AND ');
+    sql.addText(' AND ');
     const array = findArrayTable(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
     else if (field === ID_FIELD || layout.columns.includes(field))
-      addCondition(sql, `d.${columnName(field)}`, condition);
+      addCondition(sql, `d.${getColumnName(field)}`, condition);
     else addJsonCondition(sql, field, condition);
   }
 }
@@ -60,51 +60,52 @@ function findArrayTable({ arrays }: CollectionLayout, field: string, postings?: 
 
 /** Adds a condition on the postings in the table `a`. */
 export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  addCondition(sql, `a.${columnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
+  addCondition(sql, `a.${getColumnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
 }
 
 /** @param absent key that postings use for an absent field */
 function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
-  if (isScalar(condition)) sql.add(`${key} = ?`, encodeValue(condition));
-  else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
-  else if ('ne' in condition) sql.add(`${key} IS NOT ?`, encodeValue(condition.ne));
-  else if ('exists' in condition) sql.add(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
+  if (isScalar(condition)) sql.addText(`${key} = ?`, encodeValue(condition));
+  else if ('in' in condition)
+    sql.addText(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
+  else if ('ne' in condition) sql.addText(`${key} IS NOT ?`, encodeValue(condition.ne));
+  else if ('exists' in condition) sql.addText(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
   else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addCondition(sql, key, one);
   else addBounds(sql, key, condition);
 }
 
 /** Separate conditions, all of which must match. */
 function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
-  sql.add('(TRUE');
+  sql.addText('(TRUE');
   for (const one of conditions) {
-    sql.add(' AND ');
+    sql.addText(' AND ');
     yield one;
   }
-  sql.add(')');
+  sql.addText(')');
 }
 
 /** Compares only values of one type: the end of the type replaces a missing bound. */
-function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
+function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldBounds): void {
   // The unary `+` keeps the planner from starting at the end of the type, because the page starts at a later entry.
   const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
     const encoded = encodeValue(value);
-    sql.add(` AND ${key} ${comparison} ?`, encoded);
-    if (counterparts.some((other) => other !== undefined && jsonTypeName(other) === jsonTypeName(value))) return;
+    sql.addText(` AND ${key} ${comparison} ?`, encoded);
+    if (counterparts.some((other) => other !== undefined && getJsonTypeName(other) === getJsonTypeName(value))) return;
     const { from, below } = findTypeBounds(encoded);
-    if (comparison.startsWith('>')) sql.add(` AND ${ofType} < ${below}`);
-    else if (from !== undefined) sql.add(` AND ${ofType} >= ${from}`);
+    if (comparison.startsWith('>')) sql.addText(` AND ${ofType} < ${below}`);
+    else if (from !== undefined) sql.addText(` AND ${ofType} >= ${from}`);
   };
-  sql.add('(TRUE');
+  sql.addText('(TRUE');
   bound(gt, '>', [lt, lte]);
   bound(gte, '>=', [lt, lte]);
   bound(lt, '<', [gt, gte]);
   bound(lte, '<=', [gt, gte]);
-  sql.add(')');
+  sql.addText(')');
 }
 
-function jsonTypeName(value: Scalar): string {
+function getJsonTypeName(value: Scalar): string {
   return value === null ? 'null' : typeof value;
 }
 
@@ -122,24 +123,24 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
   const { arrayField } = lookup.array;
   if (isScalar(condition)) addElement(sql, lookup, condition);
   else if ('in' in condition) addElement(sql, lookup, condition);
-  else if ('ne' in condition) addElement(sql.add('NOT '), lookup, condition.ne);
+  else if ('ne' in condition) addElement(sql.addText('NOT '), lookup, condition.ne);
   else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addIndexedArray(sql, lookup, one);
   else addJsonCondition(sql, arrayField, condition);
 }
 
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
   // The unary `+` keeps the planner from starting a join at this table.
-  sql.add(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
-  addCondition(sql, `e.${columnName(array.arrayField)}`, condition);
+  sql.addText(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
+  addCondition(sql, `e.${getColumnName(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;
-    const name = columnName(field);
+    const name = getColumnName(field);
     const known = isLeading ? `a.${name}` : `d.${name}`;
-    sql.add(
+    sql.addText(
       ` AND e.${name} = ${isLeading || field === ID_FIELD ? known : `ifnull(${known}, ${ABSENT_VALUE_KEY_SQL})`}`,
     );
   }
-  sql.add(')');
+  sql.addText(')');
 }
 
 /**
@@ -149,9 +150,9 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condit
 function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
   if (isScalar(condition)) addElementCondition(sql, path, condition);
-  else if ('exists' in condition) sql.add(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
+  else if ('exists' in condition) sql.addText(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
   else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addJsonCondition(sql, field, one);
-  else if ('ne' in condition) addElementCondition(sql.add('NOT '), path, condition.ne);
+  else if ('ne' in condition) addElementCondition(sql.addText('NOT '), path, condition.ne);
   else addElementCondition(sql, path, condition);
 }
 
@@ -160,16 +161,16 @@ function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondi
  * array.
  */
 function addElementCondition(sql: SqlBuilder, path: string, condition: FilterCondition): void {
-  sql.add(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
-  sql.add(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
+  sql.addText(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
+  sql.addText(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
   addCondition(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
-  sql.add(') ELSE (');
+  sql.addText(') ELSE (');
   addCondition(sql, `(${encodeJsonSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
-  sql.add(') IS TRUE END)');
+  sql.addText(') IS TRUE END)');
 }
 
-export function documentKeySql(layout: CollectionLayout, field: string): string {
-  if (field === ID_FIELD || layout.columns.includes(field)) return `d.${columnName(field)}`;
+export function createDocumentKeySql(layout: CollectionLayout, field: string): string {
+  if (field === ID_FIELD || layout.columns.includes(field)) return `d.${getColumnName(field)}`;
   if (!FIELD_NAME_PATTERN.test(field))
     throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return `json_extract(d.json, '$.${field}')`;

@@ -1,4 +1,13 @@
-import { Unavailable, type Lease, type Leases } from '@tracking/ports';
+import { randomUUID } from 'node:crypto';
+import {
+  Unavailable,
+  type HeldLeaseState,
+  type Lease,
+  type LeaseMember,
+  type Leases,
+  type Membership,
+  type WantedLeases,
+} from '@tracking/ports';
 
 /** Number of epochs reserved for each start of the process. One start never uses all of them. */
 const EPOCHS_PER_START = 2 ** 32;
@@ -9,6 +18,8 @@ export class InProcessLeases implements Leases {
   private readonly waiting = new Map<string, (() => void)[]>();
   private readonly given = new Set<Lease>();
   private readonly closing = new AbortController();
+  private readonly members = new Map<string, LeaseMember>();
+  private readonly listeners = new Set<() => void>();
   private epoch: number;
 
   /** @param start increases with every start of the process on the same data, and so do epochs */
@@ -25,10 +36,48 @@ export class InProcessLeases implements Leases {
     return this.grantLease(name);
   }
 
+  join(about: Pick<LeaseMember, 'name' | 'address'>): Membership {
+    const id = randomUUID();
+    const own = new Set<() => void>();
+    const readMembers = () => [...this.members.values()];
+    const announce = (wanted: WantedLeases) => {
+      this.members.set(id, { id, ...about, wanted });
+      this.notifyListeners();
+    };
+    announce({});
+    return {
+      id,
+      get members() {
+        return readMembers();
+      },
+      announce,
+      onChange: (listener) => {
+        own.add(listener);
+        this.listeners.add(listener);
+      },
+      leave: () => {
+        for (const listener of own) this.listeners.delete(listener);
+        if (this.members.delete(id)) this.notifyListeners();
+        return Promise.resolve();
+      },
+    };
+  }
+
+  list(): Promise<readonly HeldLeaseState[]> {
+    const [only = null, ...others] = this.members.values();
+    const holder = only === null || others.length > 0 ? null : describeMember(only);
+    const held = [...this.given].map(({ name, epoch }) => ({ name, epoch, holder }));
+    return Promise.resolve(held.sort((one, other) => (one.name < other.name ? -1 : 1)));
+  }
+
   async close(): Promise<void> {
     // Waiting callers are rejected before the leases end, so that no caller gets a released lease.
     this.closing.abort(new Unavailable('leases', 'closed'));
     for (const lease of this.given) await lease.release();
+  }
+
+  private notifyListeners(): void {
+    for (const listener of this.listeners) listener();
   }
 
   private waitForTurn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
@@ -54,6 +103,7 @@ export class InProcessLeases implements Leases {
       name,
       epoch: this.epoch,
       lost: released.signal,
+      handOverRequested: new AbortController().signal,
       isHeld: () => !released.signal.aborted,
       release: () => {
         if (this.given.delete(lease)) {
@@ -68,4 +118,8 @@ export class InProcessLeases implements Leases {
     this.given.add(lease);
     return lease;
   }
+}
+
+function describeMember({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+  return { id, name, ...(address !== undefined && { address }) };
 }

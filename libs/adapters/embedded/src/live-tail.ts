@@ -30,7 +30,7 @@ export class LiveTail<T> {
   }
 
   /** Adds items at the positions after the last one. */
-  push(entries: readonly LiveTailItem<T>[]): void {
+  addItems(entries: readonly LiveTailItem<T>[]): void {
     for (const entry of entries) {
       this.entries.push(entry);
       this.characters += entry.characters;
@@ -39,18 +39,18 @@ export class LiveTail<T> {
     const { items, characters } = this.limits;
     // The tail drops many items at once, because each removal moves the remaining items in memory.
     if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldest();
-    this.signal.notify();
+    this.signal.notifyWaiters();
   }
 
   /** Returns true if all items after the position are in memory. */
-  covers(position: number): boolean {
+  coversItemsAfter(position: number): boolean {
     return position >= this.head - this.entries.length;
   }
 
   /**
-   * Returns wanted items after a position for which `covers` returned true, at most `limit`, and the position reached.
+   * Returns wanted items after a position for which `coversItemsAfter` returned true, at most `limit`, and the position reached.
    */
-  after(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
+  readAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
     const items: T[] = [];
     let at = position;
     while (at < this.head && items.length < limit) {
@@ -62,7 +62,7 @@ export class LiveTail<T> {
   }
 
   /** Drops all items. Call it when stored items were deleted, which must no longer be returned. */
-  clear(): void {
+  dropItems(): void {
     this.entries = [];
     this.characters = 0;
   }
@@ -84,14 +84,14 @@ export class LiveTail<T> {
  */
 export class ChangeSignal {
   private resolve!: () => void;
-  /** Resolves at the next `notify`. */
+  /** Resolves at the next `notifyWaiters`. */
   changed!: Promise<void>;
 
   constructor() {
     this.createSignal();
   }
 
-  notify(): void {
+  notifyWaiters(): void {
     this.resolve();
     this.createSignal();
   }

@@ -27,11 +27,11 @@ export class MemoryQuota implements Quota {
     if (this.closed) throw new Unavailable('quota', 'closed');
     const milliseconds = this.clock().getTime();
     const now = Math.floor(milliseconds / 1_000);
-    this.sweep(now);
+    this.dropUnusedKeys(now);
     let taken = this.keys.get(key);
     if (taken === undefined)
       this.keys.set(key, (taken = { counts: new Uint32Array(BUCKET_COUNT), newest: now, total: 0 }));
-    advanceCounts(taken, now);
+    dropExpiredCounts(taken, now);
     const admitted = taken.total < limit;
     if (admitted) {
       taken.counts[now % BUCKET_COUNT] = (taken.counts[now % BUCKET_COUNT] ?? 0) + 1;
@@ -53,7 +53,7 @@ export class MemoryQuota implements Quota {
   }
 
   /** Once a minute, drops keys without requests in the last minute. */
-  private sweep(now: number): void {
+  private dropUnusedKeys(now: number): void {
     if (Math.abs(now - this.sweptAt) < 60) return;
     this.sweptAt = now;
     for (const [key, taken] of this.keys) if (now - taken.newest >= BUCKET_COUNT) this.keys.delete(key);
@@ -61,7 +61,7 @@ export class MemoryQuota implements Quota {
 }
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
-function advanceCounts(taken: RequestCountsBySecond, now: number): void {
+function dropExpiredCounts(taken: RequestCountsBySecond, now: number): void {
   if (now < taken.newest) handleClockSetBack(taken, now);
   for (let second = Math.max(taken.newest + 1, now - BUCKET_COUNT + 1); second <= now; second += 1) {
     taken.total -= taken.counts[second % BUCKET_COUNT] ?? 0;

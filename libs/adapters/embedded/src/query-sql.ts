@@ -1,15 +1,15 @@
-import type { Bounds, CountOptions, Filter, FilterCondition, Query, Scalar, Scan } from '@tracking/ports';
+import type { FieldBounds, CountOptions, Filter, FilterCondition, Query, Scalar, Scan } from '@tracking/ports';
 import {
   type ArrayTable,
   type CollectionLayout,
-  columnName,
+  getColumnName,
   encodeValue,
   ID_FIELD,
-  indexName,
+  getIndexName,
   quoteName,
   findTypeBounds,
 } from './collection-layout.ts';
-import { addFilter, addPostingCondition, documentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
+import { addFilter, addPostingCondition, createDocumentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
 import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
@@ -18,34 +18,38 @@ const MAX_POINT_DOCUMENTS = 10;
 /** Maximum number of documents in such a lookup if they are adjacent in an index. */
 const MAX_ADJACENT_DOCUMENTS = 50;
 
-export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): SqlStatement {
+export function createFindSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): SqlStatement {
   const path = chooseAccessPath(layout, filter, index);
   const sortKeys = sort?.fields.map((field) => sortKeySql(layout, field, path)) ?? [];
   const sql = new SqlBuilder(after && sortKeys[0]);
-  sql.add('SELECT d.json');
+  sql.addText('SELECT d.json');
   addMatching(sql, layout, filter, path);
   if (after !== undefined && sortKeys.length > 0) {
     const values = after.map(encodeValue);
-    sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
+    sql.addText(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
-  if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.add(` ${LIMIT_CLAUSE_SQL}`, limit);
+  if (sortKeys.length > 0) sql.addText(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
+  return sql.addText(` ${LIMIT_CLAUSE_SQL}`, limit);
 }
 
-export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): SqlStatement {
+export function createCountSql(
+  layout: CollectionLayout,
+  filter: Filter,
+  { atMost, index }: CountOptions = {},
+): SqlStatement {
   const sql = new SqlBuilder();
-  sql.add('SELECT count(*) FROM (SELECT 1');
+  sql.addText('SELECT count(*) FROM (SELECT 1');
   addMatching(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
-  if (atMost !== undefined) sql.add(` ${LIMIT_CLAUSE_SQL}`, atMost);
-  return sql.add(')');
+  if (atMost !== undefined) sql.addText(` ${LIMIT_CLAUSE_SQL}`, atMost);
+  return sql.addText(')');
 }
 
 /** @throws TypeError if the field is not indexed */
-export function sumSql(layout: CollectionLayout, field: string, filter: Filter, index: string): SqlStatement {
+export function createSumSql(layout: CollectionLayout, field: string, filter: Filter, index: string): SqlStatement {
   if (!layout.columns.includes(field)) throw new TypeError(`${layout.spec.name} has no index of ${field}`);
-  const key = `d.${columnName(field)}`;
+  const key = `d.${getColumnName(field)}`;
   const sql = new SqlBuilder();
-  sql.add(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
+  sql.addText(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
   addMatching(sql, layout, filter, chooseAccessPath(layout, filter, index));
   return sql;
 }
@@ -93,7 +97,7 @@ interface AccessPath {
 function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? chooseArrayIndex(layout, filter) : findArrayTableByIndex(layout, index);
   if (array === undefined) {
-    return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
+    return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${getIndexName(layout.spec, index)}` };
   }
   const lead = findLeadingCondition(filter[array.arrayField]);
   if (lead === undefined)
@@ -148,7 +152,8 @@ function splitFilter(filter: Filter, { fields, arrayField }: ArrayTable): SplitF
     }
     const [first = { all: [] }, ...others] = condition.all;
     add(parts.led, field, first);
-    const [elements, bounds] = [others.filter(isScalar), others.filter((one) => !isScalar(one))];
+    const isElement = (one: FilterCondition) => isScalar(one) || 'in' in one;
+    const [elements, bounds] = [others.filter(isElement), others.filter((one) => !isElement(one))];
     if (elements.length > 0) add(parts.ofPosting, field, { all: elements });
     if (bounds.length > 0) add(parts.ofDocument, field, { all: bounds });
   }
@@ -159,30 +164,30 @@ function splitFilter(filter: Filter, { fields, arrayField }: ArrayTable): SplitF
 function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
-    sql.add(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
+    sql.addText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
     return addFilter(sql, layout, filter);
   }
   // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
   const { led, ofPosting, ofDocument } = splitFilter(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;
-  sql.add(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
-  sql.add(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
+  sql.addText(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
+  sql.addText(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
   addLeadingConditions(sql, led);
-  sql.add(repeats ? `) AS a${documents} WHERE ` : ' AND ');
+  sql.addText(repeats ? `) AS a${documents} WHERE ` : ' AND ');
   addFilter(sql, layout, ofPosting, repeats ? undefined : postings);
-  addFilter(sql.add(' AND '), layout, ofDocument);
+  addFilter(sql.addText(' AND '), layout, ofDocument);
 }
 
 function addLeadingConditions(sql: SqlBuilder, led: Filter): void {
-  sql.add('TRUE');
-  for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.add(' AND '), field, condition);
+  sql.addText('TRUE');
+  for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.addText(' AND '), field, condition);
 }
 
 function sortKeySql(layout: CollectionLayout, field: string, { postings, repeats }: AccessPath): string {
   return postings?.fields.includes(field) === true && !repeats
-    ? `a.${columnName(field)}`
-    : documentKeySql(layout, field);
+    ? `a.${getColumnName(field)}`
+    : createDocumentKeySql(layout, field);
 }
 
 /**
@@ -190,34 +195,34 @@ function sortKeySql(layout: CollectionLayout, field: string, { postings, repeats
  * The conditions are evaluated in the row and not in `WHERE`, because the engine would otherwise skip any number of
  * entries until enough match.
  */
-export function scanSql(layout: CollectionLayout, scan: Scan): SqlStatement {
+export function createScanSql(layout: CollectionLayout, scan: Scan): SqlStatement {
   const array = findArrayTableByIndex(layout, scan.index);
   const alias = array === undefined ? 'd' : 'a';
-  const key = (field: string) => `${alias}.${columnName(field)}`;
+  const key = (field: string) => `${alias}.${getColumnName(field)}`;
   const keys = scan.sort.fields.map(key);
   const parts =
     array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : splitFilter(scan.filter, array);
   const { pinned, others } = splitScanFilter(layout, scan, parts.led);
   const sql = new SqlBuilder();
-  sql.add('SELECT CASE WHEN ');
+  sql.addText('SELECT CASE WHEN ');
   if (array === undefined) addFilter(sql, layout, others);
   else {
     addLeadingConditions(sql, others);
-    addFilter(sql.add(' AND '), layout, parts.ofPosting, array);
+    addFilter(sql.addText(' AND '), layout, parts.ofPosting, array);
   }
-  sql.add(' THEN ');
-  if (array === undefined) sql.add('d.json');
+  sql.addText(' THEN ');
+  if (array === undefined) sql.addText('d.json');
   else {
-    sql.add(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
+    sql.addText(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
     addFilter(sql, layout, parts.ofDocument);
-    sql.add(')');
+    sql.addText(')');
   }
-  sql.add(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
-  if (array === undefined) sql.add(` INDEXED BY ${indexName(layout.spec, scan.index)}`);
-  sql.add(' WHERE TRUE');
-  for (const [field, value] of pinned) sql.add(` AND ${key(field)} = ?`, value);
+  sql.addText(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
+  if (array === undefined) sql.addText(` INDEXED BY ${getIndexName(layout.spec, scan.index)}`);
+  sql.addText(' WHERE TRUE');
+  for (const [field, value] of pinned) sql.addText(` AND ${key(field)} = ?`, value);
   addRange(sql, keys, scan);
-  return sql.add(
+  return sql.addText(
     ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_CLAUSE_SQL}`,
     scan.visit,
   );
@@ -248,20 +253,24 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
 function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
-  const { from, to } = toRange(parseBounds(filter[first]));
+  const { from, to } = toColumnRange(parseBounds(filter[first]));
   const add = (bound: Bound | undefined) => {
-    if (bound !== undefined) sql.add(` AND ${key} ${bound.text}`, ...bound.values);
+    if (bound !== undefined) sql.addText(` AND ${key} ${bound.text}`, ...bound.values);
   };
   const comparison = after === undefined ? undefined : sort.descending === true ? '<' : '>';
   if (comparison !== '>') add(from);
   if (comparison !== '<') add(to);
-  if (after !== undefined) sql.add(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
+  if (after !== undefined)
+    sql.addText(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
 }
 
 /** Comparison operator and value of a bound, without the sort key. */
 type Bound = SqlStatement;
 
-function toRange({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {
+function toColumnRange({ gt, gte, lt, lte }: FieldBounds): {
+  readonly from?: Bound | undefined;
+  readonly to?: Bound | undefined;
+} {
   const from = parseBound('>=', gte) ?? parseBound('>', gt);
   const to = parseBound('<=', lte) ?? parseBound('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
@@ -279,7 +288,7 @@ function boundOfType(comparison: string, literal: string | undefined): Bound | u
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 
-function parseBounds(condition: Filter[string] | undefined): Bounds {
+function parseBounds(condition: Filter[string] | undefined): FieldBounds {
   if (condition === undefined) return {};
   if (isScalar(condition)) return { gte: condition, lte: condition };
   return 'in' in condition || 'ne' in condition || 'exists' in condition || 'all' in condition ? {} : condition;

@@ -26,7 +26,7 @@ const SQLITE_IOERR_SHMSIZE = 4_874;
  */
 export function openForReading(file: string): Database {
   const database = new Database(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
-  database.run('PRAGMA cache_size = -4000');
+  database.runStatement('PRAGMA cache_size = -4000');
   return database;
 }
 
@@ -45,7 +45,7 @@ export class Database {
   }
 
   /** Returns a prepared statement. The text is the cache key, so it must never contain values. */
-  prepare(text: string): StatementSync {
+  prepareStatement(text: string): StatementSync {
     let statement = this.statements.get(text);
     if (statement === undefined) {
       statement = this.connection.prepare(text);
@@ -56,8 +56,8 @@ export class Database {
   }
 
   /** Runs a statement and returns the number of changed rows. */
-  run(text: string, values: readonly SqlValue[] = []): number {
-    return Number(this.prepare(text).run(...values).changes);
+  runStatement(text: string, values: readonly SqlValue[] = []): number {
+    return Number(this.prepareStatement(text).run(...values).changes);
   }
 
   /** Returns the first column of the first row; undefined without a row. */
@@ -66,16 +66,16 @@ export class Database {
   }
 
   readRow(text: string, values: readonly SqlValue[] = []): readonly SqlValue[] | undefined {
-    return this.prepare(text).get(...values) as readonly SqlValue[] | undefined;
+    return this.prepareStatement(text).get(...values) as readonly SqlValue[] | undefined;
   }
 
   readRows(text: string, values: readonly SqlValue[] = []): readonly (readonly SqlValue[])[] {
-    return this.prepare(text).all(...values) as unknown as readonly (readonly SqlValue[])[];
+    return this.prepareStatement(text).all(...values) as unknown as readonly (readonly SqlValue[])[];
   }
 
   /** Iterates over rows. The caller can stop early. */
   iterateRows(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
-    return this.prepare(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
+    return this.prepareStatement(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
   }
 
   close(): void {
@@ -85,20 +85,20 @@ export class Database {
 }
 
 /** Returns SQLite's extended result code; undefined for other errors. */
-function extendedErrorCode(error: unknown): number | undefined {
+function getExtendedErrorCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === 'number' ? code : undefined;
 }
 
 /** Returns SQLite's primary result code; undefined for other errors. */
-function primaryErrorCode(error: unknown): number | undefined {
-  const code = extendedErrorCode(error);
+function getPrimaryErrorCode(error: unknown): number | undefined {
+  const code = getExtendedErrorCode(error);
   return code === undefined ? undefined : code & 0xff;
 }
 
 /** Returns true if a unique index refused the row. */
 export function isConstraintError(error: unknown): boolean {
-  return primaryErrorCode(error) === SQLITE_CONSTRAINT;
+  return getPrimaryErrorCode(error) === SQLITE_CONSTRAINT;
 }
 
 /**
@@ -106,18 +106,18 @@ export function isConstraintError(error: unknown): boolean {
  * continues when space is available.
  */
 export function isDiskFullError(error: unknown): boolean {
-  const code = extendedErrorCode(error);
+  const code = getExtendedErrorCode(error);
   return code === SQLITE_FULL || code === SQLITE_IOERR_WRITE || code === SQLITE_IOERR_SHMSIZE;
 }
 
 /** Returns true if the file does not contain what SQLite wrote. */
-export function isMalformedError(error: unknown): boolean {
-  return primaryErrorCode(error) === SQLITE_CORRUPT;
+export function isCorruptDatabaseError(error: unknown): boolean {
+  return getPrimaryErrorCode(error) === SQLITE_CORRUPT;
 }
 
 /** Returns true if the file does not start with SQLite's header. */
 export function isNoDatabaseError(error: unknown): boolean {
-  return primaryErrorCode(error) === SQLITE_NOTADB;
+  return getPrimaryErrorCode(error) === SQLITE_NOTADB;
 }
 
 /**
@@ -126,13 +126,13 @@ export function isNoDatabaseError(error: unknown): boolean {
  */
 export function isFatalError(error: unknown): boolean {
   return (
-    (primaryErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
-    isMalformedError(error) ||
+    (getPrimaryErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
+    isCorruptDatabaseError(error) ||
     isNoDatabaseError(error)
   );
 }
 
-export function errorMessage(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   const message = (error as { message?: unknown }).message?.toString() ?? String(error);
   return isDiskFullError(error) ? `the disk is full (${message})` : message;
 }

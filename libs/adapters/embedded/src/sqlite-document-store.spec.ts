@@ -8,7 +8,7 @@ function collectionOf(admitted: number) {
   let left = admitted;
   const run = () =>
     left-- > 0 ? Promise.resolve({ duplicate: null }) : Promise.reject(new WritesRefused('storage', 'no room'));
-  const storage = { writer: { throwIfNotWritable: () => undefined, run } } as unknown as SqliteStorage;
+  const storage = { writer: { throwIfNotWritable: () => undefined, runOperation: run } } as unknown as SqliteStorage;
   return new SqliteCollection(createLayout({ name: 'things', indexes: [] }), storage);
 }
 const inserts = (count: number) =>

@@ -8,7 +8,7 @@ import {
   DuplicateKey,
   type Filter,
   type BoundedResult,
-  matchesNothing,
+  isUnsatisfiable,
   type Query,
   type Scan,
   type ScanResult,
@@ -17,22 +17,22 @@ import {
 } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import {
-  arrayValues,
+  getArrayValues,
   type CollectionLayout,
-  columnValues,
+  getColumnValues,
   decodeValue,
   createLayout,
   quoteName,
 } from './collection-layout.ts';
-import { filterSql } from './filter-sql.ts';
-import { countSql, findSql, isPointQuery, scanSql, sumSql } from './query-sql.ts';
-import { errorMessage } from './sqlite-database.ts';
+import { createFilterSql } from './filter-sql.ts';
+import { createCountSql, createFindSql, isPointQuery, createScanSql, createSumSql } from './query-sql.ts';
+import { getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE_NAME } from './sqlite-writer.ts';
 import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 
 /** Share of the writer's time that dropping a collection may use. Other writes use the rest. */
-const DROP_TIME_SHARE = 0.25;
+const DROP_TIME_FRACTION = 0.25;
 /** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
 const MAX_LOCAL_READS = 250;
 /** Maximum number of documents in one write operation, which bounds transactions. */
@@ -49,7 +49,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const json = JSON.stringify(spec);
     const known = this.collections.get(spec.name);
     if (known?.spec === json) return known.opened as Promise<SqliteCollection<T>>;
-    const opened = this.open<T>(spec);
+    const opened = this.openCollection<T>(spec);
     this.collections.set(spec.name, { spec: json, opened });
     opened.catch(() => this.collections.delete(spec.name));
     return opened;
@@ -66,14 +66,14 @@ export class SqliteDocumentStore implements DocumentStore {
   async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.collections.delete(name);
     const signal = ending === undefined ? this.closing.signal : AbortSignal.any([ending, this.closing.signal]);
-    const pace = new DutyCycle({ share: DROP_TIME_SHARE });
+    const pace = new DutyCycle({ share: DROP_TIME_FRACTION });
     const drop = () => {
       this.throwIfClosed();
       this.storage.writer.throwIfNotWritable();
-      return this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
+      return this.storage.writer.runOperation({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
     };
     let more = await drop();
-    while (more && ending?.aborted !== true) more = await pace.run(drop, signal);
+    while (more && ending?.aborted !== true) more = await pace.runThenRest(drop, signal);
   }
 
   close(): Promise<void> {
@@ -81,11 +81,11 @@ export class SqliteDocumentStore implements DocumentStore {
     return Promise.resolve();
   }
 
-  private async open<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
+  private async openCollection<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
     const collection = new SqliteCollection<T>(createLayout(spec), this.storage);
     this.storage.writer.throwIfNotWritable();
-    await this.storage.writer.run(
+    await this.storage.writer.runOperation(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
       1,
       'durable',
@@ -126,38 +126,38 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async find(query: Query): Promise<readonly T[]> {
-    const sql = findSql(this.layout, query);
-    if (matchesNothing(query.filter)) return [];
+    const sql = createFindSql(this.layout, query);
+    if (isUnsatisfiable(query.filter)) return [];
     return isPointQuery(this.layout, query) ? this.readInCallingThread(sql) : this.readInPool<T>(sql);
   }
 
   async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
-    const sql = findSql(this.layout, query);
-    if (matchesNothing(query.filter)) return { documents: [], isCut: false };
-    const { json, isCut } = await this.storage.readers.read({ kind: 'rows', sql, maxBytes });
+    const sql = createFindSql(this.layout, query);
+    if (isUnsatisfiable(query.filter)) return { documents: [], isCut: false };
+    const { json, isCut } = await this.storage.readers.runRead({ kind: 'rows', sql, maxBytes });
     return { documents: JSON.parse(json) as T[], isCut };
   }
 
   async count(filter: Filter, options?: CountOptions): Promise<number> {
-    const sql = countSql(this.layout, filter, options);
-    if (matchesNothing(filter)) return 0;
+    const sql = createCountSql(this.layout, filter, options);
+    if (isUnsatisfiable(filter)) return 0;
     const [count] = await this.readInPool<number>(sql);
     return count ?? 0;
   }
 
   async sum(field: string, filter: Filter, index: string): Promise<number> {
-    const sql = sumSql(this.layout, field, filter, index);
-    if (matchesNothing(filter)) return 0;
+    const sql = createSumSql(this.layout, field, filter, index);
+    if (isUnsatisfiable(filter)) return 0;
     const [sum] = await this.readInPool<number>(sql);
     return sum ?? 0;
   }
 
   async scan(query: Scan): Promise<ScanResult<T>> {
     const { limit, visit, filter, maxBytes } = query;
-    if (matchesNothing(filter)) return { documents: [], next: undefined };
-    const { json, next, isCut } = await this.storage.readers.read({
+    if (isUnsatisfiable(filter)) return { documents: [], next: undefined };
+    const { json, next, isCut } = await this.storage.readers.runRead({
       kind: 'scan',
-      sql: scanSql(this.layout, query),
+      sql: createScanSql(this.layout, query),
       limit,
       visit,
       maxBytes,
@@ -166,19 +166,19 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   insert(document: T): Promise<boolean> {
-    return this.writeDocument(this.put('insert', document));
+    return this.writeDocument(this.createPutWrite('insert', document));
   }
 
   replace(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeDocument(this.put('replace', document, guard));
+    return this.writeDocument(this.createPutWrite('replace', document, guard));
   }
 
   upsert(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeDocument(this.put('upsert', document, guard));
+    return this.writeDocument(this.createPutWrite('upsert', document, guard));
   }
 
   delete(id: string, guard?: Filter): Promise<boolean> {
-    return this.writeDocument(this.remove(id, guard));
+    return this.writeDocument(this.createDeleteWrite(id, guard));
   }
 
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
@@ -186,7 +186,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     const all = writes.map((write) => this.toDocumentWrite(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITE_BATCH_SIZE) {
-      parts.push(this.write(all.slice(from, from + WRITE_BATCH_SIZE)));
+      parts.push(this.runWrites(all.slice(from, from + WRITE_BATCH_SIZE)));
     }
     const outcomes = await Promise.all(parts).catch((error: unknown) => {
       throw parts.length === 1 ? error : withUnknownOutcome(error);
@@ -196,9 +196,9 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
     this.storage.writer.throwIfNotWritable();
-    const select = findSql(this.layout, { ...query, limit: 1 });
+    const select = createFindSql(this.layout, { ...query, limit: 1 });
     const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
-    return this.storage.writer.run(operation, 1, this.commitClass, (outcome) => {
+    return this.storage.writer.runOperation(operation, 1, this.commitClass, (outcome) => {
       this.refuseDuplicate(outcome);
       return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
     });
@@ -211,53 +211,53 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   private toDocumentWrite(write: CollectionWrite<T>): DocumentWrite {
     switch (write.kind) {
       case 'insert':
-        return this.put('insert', write.document);
+        return this.createPutWrite('insert', write.document);
       case 'upsert':
-        return this.put('upsert', write.document, write.guard);
+        return this.createPutWrite('upsert', write.document, write.guard);
       case 'delete':
-        return this.remove(write.id, write.guard);
+        return this.createDeleteWrite(write.id, write.guard);
     }
   }
 
-  private put(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
+  private createPutWrite(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
     const fields = document as Readonly<Record<string, unknown>>;
     return {
       mode,
       id: document.id,
       json: JSON.stringify(document),
-      columns: columnValues(this.layout, fields),
-      arrays: arrayValues(this.layout, fields),
-      guard: guard === undefined ? null : filterSql(this.layout, guard),
+      columns: getColumnValues(this.layout, fields),
+      arrays: getArrayValues(this.layout, fields),
+      guard: guard === undefined ? null : createFilterSql(this.layout, guard),
     };
   }
 
-  private remove(id: string, guard?: Filter): DocumentWrite {
-    const condition = guard === undefined ? null : filterSql(this.layout, guard);
+  private createDeleteWrite(id: string, guard?: Filter): DocumentWrite {
+    const condition = guard === undefined ? null : createFilterSql(this.layout, guard);
     return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
   }
 
   private async writeDocument(write: DocumentWrite): Promise<boolean> {
     this.storage.writer.throwIfNotWritable();
-    const outcome = await this.write([write]);
+    const outcome = await this.runWrites([write]);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
   }
 
-  private write(writes: readonly DocumentWrite[]) {
+  private runWrites(writes: readonly DocumentWrite[]) {
     const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
-    return this.storage.writer.run(operation, writes.length, this.commitClass, (outcome) => outcome);
+    return this.storage.writer.runOperation(operation, writes.length, this.commitClass, (outcome) => outcome);
   }
 
   private readInCallingThread({ text, values }: SqlStatement): T[] {
     try {
       return this.storage.database.readRows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
-      throw new Unavailable(ENGINE_NAME, errorMessage(error));
+      throw new Unavailable(ENGINE_NAME, getErrorMessage(error));
     }
   }
 
   private async readInPool<R>(sql: SqlStatement): Promise<readonly R[]> {
-    const { json } = await this.storage.readers.read({ kind: 'rows', sql });
+    const { json } = await this.storage.readers.runRead({ kind: 'rows', sql });
     return JSON.parse(json) as R[];
   }
 }

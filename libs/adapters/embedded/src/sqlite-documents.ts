@@ -1,10 +1,10 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
   ArrayPostings,
-  arrayValues,
+  getArrayValues,
   type CollectionLayout,
-  columnName,
-  columnValues,
+  getColumnName,
+  getColumnValues,
   createTableStatements,
   ID_FIELD,
   type IndexedValues,
@@ -14,7 +14,7 @@ import {
   isSameValue,
   findViolatedIndex,
 } from './collection-layout.ts';
-import { type Database, isConstraintError, LIMIT_CLAUSE_SQL, errorMessage } from './sqlite-database.ts';
+import { type Database, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,
@@ -47,13 +47,13 @@ export class SqliteDocuments {
   reloadTables(): void {
     this.tables.clear();
     for (const [name, spec] of this.database.readRows('SELECT name, spec FROM collections')) {
-      this.tables.set(String(name), this.table(String(spec)));
+      this.tables.set(String(name), this.openTable(String(spec)));
     }
   }
 
   /** Creates the collection. If its indexes changed, rebuilds it with the existing documents. */
   defineCollection(spec: string): DoneOutcome {
-    const table = this.table(spec);
+    const table = this.openTable(spec);
     const { name } = table.layout.spec;
     const stored = this.database.readValue('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
@@ -73,36 +73,36 @@ export class SqliteDocuments {
     while (table.deleteBatch(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
-    this.remove(table);
+    this.dropTable(table);
     return { kind: 'dropped', more: false };
   }
 
-  private remove({ layout }: DocumentTable): void {
-    for (const statement of dropTableStatements(layout)) this.database.run(statement);
-    this.database.run('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
+  private dropTable({ layout }: DocumentTable): void {
+    for (const statement of dropTableStatements(layout)) this.database.runStatement(statement);
+    this.database.runStatement('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
     this.tables.delete(layout.spec.name);
   }
 
-  write({ collection, writes }: WriteOperation): WriteOutcome {
+  runWrites({ collection, writes }: WriteOperation): WriteOutcome {
     const table = this.requireTable(collection);
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
       const refused = this.writeAtomically(table, () => {
-        if (table.write(write)) count += 1;
+        if (table.runWrite(write)) count += 1;
       });
       duplicate ??= refused;
     }
     return { kind: 'wrote', count, duplicate };
   }
 
-  claim({ collection, select, set }: ClaimOperation): ClaimOutcome {
+  claimDocument({ collection, select, set }: ClaimOperation): ClaimOutcome {
     const table = this.requireTable(collection);
     const found = this.database.readValue(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = createDocumentWrite(table, 'replace', document);
-    const duplicate = this.writeAtomically(table, () => table.write(write));
+    const duplicate = this.writeAtomically(table, () => table.runWrite(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
@@ -110,16 +110,16 @@ export class SqliteDocuments {
     const { name } = table.layout.spec;
     const before = this.tables.get(name);
     if (before !== undefined) {
-      this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoteName(before.layout.table)}`);
-      this.remove(before);
+      this.database.runStatement(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoteName(before.layout.table)}`);
+      this.dropTable(before);
     }
-    for (const statement of createTableStatements(table.layout)) this.database.run(statement);
-    this.database.run('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
+    for (const statement of createTableStatements(table.layout)) this.database.runStatement(statement);
+    this.database.runStatement('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
     if (before === undefined) return;
     for (const [json] of this.database.iterateRows('SELECT json FROM moved')) {
-      table.write(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
+      table.runWrite(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
     }
-    this.database.run('DROP TABLE moved');
+    this.database.runStatement('DROP TABLE moved');
   }
 
   /** If the operation has only one statement that can be refused, SQLite undoes this statement itself. */
@@ -133,23 +133,23 @@ export class SqliteDocuments {
       return null;
     } catch (error) {
       if (!isConstraintError(error)) throw error;
-      return findViolatedIndex(layout, errorMessage(error));
+      return findViolatedIndex(layout, getErrorMessage(error));
     }
   }
 
   /** Runs the work atomically. Returns the unique index that refused the work, if any. */
   private runAtomically(table: DocumentTable, work: () => unknown): string | null {
-    this.database.run('SAVEPOINT whole');
+    this.database.runStatement('SAVEPOINT whole');
     try {
       const refused = this.catchRefusal(table, work);
-      if (refused !== null) this.database.run('ROLLBACK TO whole');
+      if (refused !== null) this.database.runStatement('ROLLBACK TO whole');
       return refused;
     } finally {
-      if (this.database.inTransaction) this.database.run('RELEASE whole');
+      if (this.database.inTransaction) this.database.runStatement('RELEASE whole');
     }
   }
 
-  private table(spec: string): DocumentTable {
+  private openTable(spec: string): DocumentTable {
     return new DocumentTable(this.database, createLayout(JSON.parse(spec) as CollectionSpec));
   }
 
@@ -171,13 +171,13 @@ function createDocumentWrite(
   document: { id: string },
 ): DocumentWrite {
   const { id } = document;
-  const columns = columnValues(layout, { ...document });
+  const columns = getColumnValues(layout, { ...document });
   return {
     mode,
     id,
     json: JSON.stringify(document),
     columns,
-    arrays: arrayValues(layout, { ...document }),
+    arrays: getArrayValues(layout, { ...document }),
     guard: null,
   };
 }
@@ -202,7 +202,7 @@ export class DocumentTable {
     this.database = database;
     this.layout = layout;
     this.table = quoteName(layout.table);
-    this.columns = layout.columns.map(columnName);
+    this.columns = layout.columns.map(getColumnName);
     this.postings = layout.arrays.map((array) => new ArrayPostings(database, layout, array));
     this.storedText = [...this.columns, ...layout.arrayFields.map((field) => `d.json -> '$.${field}'`)]
       .map((each) => `, ${each}`)
@@ -214,23 +214,23 @@ export class DocumentTable {
   }
 
   /** Writes the document. Returns true if it was written. */
-  write(write: DocumentWrite): boolean {
+  runWrite(write: DocumentWrite): boolean {
     const { mode, id, guard } = write;
-    if (mode === 'insert') return this.insert(write);
+    if (mode === 'insert') return this.insertDocument(write);
     const { text, values } = guard ?? ALWAYS_TRUE_SQL;
     const stored = this.database.readRow(
       `SELECT (${text}), rowid${this.storedText} FROM ${this.table} AS d WHERE id = ?`,
       [...values, id],
     );
-    if (stored === undefined) return mode === 'upsert' && this.insert(write);
+    if (stored === undefined) return mode === 'upsert' && this.insertDocument(write);
     const [matches, row = null] = stored;
     if (matches !== 1) return false;
     const before = this.toIndexedValues(id, stored.slice(2));
     if (mode === 'delete') {
-      this.database.run(`DELETE FROM ${this.table} WHERE rowid = ?`, [row]);
-      for (const postings of this.postings) postings.remove(before);
+      this.database.runStatement(`DELETE FROM ${this.table} WHERE rowid = ?`, [row]);
+      for (const postings of this.postings) postings.removePostings(before);
     } else {
-      this.update(row, write, before.columns);
+      this.updateDocument(row, write, before.columns);
       for (const postings of this.postings) postings.updatePostings(before, write);
     }
     return true;
@@ -240,7 +240,7 @@ export class DocumentTable {
   deleteBatch(limit: number): boolean {
     const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_CLAUSE_SQL}`, [limit]);
     for (const [id] of ids) {
-      this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
+      this.runWrite({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
     }
     return ids.length > 0;
   }
@@ -249,10 +249,10 @@ export class DocumentTable {
    * The check is skipped if the id exists, because a repeated document also collides with itself in unique indexes,
    * which is not an error.
    */
-  private insert(write: DocumentWrite): boolean {
+  private insertDocument(write: DocumentWrite): boolean {
     const { id, json, columns } = write;
-    if (this.database.run(this.insertText, [id, json, ...columns]) === 0) return false;
-    for (const postings of this.postings) postings.add(write);
+    if (this.database.runStatement(this.insertText, [id, json, ...columns]) === 0) return false;
+    for (const postings of this.postings) postings.addPostings(write);
     return true;
   }
 
@@ -262,10 +262,10 @@ export class DocumentTable {
     return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };
   }
 
-  private update(row: SqlValue, { json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
+  private updateDocument(row: SqlValue, { json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
     const changed = columns.map((_, index) => index).filter((index) => !isSameValue(columns[index], stored[index]));
     const assignments = ['json = ?', ...changed.map((index) => `${this.columns[index]} = ?`)];
     const values = changed.map((index) => columns[index] ?? null);
-    this.database.run(`UPDATE ${this.table} SET ${assignments} WHERE rowid = ?`, [json, ...values, row]);
+    this.database.runStatement(`UPDATE ${this.table} SET ${assignments} WHERE rowid = ?`, [json, ...values, row]);
   }
 }

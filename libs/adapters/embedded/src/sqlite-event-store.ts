@@ -18,7 +18,7 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { retry } from '@tracking/resilience';
 import type { LiveTail } from './live-tail.ts';
-import { errorMessage } from './sqlite-database.ts';
+import { getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE_NAME } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
@@ -61,7 +61,7 @@ export class SqliteEventStore implements EventStore {
     const { writer } = this.storage;
     writer.throwIfNotWritable();
     const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;
-    return writer.run(operation, events.length, 'durable', (outcome) =>
+    return writer.runOperation(operation, events.length, 'durable', (outcome) =>
       this.toAppendResult(operation, events, outcome),
     );
   }
@@ -80,7 +80,7 @@ export class SqliteEventStore implements EventStore {
           metadata: JSON.parse(String(metadata)) as JsonObject,
           stream,
           revision: Number(revision),
-          position: toPosition(Number(position)),
+          position: encodePosition(Number(position)),
         });
       }
       if (rows.length < READ_BATCH_SIZE) return found;
@@ -96,17 +96,17 @@ export class SqliteEventStore implements EventStore {
 
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
     const stop = AbortSignal.any([options.signal, this.closing.signal]);
-    const wake = () => this.tail.signal.notify();
+    const wake = () => this.tail.signal.notifyWaiters();
     stop.addEventListener('abort', wake, { once: true });
     try {
-      let after = options.after === undefined ? 0 : fromPosition(options.after);
+      let after = options.after === undefined ? 0 : decodePosition(options.after);
       let isFirst = true;
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
-        const isLive = this.tail.covers(after);
+        const isLive = this.tail.coversItemsAfter(after);
         const batch = isLive ? this.readLiveBatch(after, options) : await this.readStoredBatch(after, options, stop);
         if (batch === undefined) return;
-        const position = fromPosition(batch.position);
+        const position = decodePosition(batch.position);
         if (position > after || isFirst) {
           yield batch;
           after = position;
@@ -121,7 +121,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   head(): Promise<Position | undefined> {
-    return Promise.resolve(this.tail.last === 0 ? undefined : toPosition(this.tail.last));
+    return Promise.resolve(this.tail.last === 0 ? undefined : encodePosition(this.tail.last));
   }
 
   /** Ends the catch-ups. The engine is shared with other ports and is closed separately. */
@@ -150,11 +150,11 @@ export class SqliteEventStore implements EventStore {
         metadata,
         stream,
         revision: revision - back + index,
-        position: toPosition(position - back + index),
+        position: encodePosition(position - back + index),
       });
-      this.tail.push(events.map((event, index) => ({ characters, item: stored(event, index) })));
+      this.tail.addItems(events.map((event, index) => ({ characters, item: stored(event, index) })));
     }
-    return { revision, position: toPosition(position) };
+    return { revision, position: encodePosition(position) };
   }
 
   private readRows(sql: string, values: readonly (string | number)[]) {
@@ -162,14 +162,14 @@ export class SqliteEventStore implements EventStore {
     try {
       return this.storage.database.readRows(sql, values);
     } catch (error) {
-      throw new Unavailable(ENGINE_NAME, errorMessage(error));
+      throw new Unavailable(ENGINE_NAME, getErrorMessage(error));
     }
   }
 
   private readLiveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
-    const { items, position } = this.tail.after(after, maxBatch, isWanted);
-    return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
+    const { items, position } = this.tail.readAfter(after, maxBatch, isWanted);
+    return { events: items, position: encodePosition(position), caughtUp: position >= this.tail.last };
   }
 
   /** Retries until a reader thread returns; undefined if the signal stops the retries first. */
@@ -181,7 +181,7 @@ export class SqliteEventStore implements EventStore {
     const onFailure = (error: unknown) => {
       if (signal.aborted) return;
       this.options.countRetry('catching up');
-      this.options.logger.warn({ reason: errorMessage(error) }, 'storage: a read for a catch-up failed; retrying');
+      this.options.logger.warn({ reason: getErrorMessage(error) }, 'storage: a read for a catch-up failed; retrying');
     };
     return retry(() => this.readBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(() => undefined);
   }
@@ -191,15 +191,15 @@ export class SqliteEventStore implements EventStore {
     { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
   ): Promise<EventBatch> {
     const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
-    const { json, position, head } = await this.storage.readers.read(request);
+    const { json, position, head } = await this.storage.readers.runRead(request);
     const events: StoredEvent[] = [];
     for (const part of json) {
       // Yields to the event loop, so that other work on the thread can run in between.
       if (events.length > 0) await setImmediate();
       const rows = JSON.parse(part) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
-      for (const { at, ...event } of rows) events.push({ ...event, position: toPosition(at) });
+      for (const { at, ...event } of rows) events.push({ ...event, position: encodePosition(at) });
     }
-    return { events, position: toPosition(position), caughtUp: position >= head };
+    return { events, position: encodePosition(position), caughtUp: position >= head };
   }
 
   private throwIfClosed(): void {
@@ -212,11 +212,11 @@ function toExpectedRevision(revision: number): ExpectedRevision {
 }
 
 /** Formats the position as 16 hexadecimal digits, so that positions sort as strings. */
-function toPosition(number: number): Position {
+function encodePosition(number: number): Position {
   return number.toString(16).padStart(16, '0');
 }
 
-function fromPosition(position: Position): number {
+function decodePosition(position: Position): number {
   if (!/^[0-9a-f]{16}$/.test(position)) throw new InvalidPosition(position);
   return Number.parseInt(position, 16);
 }

@@ -11,9 +11,9 @@ import {
   type TopicSpec,
   Unavailable,
 } from '@tracking/ports';
-import { retry } from '@tracking/resilience';
+import { retry, waitForAbort } from '@tracking/resilience';
 import { ChangeSignal, LiveTail, type LiveTailLimits } from './live-tail.ts';
-import { LIMIT_CLAUSE_SQL, errorMessage } from './sqlite-database.ts';
+import { LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE_NAME } from './sqlite-writer.ts';
 
@@ -56,14 +56,14 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly storage: SqliteStorage,
     private readonly options: SqliteMessageBrokerOptions,
   ) {
-    this.tail = new LiveTail(this.head(), options.live);
-    this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_INTERVAL_MS).unref();
+    this.tail = new LiveTail(this.readHeadPosition(), options.live);
+    this.trimming = setInterval(() => void this.deleteExpired(Date.now()), TRIM_INTERVAL_MS).unref();
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.throwIfClosed();
     this.storage.writer.throwIfNotWritable();
-    await this.storage.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
+    await this.storage.writer.runOperation({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
@@ -84,8 +84,8 @@ export class SqliteMessageBroker implements MessageBroker {
       item: { ...message, topic, offset: String(first + index) },
     }));
     const operation = { kind: 'publish', topic, at: Date.now(), first, cells } as const;
-    const stored = this.storage.writer.run(operation, messages.length, 'soon', () => undefined);
-    this.tail.push(entries);
+    const stored = this.storage.writer.runOperation(operation, messages.length, 'soon', () => undefined);
+    this.tail.addItems(entries);
     const touched = new Set(placed.map(({ partition }) => partition));
     this.wakeGroups(topic, touched);
     await stored;
@@ -94,7 +94,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   private wakeGroups(topic: string, partitions: ReadonlySet<number>): void {
-    for (const group of this.groups.values()) if (group.topic === topic) group.wake(partitions);
+    for (const group of this.groups.values()) if (group.topic === topic) group.notifyMembers(partitions);
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
@@ -106,32 +106,32 @@ export class SqliteMessageBroker implements MessageBroker {
       group = new ConsumerGroup(spec, this.findTopicLog(topic, name), this.options);
       this.groups.set(key, group);
     }
-    await group.join(handler, maxBatch, signal);
+    await group.runMember(handler, maxBatch, signal);
   }
 
   /** One sequence numbers the messages of all topics. */
   async countPublished(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
     this.findTopic(topic);
-    return [this.head()];
+    return [this.readHeadPosition()];
   }
 
   async lag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
     const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
     const sql = { text: SELECT_LAG_SQL, values: [topic, group, partitions] };
-    const { json } = await this.storage.readers.read({ kind: 'rows', sql });
+    const { json } = await this.storage.readers.runRead({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.trimming);
-    await Promise.all([...this.groups.values()].map((group) => group.close()));
+    await Promise.all([...this.groups.values()].map((group) => group.closeGroup()));
   }
 
   /** Deletes messages older than the retention of their topic. */
-  async trim(now: number): Promise<void> {
+  async deleteExpired(now: number): Promise<void> {
     try {
       for (const [name, count, retention] of this.storage.database.readRows(SELECT_TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
@@ -141,7 +141,7 @@ export class SqliteMessageBroker implements MessageBroker {
     } catch (error) {
       this.options.countRetry('deleting old messages');
       this.options.logger.warn(
-        { reason: errorMessage(error) },
+        { reason: getErrorMessage(error) },
         'storage: old messages could not be deleted; retrying later',
       );
     }
@@ -152,8 +152,8 @@ export class SqliteMessageBroker implements MessageBroker {
     const operation = { kind: 'trim', topic, partition, before } as const;
     let isMore = true;
     while (isMore && !this.closed) {
-      isMore = await this.storage.writer.run(operation, 1, 'soon', ({ deleted, more }) => {
-        if (deleted > 0) this.tail.clear();
+      isMore = await this.storage.writer.runOperation(operation, 1, 'soon', ({ deleted, more }) => {
+        if (deleted > 0) this.tail.dropItems();
         return more;
       });
     }
@@ -164,14 +164,14 @@ export class SqliteMessageBroker implements MessageBroker {
     return {
       committed: (partition) => Number(database.readValue(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
-        if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
+        if (!this.tail.coversItemsAfter(after)) return this.readStored(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
-        return this.tail.after(after, limit, isWanted).items;
+        return this.tail.readAfter(after, limit, isWanted).items;
       },
       commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
         // A failed commit means that nothing can be written any longer: the next process handles these messages again.
-        writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
+        writer.runOperation(operation, 1, 'later', () => undefined).catch(() => undefined);
       },
     };
   }
@@ -189,7 +189,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   /** Position of the last message of all topics. Positions are never reused. */
-  private head(): number {
+  private readHeadPosition(): number {
     return Number(this.storage.database.readValue(SELECT_HEAD_SQL));
   }
 
@@ -253,27 +253,26 @@ class ConsumerGroup {
   }
 
   /** Notifies of new messages. */
-  wake(partitions: Iterable<number>): void {
-    for (const partition of partitions) this.signals[partition]?.notify();
+  notifyMembers(partitions: Iterable<number>): void {
+    for (const partition of partitions) this.signals[partition]?.notifyWaiters();
   }
 
   /** Handles messages until the signal aborts or the group closes, and the member's current batches are finished. */
-  async join(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
+  async runMember(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
     const member: ConsumerGroupMember = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
     if (this.loops.length === 0) {
       this.loops = this.signals.map((signal, partition) => this.consumePartition(partition, signal));
     }
-    this.wake(this.signals.keys());
-    const leaving = AbortSignal.any([signal, this.closing.signal]);
-    if (!leaving.aborted) await new Promise((resolve) => leaving.addEventListener('abort', resolve, { once: true }));
+    this.notifyMembers(this.signals.keys());
+    await waitForAbort(signal, this.closing.signal);
     this.members.splice(this.members.indexOf(member), 1);
     await Promise.all(member.inHand);
   }
 
-  async close(): Promise<void> {
+  async closeGroup(): Promise<void> {
     this.closing.abort();
-    this.wake(this.signals.keys());
+    this.notifyMembers(this.signals.keys());
     await Promise.all(this.loops);
   }
 
@@ -322,7 +321,7 @@ class ConsumerGroup {
   private reportFailure(partition: number, error: unknown, tries: number): void {
     const { topic } = this;
     this.options.countRetry('handling messages');
-    const about = { topic, partition, tries, reason: errorMessage(error) };
+    const about = { topic, partition, tries, reason: getErrorMessage(error) };
     this.options.logger.warn(
       about,
       'message broker: a handler failed on a batch of messages, which will be handled again',

@@ -12,7 +12,7 @@ describe('a pool of readers', () => {
   it('reports why a thread failed, and replaces it at the next request', async () => {
     const file = join(folder.path, 'storage.db');
     const pool = new SqliteReaderPool(file, { threads: 1, maxWaiting: 10 }, noMetrics);
-    const read = () => pool.read({ kind: 'events', after: 0, prefixes: [], limit: 1 });
+    const read = () => pool.runRead({ kind: 'events', after: 0, prefixes: [], limit: 1 });
     const failure = await read().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unavailable);
     expect((failure as Error).message).toContain('unable to open database file');

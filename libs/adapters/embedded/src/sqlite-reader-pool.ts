@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { type Database, errorMessage, openForReading } from './sqlite-database.ts';
+import { type Database, getErrorMessage, openForReading } from './sqlite-database.ts';
 import { answerRead } from './sqlite-reads.ts';
 import { ENGINE_NAME, type SqliteWriter } from './sqlite-writer.ts';
 import { type ReadAnswerByKind, type ReadRequest, startThread } from './storage-threads.ts';
@@ -37,7 +37,7 @@ export class SqliteReaderPool {
   }
 
   /** Runs a read in a reader thread. @throws Busy, Unavailable */
-  read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
+  runRead<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new Unavailable(ENGINE_NAME, 'closed');
       if (this.waiting >= this.limits.maxWaiting) {
@@ -76,7 +76,7 @@ export class SqliteReaderPool {
       this.ownDatabase ??= openForReading(this.file);
       resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
     } catch (error) {
-      reject(new Unavailable(ENGINE_NAME, errorMessage(error)));
+      reject(new Unavailable(ENGINE_NAME, getErrorMessage(error)));
     }
   }
 

@@ -4,15 +4,15 @@ import { answerRead } from './sqlite-reads.ts';
 import type { ReadRequest } from './storage-threads.ts';
 
 const mainThreadPort = parentPort;
-const database = openForReading((workerData as { readonly file: string }).file);
+const readerDatabase = openForReading((workerData as { readonly file: string }).file);
 mainThreadPort?.on('message', (request: ReadRequest | null) => {
   if (request === null) {
-    database.close();
+    readerDatabase.close();
     mainThreadPort.close();
     return;
   }
   try {
-    mainThreadPort.postMessage({ answer: answerRead(database, request) });
+    mainThreadPort.postMessage({ answer: answerRead(readerDatabase, request) });
   } catch (error) {
     mainThreadPort.postMessage({ error: (error as Error).message });
   }

@@ -53,13 +53,13 @@ function toEventJson([position, stream, revision, id, type, data, metadata]: rea
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
-function scan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
+function runScan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
   const documents = new BoundedJsonArray(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
   for (const row of database.iterateRows(sql.text, sql.values)) {
     const [document = null] = row;
-    if (document !== null && !documents.add(document)) break;
+    if (document !== null && !documents.addText(document)) break;
     last = row;
     visited += 1;
     if (documents.count >= limit) break;
@@ -71,7 +71,7 @@ function scan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest):
 
 function readRows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
   const found = new BoundedJsonArray(maxBytes);
-  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.add(json)) break;
+  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.addText(json)) break;
   return { json: found.json, isCut: found.isCut };
 }
 
@@ -96,7 +96,7 @@ class BoundedJsonArray {
   }
 
   /** Adds a text. Returns false and adds nothing if it does not fit. */
-  add(value: SqlValue): boolean {
+  addText(value: SqlValue): boolean {
     if (this.maxBytes < Infinity) this.bytes += Buffer.byteLength(String(value));
     this.isCut = this.parts.length > 0 && this.bytes > this.maxBytes;
     if (!this.isCut) this.parts.push(value);
@@ -112,6 +112,6 @@ export function answerRead(database: Database, request: ReadRequest): EventsAnsw
     case 'rows':
       return readRows(database, request);
     case 'scan':
-      return scan(database, request);
+      return runScan(database, request);
   }
 }

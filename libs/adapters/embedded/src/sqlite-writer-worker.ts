@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Database, isFatalError, isDiskFullError, errorMessage } from './sqlite-database.ts';
+import { type Database, isFatalError, isDiskFullError, getErrorMessage } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
 import {
   checkStorage,
@@ -58,7 +58,7 @@ class SqliteAppends {
 
   constructor(database: Database) {
     this.database = database;
-    this.reload();
+    this.discardCache();
   }
 
   get head(): number {
@@ -66,15 +66,15 @@ class SqliteAppends {
   }
 
   /** Discards cached state. Call it after a rollback. */
-  reload(): void {
+  discardCache(): void {
     this.position = Number(this.database.readValue('SELECT max(position) FROM events') ?? 0);
   }
 
-  append({ stream, expected, cells }: AppendOperation): AppendOutcome {
+  appendEvents({ stream, expected, cells }: AppendOperation): AppendOutcome {
     const actual = Number(this.database.readValue(LAST_REVISION_SQL, [stream]) ?? -1);
     if (actual !== expected) return this.findRepeatedAppend(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
-    const insert = this.database.prepare(INSERT_EVENT_SQL);
+    const insert = this.database.prepareStatement(INSERT_EVENT_SQL);
     for (let at = 0; at < cells.length; at += CELLS_PER_EVENT) {
       insert.run(
         ++this.position,
@@ -106,11 +106,11 @@ class SqliteMessages {
     this.database = database;
   }
 
-  perform(operation: MessagesOperation): DoneOutcome | TrimmedOutcome {
+  runOperation(operation: MessagesOperation): DoneOutcome | TrimmedOutcome {
     switch (operation.kind) {
       case 'publish': {
         const { topic, at, first, cells } = operation;
-        const insert = this.database.prepare(INSERT_MESSAGE_SQL);
+        const insert = this.database.prepareStatement(INSERT_MESSAGE_SQL);
         let position = first;
         for (let cell = 0; cell < cells.length; cell += CELLS_PER_MESSAGE) {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + CELLS_PER_MESSAGE);
@@ -118,16 +118,16 @@ class SqliteMessages {
         }
         // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse
         // positions.
-        this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
+        this.database.runStatement('UPDATE message_sequence SET position = ?', [position - 1]);
         return DONE_OUTCOME;
       }
       case 'topics':
         for (const { name, partitions, retentionMs } of operation.topics) {
-          this.database.run(DEFINE_TOPIC_SQL, [name, partitions, retentionMs]);
+          this.database.runStatement(DEFINE_TOPIC_SQL, [name, partitions, retentionMs]);
         }
         return DONE_OUTCOME;
       case 'commit':
-        this.database.run(COMMIT_OFFSET_SQL, [
+        this.database.runStatement(COMMIT_OFFSET_SQL, [
           operation.group,
           operation.topic,
           operation.partition,
@@ -136,7 +136,7 @@ class SqliteMessages {
         return DONE_OUTCOME;
       case 'trim': {
         const { topic, partition, before } = operation;
-        const deleted = this.database.run(TRIM_MESSAGES_SQL, [before, topic, partition, TRIM_BATCH_SIZE]);
+        const deleted = this.database.runStatement(TRIM_MESSAGES_SQL, [before, topic, partition, TRIM_BATCH_SIZE]);
         return { kind: 'trimmed', deleted, more: deleted === TRIM_BATCH_SIZE };
       }
     }
@@ -168,9 +168,9 @@ class WriterThread {
     return this.appends.head;
   }
 
-  commit(batch: CommitBatch): BatchAnswer {
+  commitBatch(batch: CommitBatch): BatchAnswer {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
-    const answer = this.runInTransaction(batch, (operation) => this.perform(operation));
+    const answer = this.runInTransaction(batch, (operation) => this.performOperation(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
     // The writer checks the files after the commit, so that acknowledged data is in files that still exist.
     const { fault } = this.files;
@@ -188,21 +188,21 @@ class WriterThread {
   ): BatchAnswer {
     const start = performance.now();
     try {
-      this.synchronize(durable);
-      this.database.run('BEGIN IMMEDIATE');
+      this.setSynchronousMode(durable);
+      this.database.runStatement('BEGIN IMMEDIATE');
       const outcomes = operations.map(perform);
-      if (durable) this.count.add();
-      this.database.run('COMMIT');
-      if (durable) this.count.note();
+      if (durable) this.count.incrementCount();
+      this.database.runStatement('COMMIT');
+      if (durable) this.count.writeCount();
       const seconds = (performance.now() - start) / 1_000;
       return { kind: 'committed', outcomes, seconds, synced: this.synchronous };
     } catch (error) {
-      if (this.database.inTransaction) this.database.run('ROLLBACK');
-      this.reload();
+      if (this.database.inTransaction) this.database.runStatement('ROLLBACK');
+      this.reloadCachedState();
       const kind = classifyError(error);
       if (kind === 'failed' && perform !== this.performInSavepoint)
         return this.runInTransaction({ operations, durable }, this.performInSavepoint);
-      return { kind, message: errorMessage(error) };
+      return { kind, message: getErrorMessage(error) };
     }
   }
 
@@ -213,49 +213,49 @@ class WriterThread {
 
   async close(): Promise<void> {
     await this.checkpointer.close();
-    this.count.close();
-    this.files.close();
+    this.count.closeFile();
+    this.files.closeDescriptors();
   }
 
   /**
    * Synchronous mode of the next commit. FULL: the commit ends with an fsync of the write-ahead log, which covers all
    * earlier commits. NORMAL: only checkpoints call fsync, and a power failure can lose the last commits.
    */
-  private synchronize(durable: boolean): void {
+  private setSynchronousMode(durable: boolean): void {
     if (durable === this.synchronous) return;
-    this.database.run(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
+    this.database.runStatement(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
     this.synchronous = this.database.readValue('PRAGMA synchronous') === 2;
   }
 
   /** Undoes only the operation that caused the error. An engine failure ends the whole batch. */
   private readonly performInSavepoint = (operation: StorageOperation): OperationOutcome => {
-    this.database.run('SAVEPOINT operation');
+    this.database.runStatement('SAVEPOINT operation');
     try {
-      return this.perform(operation);
+      return this.performOperation(operation);
     } catch (error) {
       if (classifyError(error) !== 'failed' || !this.database.inTransaction) throw error;
-      this.database.run('ROLLBACK TO operation');
-      this.reload();
-      return { kind: 'refused', message: errorMessage(error) };
+      this.database.runStatement('ROLLBACK TO operation');
+      this.reloadCachedState();
+      return { kind: 'refused', message: getErrorMessage(error) };
     } finally {
-      if (this.database.inTransaction) this.database.run('RELEASE operation');
+      if (this.database.inTransaction) this.database.runStatement('RELEASE operation');
     }
   };
 
   /** Call it after a rollback: reloads cached state from the file. */
-  private reload(): void {
-    this.appends.reload();
+  private reloadCachedState(): void {
+    this.appends.discardCache();
     this.documents.reloadTables();
   }
 
-  private perform(operation: StorageOperation): OperationOutcome {
+  private performOperation(operation: StorageOperation): OperationOutcome {
     switch (operation.kind) {
       case 'append':
-        return this.appends.append(operation);
+        return this.appends.appendEvents(operation);
       case 'write':
-        return this.documents.write(operation);
+        return this.documents.runWrites(operation);
       case 'claim':
-        return this.documents.claim(operation);
+        return this.documents.claimDocument(operation);
       case 'define':
         return this.documents.defineCollection(operation.spec);
       case 'drop':
@@ -264,7 +264,7 @@ class WriterThread {
       case 'topics':
       case 'commit':
       case 'trim':
-        return this.messages.perform(operation);
+        return this.messages.runOperation(operation);
     }
   }
 }
@@ -280,7 +280,7 @@ function classifyOpeningError(error: unknown): 'newer_schema' | 'damaged' | 'fai
 }
 
 const mainThreadPort = parentPort;
-function start(): void {
+function startWorker(): void {
   const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
     checkStorage(file);
@@ -288,15 +288,15 @@ function start(): void {
     const thread = new WriterThread(database, file, checkpointBytes);
     mainThreadPort?.on('message', (batch: CommitBatch | null) => {
       if (batch === null) return void thread.close().then(() => mainThreadPort.close());
-      mainThreadPort.postMessage(thread.commit(batch));
+      mainThreadPort.postMessage(thread.commitBatch(batch));
       thread.recordCommit();
     });
     mainThreadPort?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {
     mainThreadPort?.postMessage({
       kind: classifyOpeningError(error),
-      message: errorMessage(error),
+      message: getErrorMessage(error),
     } satisfies WriterStart);
   }
 }
-start();
+startWorker();

@@ -19,7 +19,7 @@ describe('a writer', () => {
     jest.useFakeTimers({
       doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],
     });
-    const waiting = writer.run({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
+    const waiting = writer.runOperation({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
     expect(jest.getTimerCount()).toBe(1);
     const { worker } = writer as unknown as { readonly worker: Worker };
     const refused = expect(waiting).rejects.toBeInstanceOf(Unavailable);

@@ -96,16 +96,16 @@ export class SqliteWriter {
     );
     this.probing = setInterval(() => this.probeDisk(), PROBE_INTERVAL_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.handleBatchAnswer(answer));
-    worker.on('error', (error) => this.fail(error.message));
+    worker.on('error', (error) => this.failWriter(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
-        this.fail('the storage writer thread ended');
+        this.failWriter('the storage writer thread ended');
         resolve();
       });
     });
   }
 
-  /** Opens the file for writing. @throws NewerSchema, DamagedStorage, Unavailable */
+  /** Opens the file for writing. @throws NewerSchemaError, DamagedStorageError, Unavailable */
   static async open(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
     const worker = startThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
@@ -150,7 +150,7 @@ export class SqliteWriter {
    * @param items number of events or documents that it writes
    * @param complete creates the result; runs in commit order, before any caller is notified
    */
-  run<O extends StorageOperation, R>(
+  runOperation<O extends StorageOperation, R>(
     operation: O,
     items: number,
     commitClass: CommitClass,
@@ -178,7 +178,7 @@ export class SqliteWriter {
   }
 
   /** Refuses further operations; resolves when the accepted ones are finished. */
-  async drain(): Promise<void> {
+  async drainQueue(): Promise<void> {
     this.draining = true;
     clearInterval(this.probing);
     if (this.committing.length === 0) this.commitWaiting();
@@ -187,8 +187,8 @@ export class SqliteWriter {
 
   /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
-    await this.drain();
-    this.state.close();
+    await this.drainQueue();
+    this.state.refuseCalls();
     this.worker.postMessage(null);
     await this.exited;
   }
@@ -240,9 +240,9 @@ export class SqliteWriter {
 
   private handleBatchAnswer(answer: BatchAnswer): void {
     const batch = this.committing;
-    if (answer.kind === 'fatal') return this.fail(answer.message);
+    if (answer.kind === 'fatal') return this.failWriter(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
-    if (answer.kind === 'committed') this.state.resume();
+    if (answer.kind === 'committed') this.state.acceptCalls();
     // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaiting();
     if (answer.kind === 'committed') {
@@ -257,7 +257,7 @@ export class SqliteWriter {
     }
   }
 
-  private fail(reason: string): void {
+  private failWriter(reason: string): void {
     if (this.state.ended !== undefined) return;
     this.state.failPermanently(reason);
     clearInterval(this.probing);

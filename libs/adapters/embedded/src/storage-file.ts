@@ -3,13 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
   Database,
-  isMalformedError,
+  isCorruptDatabaseError,
   isNoDatabaseError,
-  errorMessage,
+  getErrorMessage,
   openForReading,
   PAGE_BYTES,
 } from './sqlite-database.ts';
-import { canCheckpointBesideWriter, maxWalBytes } from './wal.ts';
+import { canCheckpointBesideWriter, computeMaxWalBytes } from './wal.ts';
 
 /**
  * Maximum size in bytes of a file that is read completely at the start. Reading takes about a second per GB, more on
@@ -32,17 +32,17 @@ export class DamagedStorageError extends Error {
 /**
  * Checks that the file is usable, before anything is changed. The connection is read-only, so the write-ahead log stays
  * as it is for recovery.
- * @throws NewerSchema, DamagedStorage
+ * @throws NewerSchemaError, DamagedStorageError
  */
 export function checkStorage(file: string): void {
   const noted = readRecordedCommitCount(file);
-  const walBytes = fileSizeBytes(`${file}-wal`);
-  const fileBytes = fileSizeBytes(file);
+  const walBytes = readFileSizeBytes(`${file}-wal`);
+  const fileBytes = readFileSizeBytes(file);
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
     if (noted === 0 && walBytes === 0) return;
-    const ways = 'Restore a backup; or, to start with no data, move the folder away';
-    throw new DamagedStorageError(`${basename(file)} is missing or empty although data was stored. ${ways}`);
+    const remedy = 'Restore a backup; or, to start with no data, move the folder away';
+    throw new DamagedStorageError(`${basename(file)} is missing or empty although data was stored. ${remedy}`);
   }
   const database = openForReading(file);
   try {
@@ -50,7 +50,7 @@ export function checkStorage(file: string): void {
     const count = readStoredCommitCount(database);
     if (count < noted) {
       const found = `${basename(file)} and its log contain only ${count} of the ${noted} acknowledged commits`;
-      const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${commitCountPath(file)}`;
+      const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${getCommitCountPath(file)}`;
       throw new DamagedStorageError(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
@@ -60,9 +60,9 @@ export function checkStorage(file: string): void {
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
     // Another program may have written the file.
-    const isDamage = isMalformedError(error) || (noted > 0 && isNoDatabaseError(error));
+    const isDamage = isCorruptDatabaseError(error) || (noted > 0 && isNoDatabaseError(error));
     if (!isDamage) throw error;
-    throw new DamagedStorageError(`${basename(file)}: ${errorMessage(error)}. ${RESTORE_ADVICE}`);
+    throw new DamagedStorageError(`${basename(file)}: ${getErrorMessage(error)}. ${RESTORE_ADVICE}`);
   } finally {
     database.close();
   }
@@ -88,7 +88,7 @@ function checkPages(database: Database, file: string, check: 'quick_check' | 'in
   throw new DamagedStorageError(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
 }
 
-function fileSizeBytes(path: string): number {
+function readFileSizeBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
@@ -104,20 +104,22 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
   if (database.readValue('PRAGMA journal_mode = WAL') !== 'wal')
     throw new Error('the file system of the data folder does not support shared memory; use a local disk');
-  database.run('PRAGMA synchronous = FULL');
-  database.run('PRAGMA cache_size = -32000');
+  database.runStatement('PRAGMA synchronous = FULL');
+  database.runStatement('PRAGMA cache_size = -32000');
   // If a `WalCheckpointer` runs, SQLite's own checkpoint at a commit is only a fallback in case the checkpointer ended.
-  const automaticBytes = canCheckpointBesideWriter(database) ? 2 * maxWalBytes(checkpointBytes) : checkpointBytes;
-  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
-  database.run(`PRAGMA journal_size_limit = ${maxWalBytes(checkpointBytes)}`);
+  const automaticBytes = canCheckpointBesideWriter(database)
+    ? 2 * computeMaxWalBytes(checkpointBytes)
+    : checkpointBytes;
+  database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
+  database.runStatement(`PRAGMA journal_size_limit = ${computeMaxWalBytes(checkpointBytes)}`);
   const version = Number(database.readValue('PRAGMA user_version'));
   if (version === 0) createSchema(database);
-  database.run('UPDATE engine SET incarnation = incarnation + 1');
+  database.runStatement('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.readValue('SELECT incarnation FROM engine')) };
 }
 
 function createSchema(database: Database): void {
-  database.run('BEGIN IMMEDIATE');
+  database.runStatement('BEGIN IMMEDIATE');
   for (const statement of [
     `CREATE TABLE events (position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
        id TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL)`,
@@ -138,9 +140,9 @@ function createSchema(database: Database): void {
     `PRAGMA application_id = ${APPLICATION_ID}`,
     `PRAGMA user_version = ${SCHEMA_VERSION}`,
   ]) {
-    database.run(statement);
+    database.runStatement(statement);
   }
-  database.run('COMMIT');
+  database.runStatement('COMMIT');
 }
 
 /**
@@ -157,16 +159,16 @@ export class CommitCount {
   constructor(database: Database, file: string) {
     this.database = database;
     this.count = readStoredCommitCount(database);
-    this.descriptor = openSync(commitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.descriptor = openSync(getCommitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
   /** Increments the number of commits. Call it in the transaction. */
-  add(): void {
-    this.database.run('UPDATE commits SET number = ?', [this.count + 1]);
+  incrementCount(): void {
+    this.database.runStatement('UPDATE commits SET number = ?', [this.count + 1]);
   }
 
   /** Writes the number of commits to the file. Call it when the transaction is on disk, before it is acknowledged. */
-  note(): void {
+  writeCount(): void {
     this.count += 1;
     try {
       writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_DIGITS, '0')}\n`, 0);
@@ -175,20 +177,20 @@ export class CommitCount {
     }
   }
 
-  close(): void {
+  closeFile(): void {
     closeSync(this.descriptor);
   }
 }
 
 /** Returns the path of the file with the number of commits, next to the database file. */
-function commitCountPath(file: string): string {
+function getCommitCountPath(file: string): string {
   return join(dirname(file), 'commits');
 }
 
 /** Returns the number of commits recorded in the file; 0 if the file is missing or incomplete. */
 function readRecordedCommitCount(file: string): number {
   try {
-    const note = readFileSync(commitCountPath(file), 'latin1');
+    const note = readFileSync(getCommitCountPath(file), 'latin1');
     return /^\d{16}\n$/.test(note) ? Number(note) : 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -235,7 +237,7 @@ export class OpenFiles {
    * Closes the descriptors. Call it only after SQLite closed the files: closing a descriptor releases all locks of the
    * process on the file (POSIX).
    */
-  close(): void {
+  closeDescriptors(): void {
     for (const { descriptor } of this.held) closeSync(descriptor);
   }
 }

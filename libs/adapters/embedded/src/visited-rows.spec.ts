@@ -15,7 +15,7 @@ describe('visited rows', () => {
   let things: VisitedRows;
   beforeAll(() => {
     things = new VisitedRows(THINGS);
-    things.store(
+    things.storeDocuments(
       Array.from({ length: COUNT }, (_, n) => ({
         id: `t${n}`,
         owner: 'o',
@@ -89,13 +89,13 @@ describe('visited rows', () => {
     const rows = new VisitedRows({ name: 'deadlines', indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }] });
     const waiting = Array.from({ length: beyond }, (_, n) => ({ id: `w${n}`, due_at: `2027-${n}` }));
     const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
-    rows.store([...waiting, ...never]);
+    rows.storeDocuments([...waiting, ...never]);
     const due: Query = { filter: { due_at: { lte: '2026-9' } }, sort: { fields: ['due_at', 'id'] }, limit: 100 };
     expect(rows.countVisitedRows(due)).toEqual({ rows: 0, answered: 0 });
-    rows.store(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
+    rows.storeDocuments(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
     expect(rows.countVisitedRows(due)).toEqual({ rows: 3, answered: 3 });
     const same = Array.from({ length: beyond }, (_, n) => ({ id: `s${String(n).padStart(6, '0')}`, due_at: '2026-4' }));
-    rows.store(same);
+    rows.storeDocuments(same);
     // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
     expect(rows.countVisitedRows({ ...due, after })).toEqual({ rows: 21, answered: 20 });
@@ -103,14 +103,14 @@ describe('visited rows', () => {
   });
 
   it('are at most the counted rows', () => {
-    expect(things.count({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
+    expect(things.measureCount({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
       rows: 10,
       answered: 10,
     });
     const all = { owner: 'o', words: { all: [{ gte: 'a', lt: 'b' }] } };
-    expect(things.count(all, { atMost: 10, index: 'by_word' })).toEqual({ rows: 10, answered: 10 });
-    expect(things.count({ owner: 'o' }, { atMost: 10, index: 'by_time' })).toEqual({ rows: 10, answered: 10 });
-    expect(things.count({ owner: 'o', words: 'w3' }, { atMost: 10 })).toEqual({ rows: 1, answered: 1 });
+    expect(things.measureCount(all, { atMost: 10, index: 'by_word' })).toEqual({ rows: 10, answered: 10 });
+    expect(things.measureCount({ owner: 'o' }, { atMost: 10, index: 'by_time' })).toEqual({ rows: 10, answered: 10 });
+    expect(things.measureCount({ owner: 'o', words: 'w3' }, { atMost: 10 })).toEqual({ rows: 1, answered: 1 });
   });
 
   const scans: readonly [string, Filter, string, number][] = [
@@ -138,7 +138,7 @@ describe('visited rows', () => {
     it.each(scans)(`are, in a scan %s, ${descending ? 'down' : 'up'}`, (_title, filter, index, most) => {
       const scan = { filter, index, sort: { fields: ['made_at', 'id'], descending }, limit: 100, visit: 20 };
       for (const after of [undefined, ['0500', 't500']]) {
-        const { rows } = things.scan(after === undefined ? scan : { ...scan, after });
+        const { rows } = things.measureScan(after === undefined ? scan : { ...scan, after });
         // A continued scan starts after the last row of the previous one.
         expect(rows).toBeLessThanOrEqual(most + (after === undefined ? 0 : 1));
         expect(rows).toBeGreaterThanOrEqual(20);
@@ -148,7 +148,7 @@ describe('visited rows', () => {
 
   it('are only those before the end if values of other types follow', () => {
     const mixed = new VisitedRows(THINGS);
-    mixed.store(
+    mixed.storeDocuments(
       Array.from({ length: 300 }, (_, n) => ({
         id: `t${n}`,
         owner: 'o',
@@ -159,11 +159,11 @@ describe('visited rows', () => {
       const scan = { index: 'by_time', sort: { fields: ['made_at', 'id'], descending }, limit: 500, visit: 250 };
       for (const made_at of [{ gte: 'at' }, { lt: 'b' }, { lte: 99 }, null]) {
         const expected = { rows: 100, answered: 100 };
-        expect(mixed.scan({ ...scan, filter: { owner: 'o', made_at } })).toEqual(expected);
+        expect(mixed.measureScan({ ...scan, filter: { owner: 'o', made_at } })).toEqual(expected);
       }
       const after = ['at 150', 't150'];
       const going = { ...scan, filter: { owner: 'o', made_at: { gte: 'at' } }, after };
-      expect(mixed.scan(going).rows).toBe(descending ? 51 : 50);
+      expect(mixed.measureScan(going).rows).toBe(descending ? 51 : 50);
     }
     mixed.close();
   });

@@ -1,30 +1,30 @@
 import { fdatasyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Database, errorMessage } from './sqlite-database.ts';
+import { Database, getErrorMessage } from './sqlite-database.ts';
 import { checkpointWal, repeatCheckpoint, type CheckpointTask, type WalState } from './wal.ts';
 
 const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
-const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
+const checkpointDatabase = new Database(new DatabaseSync(file, { timeout: 5_000 }));
 
 /**
  * Runs one passive checkpoint. SQLite synchronizes the file only if the whole log was copied; this thread does it each
  * time, so that little is left to synchronize when the writer copies the rest.
  */
-function checkpoint(): WalState {
-  const { failure } = checkpointWal(database, 'PASSIVE');
+function runCheckpoint(): WalState {
+  const { failure } = checkpointWal(checkpointDatabase, 'PASSIVE');
   if (failure !== null) return { total: 0, outstanding: 0, failure };
   try {
     fdatasyncSync(descriptor);
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: errorMessage(error) };
+    return { total: 0, outstanding: 0, failure: getErrorMessage(error) };
   }
-  return checkpointWal(database, 'NOOP');
+  return checkpointWal(checkpointDatabase, 'NOOP');
 }
 
 const mainThreadPort = parentPort;
 mainThreadPort?.on('message', (message: 'checkpoint' | null) => {
-  if (message === 'checkpoint') return mainThreadPort.postMessage(repeatCheckpoint(checkpoint, checkpointBytes));
-  database.close();
+  if (message === 'checkpoint') return mainThreadPort.postMessage(repeatCheckpoint(runCheckpoint, checkpointBytes));
+  checkpointDatabase.close();
   mainThreadPort.close();
 });

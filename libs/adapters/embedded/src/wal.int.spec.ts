@@ -14,9 +14,9 @@ describe('the checkpointer beside the writer', () => {
     const { database } = openForWriting(file, 1_000);
     const log = new WalCheckpointer(database, file, 1_000);
     const thread = () => (log as unknown as { worker: Worker | undefined }).worker;
-    database.run('CREATE TABLE things (name TEXT)');
+    database.runStatement('CREATE TABLE things (name TEXT)');
     for (let n = 0; thread() === undefined; n += 1) {
-      database.run('INSERT INTO things VALUES (?)', [`thing ${n}`]);
+      database.runStatement('INSERT INTO things VALUES (?)', [`thing ${n}`]);
       log.onCommit();
     }
     await thread()?.terminate();

@@ -1,7 +1,7 @@
-import { maxWalBytes, repeatCheckpoint, type WalState } from './wal.ts';
+import { computeMaxWalBytes, repeatCheckpoint, type WalState } from './wal.ts';
 
 const CHECKPOINT_BYTES = 1_000_000;
-const FULL = maxWalBytes(CHECKPOINT_BYTES);
+const FULL = computeMaxWalBytes(CHECKPOINT_BYTES);
 const left = (outstanding: number, total = FULL): WalState => ({ total, outstanding, failure: null });
 
 describe('a checkpoint of the write-ahead log', () => {

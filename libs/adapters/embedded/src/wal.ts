@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { type Database, isFatalError, errorMessage, PAGE_BYTES } from './sqlite-database.ts';
+import { type Database, isFatalError, getErrorMessage, PAGE_BYTES } from './sqlite-database.ts';
 import { startThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
@@ -12,9 +12,9 @@ const MAX_CHECKPOINT_PASSES = 4;
 /**
  * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
  * A passive checkpoint copies the log as it was at its start. If nothing was written meanwhile, SQLite restarts the
- * log. Under constant load the log grows to `maxWalBytes`; then the writer copies the rest. That costs two fsyncs that
- * block all writes, so it is rare and covers only what the thread left. If the thread ends, SQLite checkpoints during
- * commits, as it does by default.
+ * log. Under constant load the log grows to the limit of `computeMaxWalBytes`; then the writer copies the rest. That
+ * costs two fsyncs that block all writes, so it is rare and covers only what the thread left. If the thread ends, SQLite
+ * checkpoints during commits, as it does by default.
  */
 export class WalCheckpointer {
   /** Reason why the file is no longer reliable; null if it is. */
@@ -77,7 +77,8 @@ export class WalCheckpointer {
 
   private onCheckpointResult({ total, failure }: WalState): void {
     this.failure ??= failure;
-    if (total >= maxWalBytes(this.checkpointBytes)) this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
+    if (total >= computeMaxWalBytes(this.checkpointBytes))
+      this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
     this.isBusy = false;
   }
 }
@@ -103,7 +104,7 @@ export interface WalState {
 }
 
 /** A checkpoint copies the log into the database file. Several passes run before the log restarts. */
-export function maxWalBytes(checkpointBytes: number): number {
+export function computeMaxWalBytes(checkpointBytes: number): number {
   return 4 * checkpointBytes;
 }
 
@@ -128,7 +129,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
     const total = Number(pages) * PAGE_BYTES;
     return { total, outstanding: total - Number(checkpointed) * PAGE_BYTES, failure: null };
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: isFatalError(error) ? errorMessage(error) : null };
+    return { total: 0, outstanding: 0, failure: isFatalError(error) ? getErrorMessage(error) : null };
   }
 }
 
@@ -140,7 +141,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
  */
 export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
-  for (let pass = 1; pass < MAX_CHECKPOINT_PASSES && state.total >= maxWalBytes(checkpointBytes); pass += 1) {
+  for (let pass = 1; pass < MAX_CHECKPOINT_PASSES && state.total >= computeMaxWalBytes(checkpointBytes); pass += 1) {
     if (state.failure !== null || state.outstanding <= SMALL_REMAINDER_BYTES) break;
     state = checkpoint();
   }

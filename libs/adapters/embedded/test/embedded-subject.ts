@@ -1,14 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { noMetrics, silentLogger, createTempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
+import { noMetrics, silentLogger, createTempFolder, type TestedAdapter, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from '../src/index.ts';
 import type { EmbeddedLimits } from '../src/embedded-engine.ts';
 
 /** One port of an embedded engine in its own folder. */
-export function embeddedSubject<P>(
-  port: (engine: EmbeddedEngine) => P,
-  limits: EmbeddedLimits = {},
-): AdapterSubject<P> {
+export function embeddedSubject<P>(port: (engine: EmbeddedEngine) => P, limits: EmbeddedLimits = {}): TestedAdapter<P> {
   const opened: EmbeddedEngine[] = [];
   let folder: TempFolder | undefined;
   let dataDir = '';

@@ -1,5 +1,13 @@
-// Runs before every suite of a project that stores documents: fails suites whose queries read more rows than they return.
+// Runs before every suite of a project that stores documents: fails suites whose queries read more rows than they
+// return, or whose operations on sharded collections lack the shard key.
 import { findInefficientQueries, resetWatchedQueries } from './watched-queries.ts';
+import { findUnroutedOperations, resetWatchedShardKeys } from './watched-shard-keys.ts';
 
-beforeAll(resetWatchedQueries);
-afterAll(() => expect(findInefficientQueries()).toEqual([]));
+beforeAll(() => {
+  resetWatchedQueries();
+  resetWatchedShardKeys();
+});
+afterAll(() => {
+  expect(findInefficientQueries()).toEqual([]);
+  expect(findUnroutedOperations()).toEqual([]);
+});

@@ -1,10 +1,10 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
+import { createTempFolder, type TestedAdapter, type TempFolder } from '@tracking/testing';
 import { FileObjectStore } from '../src/index.ts';
 
 /** Object store in its own folder. */
-export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
+export function fileObjectSubject(): TestedAdapter<FileObjectStore> {
   let folder: TempFolder | undefined;
   let objects = '';
   const openAgain = () => FileObjectStore.open(objects);

@@ -8,10 +8,10 @@ import { silentTelemetry } from './writing-child-protocol.ts';
  * the number of acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
-const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
-const { eventStore } = engine;
+const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
+const { eventStore } = embeddedEngine;
 let storedCount = 0;
-const append = async (): Promise<string> => {
+const firstAppend = async (): Promise<string> => {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
   try {
     await eventStore.append('s', storedCount === 0 ? 'no_stream' : storedCount - 1, [event]);
@@ -23,15 +23,21 @@ const append = async (): Promise<string> => {
 };
 const printReport = (what: object) => console.log(JSON.stringify(what));
 
-let error = '';
-while (error === '') error = await append();
-const laterAppend = await append();
+let laterError = '';
+while (laterError === '') laterError = await firstAppend();
+const laterAppend = await firstAppend();
 const { length } = await eventStore.read('s');
-printReport({ stored: storedCount, read: length, error, later: laterAppend, failure: engine.failure });
+printReport({
+  stored: storedCount,
+  read: length,
+  error: laterError,
+  later: laterAppend,
+  failure: embeddedEngine.failure,
+});
 
 await eventually(async () => {
-  const refused = await append();
+  const refused = await firstAppend();
   if (refused !== '') throw new Error(refused);
 });
-printReport({ stored: storedCount, failure: engine.failure });
-await engine.close();
+printReport({ stored: storedCount, failure: embeddedEngine.failure });
+await embeddedEngine.close();

@@ -8,18 +8,18 @@ import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writin
  */
 const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
 const engineLimits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
-const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: engineLimits });
+const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: engineLimits });
 for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };
-  await engine.eventStore.append(
+  await embeddedEngine.eventStore.append(
     `s${commandNumber % 50}`,
     commandNumber < 50 ? 'no_stream' : Math.floor(commandNumber / 50) - 1,
     [event],
   );
 }
 console.log('acknowledged');
-const viewCollection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
-for (let version = 0; version < 50; version += 1) {
-  await viewCollection.upsert({ id: String(version), version, words: ['x'.repeat(500)] });
+const viewCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
+  await viewCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
 }
 process.kill(process.pid, 'SIGKILL');

@@ -7,6 +7,6 @@ try {
   const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
   await engine.close();
   console.log('opened');
-} catch (error) {
-  console.log(String(error));
+} catch (openError) {
+  console.log(String(openError));
 }

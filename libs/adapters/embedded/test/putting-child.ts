@@ -6,7 +6,7 @@ import { FileObjectStore } from '../src/index.ts';
  * Stores objects until it is killed, and records acknowledged ones with their hashes. Arguments: folder, output file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
-const store = await FileObjectStore.open(folder);
+const objectStore = await FileObjectStore.open(folder);
 const outputFile = openSync(file, 'a');
 
 async function* generatePieces(letter: string, pieces: number) {
@@ -16,7 +16,7 @@ async function* generatePieces(letter: string, pieces: number) {
 async function putObjectsForever(letter: string): Promise<void> {
   for (let pieces = 1; ; pieces = (pieces * 3) % 13) {
     const id = `obj_${randomUUID()}`;
-    const { sha256 } = await store.put(id, generatePieces(letter, pieces));
+    const { sha256 } = await objectStore.put(id, generatePieces(letter, pieces));
     writeSync(outputFile, `${id} ${sha256}\n`);
   }
 }

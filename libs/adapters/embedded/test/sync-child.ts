@@ -5,9 +5,9 @@ import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writin
 
 /** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
-const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
-const recordCollection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);
-const viewCollection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
+const recordCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);
+const viewCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
 const outputFile = openSync(file, 'a');
 
 async function repeatWrite(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
@@ -18,17 +18,21 @@ async function repeatWrite(kind: string, write: (number: number) => Promise<unkn
   }
 }
 
-const append = (number: number) => {
+const appendStream = (number: number) => {
   const event = { id: randomUUID(), type: 'written.v1', data: {}, metadata: {} };
-  return engine.eventStore.append(`s${number}`, 'no_stream', [event]);
+  return embeddedEngine.eventStore.append(`s${number}`, 'no_stream', [event]);
 };
-const upsert = (collection: typeof viewCollection) => (number: number) => {
+const upsertStream = (collection: typeof viewCollection) => (number: number) => {
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
-await repeatWrite('append', append);
-await repeatWrite('record', upsert(recordCollection));
-await repeatWrite('view', upsert(viewCollection));
+await repeatWrite('append', appendStream);
+await repeatWrite('record', upsertStream(recordCollection));
+await repeatWrite('view', upsertStream(viewCollection));
 await repeatWrite('mixture', (number) =>
-  Promise.all([upsert(viewCollection)(number + 100), append(number + 100), upsert(viewCollection)(number + 200)]),
+  Promise.all([
+    upsertStream(viewCollection)(number + 100),
+    appendStream(number + 100),
+    upsertStream(viewCollection)(number + 200),
+  ]),
 );
-await engine.close();
+await embeddedEngine.close();

@@ -1,15 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
 import {
-  arrayValues,
-  columnName,
-  columnValues,
+  getArrayValues,
+  getColumnName,
+  getColumnValues,
   createTableStatements,
   createLayout,
   quoteName,
 } from '../src/collection-layout.ts';
 import { DocumentTable } from '../src/sqlite-documents.ts';
-import { countSql, findSql, scanSql } from '../src/query-sql.ts';
+import { createCountSql, createFindSql, createScanSql } from '../src/query-sql.ts';
 import { Database } from '../src/sqlite-database.ts';
 import type { SqlStatement } from '../src/storage-threads.ts';
 
@@ -39,14 +39,14 @@ export class VisitedRows {
   }
 
   /** The copy skips documents that a unique index refuses. */
-  store(documents: Iterable<Document>): void {
+  storeDocuments(documents: Iterable<Document>): void {
     this.connection.exec('BEGIN');
     for (const document of documents) {
       const { id } = document;
       const fields = { ...document } as Readonly<Record<string, unknown>>;
-      const [columns, arrays] = [columnValues(this.layout, fields), arrayValues(this.layout, fields)];
+      const [columns, arrays] = [getColumnValues(this.layout, fields), getArrayValues(this.layout, fields)];
       try {
-        this.documents.write({ mode: 'insert', id, json: JSON.stringify(document), columns, arrays, guard: null });
+        this.documents.runWrite({ mode: 'insert', id, json: JSON.stringify(document), columns, arrays, guard: null });
       } catch (error) {
         if (!/^UNIQUE constraint/.test((error as Error).message)) throw error;
       }
@@ -55,17 +55,19 @@ export class VisitedRows {
   }
 
   countVisitedRows(query: Query): VisitResult {
-    return this.countVisits(findSql(this.layout, query), (rows) => [...rows].length);
+    return this.countVisits(createFindSql(this.layout, query), (rows) => [...rows].length);
   }
 
-  /** Returns the number of documents counted. */
-  count(filter: Filter, options?: CountOptions): VisitResult {
-    return this.countVisits(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
+  /** Counts documents, and the rows that the engine visits to count them. */
+  measureCount(filter: Filter, options?: CountOptions): VisitResult {
+    return this.countVisits(createCountSql(this.layout, filter, options), ([row]) =>
+      Number(Object.values(row ?? {})[0]),
+    );
   }
 
   /** Scans to the end of the range or until the requested number of documents is found. */
-  scan(query: Scan): VisitResult {
-    return this.countVisits(scanSql(this.layout, query), (rows) => {
+  measureScan(query: Scan): VisitResult {
+    return this.countVisits(createScanSql(this.layout, query), (rows) => {
       let answered = 0;
       for (const row of rows) {
         if (Object.values(row)[0] !== null) answered += 1;
@@ -98,7 +100,7 @@ export class VisitedRows {
     const { table: own, arrays } = this.layout;
     const sources = [
       { table: own, by: hint, of: 'rowid' },
-      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: columnName(arrayField) })),
+      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: getColumnName(arrayField) })),
     ].map((source) => ({ ...source, table: quoteName(source.table) }));
     // The function is called for each row before other conditions, because SQLite merges such a view into the
     // statement.

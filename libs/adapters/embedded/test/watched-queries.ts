@@ -1,5 +1,5 @@
 import {
-  matchesNothing,
+  isUnsatisfiable,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -83,7 +83,7 @@ function findListLengths(condition: FilterCondition): readonly number[] {
 }
 
 function recordQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
-  if (matchesNothing(query.filter)) return;
+  if (isUnsatisfiable(query.filter)) return;
   // The recorder treats all generations of a read model as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
@@ -148,9 +148,9 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
     const leaves = (field: string, which: number) =>
       fields.includes(field) || isFieldCheckedInSelectedRows(watched, field, which);
     const count = 2 * few;
-    visited.store(generateNearMisses(spec, query, count, leaves));
+    visited.storeDocuments(generateNearMisses(spec, query, count, leaves));
     if ('visit' in query) {
-      const { rows } = visited.scan({ ...query, limit, visit: limit });
+      const { rows } = visited.measureScan({ ...query, limit, visit: limit });
       return rows <= few
         ? undefined
         : `the scan visits ${rows} rows for ${MAX_REPEATED_LIMIT} results; at most ${few} are allowed`;

@@ -21,11 +21,11 @@ export const CHILD_COLLECTIONS = {
 } as const satisfies Record<string, CollectionSpec>;
 
 const doNothing = () => undefined;
-const logger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
-const metrics: Metrics = {
+const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
+const silentMetrics: Metrics = {
   counter: () => ({ add: doNothing }),
   gauge: () => ({ set: doNothing }),
   histogram: () => ({ observe: doNothing }),
 };
 /** The child has its own copy of the silent logger, because processes outside Jest cannot load the testing library. */
-export const silentTelemetry = { logger, metrics };
+export const silentTelemetry = { logger: silentLogger, metrics: silentMetrics };

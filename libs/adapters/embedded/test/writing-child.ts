@@ -8,7 +8,11 @@ import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument, type WriteRepor
  */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
-const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: { walCheckpointBytes: 200_000 } });
+const embeddedEngine = await EmbeddedEngine.open({
+  dataDir,
+  ...silentTelemetry,
+  limits: { walCheckpointBytes: 200_000 },
+});
 const outputFile = openSync(file, 'a');
 function writeReport(said: WriteReport): void {
   writeSync(outputFile, `${JSON.stringify(said)}\n`);
@@ -22,13 +26,13 @@ async function appendForever(stream: string): Promise<void> {
     const events = Array.from({ length: size }, (_, place) => {
       return { id: randomUUID(), type: 'written.v1', data: { append, place, size }, metadata: {} };
     });
-    ({ revision } = await engine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
+    ({ revision } = await embeddedEngine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
     writeReport({ stream, revision, append });
   }
 }
 
 async function upsertForever(name: keyof typeof CHILD_COLLECTIONS, id: string): Promise<void> {
-  const collection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
+  const collection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
   for (let version = 1; ; version += 1) {
     await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
     writeReport({ collection: name, id, version });
