@@ -1,13 +1,21 @@
 export { EventStoreDbEventStore } from './eventstoredb/eventstoredb-event-store.ts';
 export type { EventStoreDbOptions } from './eventstoredb/node-client.ts';
-export { GrpcServiceChannel } from './grpc/grpc-service-channel.ts';
+export { type FindRoutingKey, GrpcServiceChannel } from './grpc/grpc-service-channel.ts';
 export { GrpcServiceServer } from './grpc/grpc-service-server.ts';
 export type { GrpcServerTls, GrpcClientTls } from './grpc/grpc-options.ts';
-export { SHIPMENTS, WEBHOOKS_PROTO, listOperations } from './grpc/service-protos.ts';
+export {
+  listProtoOperations,
+  type Parts,
+  PROJECTIONS_PROTO,
+  type ServiceProto,
+  SHIPMENTS_PROTO,
+  WEBHOOKS_PROTO,
+} from './grpc/service-protos.ts';
 export { KafkaMessageBroker } from './kafka/kafka-message-broker.ts';
 export type { KafkaOptions, KafkaSasl } from './kafka/kafka-client.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';
 export { MongoConnection } from './mongodb/mongo-connection.ts';
 export { MongoDocumentStore } from './mongodb/mongo-document-store.ts';
 export { MongoLeases } from './mongodb/mongo-leases.ts';
-export { MongoQuota } from './mongodb/mongo-quota.ts';
+export { checkServerAccess } from './mongodb/server-access.ts';
+export { MongoQuota, QUOTA_COLLECTION } from './mongodb/mongo-quota.ts';

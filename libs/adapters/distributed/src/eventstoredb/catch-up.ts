@@ -1,10 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client';
-import { eventSizeBytes, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
+import {
+  computeEventBytes,
+  type CatchUpOptions,
+  type EventBatch,
+  type Position,
+  type StoredEvent,
+} from '@tracking/ports';
 import { monotonicMs, WakeUpSignal } from '@tracking/resilience';
 import {
+  type CallTarget,
   type NodeClient,
-  describeReason,
+  describeFailureReason,
   type RetryTelemetry,
   retryUntilStopped,
   resolveUnlessAborted,
@@ -13,9 +20,10 @@ import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './
 import {
   START_POSITION,
   decodePosition,
-  maxPosition,
+  chooseLaterPosition,
   LogPageReader,
   type LogSlice,
+  MAX_PAGE_BYTES,
   matchesPrefix,
   readHead,
   toLogEntry,
@@ -25,8 +33,6 @@ import {
 const DEFAULT_BATCH_SIZE = 500;
 /** Number of log entries without a match after which the node reports its position. */
 const SEARCH_WINDOW_ENTRIES = 500;
-/** Maximum size of the events of a slice, in bytes. The slice ends when it is exceeded. */
-const MAX_SLICE_BYTES = 16 * 1_048_576;
 /** Maximum number of log entries that a reader reads ahead. */
 const MAX_READ_AHEAD = 64;
 /**
@@ -59,15 +65,15 @@ interface LogReader {
 export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
   const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE } = options;
-  const buffer = await resolveUnlessAborted(stop, live.open());
+  const buffer = await resolveUnlessAborted(stop, live.openBuffer());
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
-  const wake = () => buffer.notify();
+  const wake = () => buffer.notifyReaders();
   stop.addEventListener('abort', wake);
   try {
-    const start = prefixes.length === 0 ? maxPosition(after, head) : after;
-    const pages = new LogPageReader(node, timeoutMs);
+    const start = prefixes.length === 0 ? chooseLaterPosition(after, head) : after;
+    const pages = new LogPageReader(timeoutMs);
     yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
   } finally {
     stop.removeEventListener('abort', wake);
@@ -81,7 +87,7 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
   while (!stop.aborted) {
     const isLive = buffer.containsAllAfter(at);
     for await (const { events, position } of isLive ? readBufferedSlices(reader, at) : readStoredSlices(reader, at)) {
-      const caughtUp = position >= maxPosition(head, buffer.last);
+      const caughtUp = position >= chooseLaterPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
@@ -97,11 +103,39 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
 async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
   for (let at = after; !stop.aborted && buffer.containsAllAfter(at);) {
     const { changed } = buffer;
-    const slice = buffer.after(at, prefixes, maxBatch);
+    const slice = buffer.readAfter(at, prefixes, maxBatch);
     yield slice;
     if (slice.position === at) await changed;
     at = slice.position;
   }
+}
+
+/** A page of the log, and the target that answered. */
+interface AnsweredPage {
+  readonly page: Awaited<ReturnType<LogPageReader['readPageAfter']>>;
+  readonly target: CallTarget;
+}
+
+/**
+ * Reads a page of the whole log from any node, or from the leader if the node does not respond or has no later entry
+ * although one is stored. Returns undefined if the reader stops first.
+ * @param stored position that the log has reached
+ */
+async function readPage(
+  { source, pages, stop }: LogReader,
+  after: Position,
+  stored: Position,
+): Promise<AnsweredPage | undefined> {
+  const { leader, anyNode } = source.node;
+  let next = anyNode;
+  return retryUntilStopped(stop, source, async () => {
+    const target = next;
+    next = target === leader ? anyNode : leader;
+    const page = await pages.readPageAfter(after, target);
+    const isBehind = page.entries.length === 0 && after < stored;
+    if (target === leader || !isBehind) return { page, target };
+    return { page: await pages.readPageAfter(after, leader), target: leader };
+  });
 }
 
 /**
@@ -110,11 +144,12 @@ async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogRead
  * follows.
  */
 async function* readStoredSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
-  const { source, pages, buffer, prefixes, maxBatch, stop } = reader;
+  const { source, buffer, prefixes, maxBatch, stop } = reader;
   const { node, logger } = source;
-  const { last } = buffer;
-  const page = await retryUntilStopped(stop, source, () => pages.after(after));
-  if (page === undefined) return;
+  const stored = chooseLaterPosition(buffer.last, node.stored.highest);
+  const answered = await readPage(reader, after, stored);
+  if (answered === undefined) return;
+  const { target, page } = answered;
   const { entries, isLast } = page;
   const events = entries.flatMap(({ event }) => (event !== undefined && matchesPrefix(event, prefixes) ? [event] : []));
   while (events.length > maxBatch) {
@@ -122,13 +157,14 @@ async function* readStoredSlices(reader: LogReader, after: Position): AsyncGener
     yield { events: batch, position: batch.at(-1)?.position ?? after };
   }
   const end = entries.at(-1)?.position ?? after;
-  yield { events, position: isLast ? maxPosition(end, last) : end };
+  // The log of a follower can end before entries that are already in the buffer.
+  yield { events, position: isLast && target === node.leader ? chooseLaterPosition(end, stored) : end };
   if (isLast) return;
   try {
-    yield* findStoredEvents(node, { after: end, prefixes, limit: maxBatch, stop });
+    yield* findStoredEvents(target, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
     logger.warn(
-      { reason: describeReason(error) },
+      { reason: describeFailureReason(error) },
       'event store: the node ended a catch-up subscription; subscribing again',
     );
   }
@@ -148,7 +184,7 @@ interface StoredEventSearch {
  * @throws the client's error when the subscription is lost
  */
 async function* findStoredEvents(
-  { client, callOptions }: NodeClient,
+  { client, callOptions }: CallTarget,
   { after, prefixes, limit, stop }: StoredEventSearch,
 ): AsyncGenerator<LogSlice> {
   let checkpoint = after;
@@ -182,10 +218,10 @@ async function* findStoredEvents(
       // Waits for several events, because each turn of the event loop brings only a few.
       while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
-      let reached = maxPosition(position, events.at(-1)?.position ?? position);
+      let reached = chooseLaterPosition(position, events.at(-1)?.position ?? position);
       // All events before the checkpoint were received in this turn. The checkpoint's prepare position may be 0, that
       // is, before the last event.
-      if (!slice.isFull) reached = maxPosition(reached, checkpoint);
+      if (!slice.isFull) reached = chooseLaterPosition(reached, checkpoint);
       const quietAt = newsAt + QUIET_PERIOD_MS;
       if (reached > position) {
         position = reached;
@@ -193,14 +229,14 @@ async function* findStoredEvents(
         newsAt = monotonicMs();
       } else if (failure !== undefined) throw failure;
       else if (monotonicMs() >= quietAt) return;
-      else await wakeUp.wait(quietAt - monotonicMs(), stop);
+      else await wakeUp.waitForWakeUp(quietAt - monotonicMs(), stop);
     }
   } finally {
     endSubscription(subscription);
   }
 }
 
-/** Collects the events of a slice. */
+/** Collects the events of a slice. A slice is bounded in bytes like a page. */
 class SliceBuilder {
   readonly events: StoredEvent[] = [];
   private bytes = 0;
@@ -208,7 +244,7 @@ class SliceBuilder {
   constructor(private readonly limit: number) {}
 
   get isFull(): boolean {
-    return this.events.length >= this.limit || this.bytes >= MAX_SLICE_BYTES;
+    return this.events.length >= this.limit || this.bytes >= MAX_PAGE_BYTES;
   }
 
   /** Moves the received events to the slice. Returns false if there were none. */
@@ -220,7 +256,7 @@ class SliceBuilder {
       const { event } = toLogEntry(resolved);
       if (event === undefined) continue;
       this.events.push(event);
-      this.bytes += eventSizeBytes(event);
+      this.bytes += computeEventBytes(event);
     }
     return this.events.length > before;
   }

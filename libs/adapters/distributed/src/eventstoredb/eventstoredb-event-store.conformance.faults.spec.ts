@@ -1,4 +1,16 @@
 import { testEventStore } from '@tracking/testing';
-import { createEventStoreDbSubject, NODE_NAME } from '../../test/eventstoredb/eventstoredb-subject.ts';
+import {
+  createEventStoreDbSubject,
+  createSecureClusterOptions,
+  IS_STAND_IN,
+  NODE_NAME,
+} from '../../test/eventstoredb/eventstoredb-subject.ts';
 
 testEventStore(NODE_NAME, createEventStoreDbSubject());
+// The connection string of a real node decides whether it uses TLS and credentials.
+if (IS_STAND_IN) {
+  testEventStore(
+    `${NODE_NAME}, a cluster with TLS and credentials`,
+    createEventStoreDbSubject(createSecureClusterOptions()),
+  );
+}

@@ -9,13 +9,14 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import {
+  AccessRefused,
   AppendTooLarge,
   Busy,
   MAX_APPEND_BYTES,
   Unavailable,
   VersionConflict,
-  eventSizeBytes,
-  retryCounter,
+  computeEventBytes,
+  createRetryCounter,
   type AppendResult,
   type CatchUpOptions,
   type CountRetry,
@@ -26,24 +27,26 @@ import {
   type Metrics,
   type NewEvent,
   type Position,
+  type RevisionRange,
   type StoredEvent,
 } from '@tracking/ports';
-import { withDeadline } from '@tracking/resilience';
+import { monotonicMs, retry } from '@tracking/resilience';
 import { catchUp } from './catch-up.ts';
 import {
   DEFAULT_EVENTSTOREDB_LIMITS,
-  ENGINE_NAME,
   type EventStoreDbLimits,
   type EventStoreDbOptions,
+  type CallTarget,
   type NodeClient,
   openClient,
   retryWithin,
-  createTimeoutError,
 } from './node-client.ts';
+import { createTimeoutError, ENGINE_NAME } from './node-connection.ts';
 import { LiveSubscription } from './live-subscription.ts';
+import { throwTlsRefusal, usesTls } from './node-access.ts';
 import {
   START_POSITION,
-  collect,
+  collectItems,
   type CollectResult,
   decodePosition,
   halveCount,
@@ -56,6 +59,8 @@ import {
 const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Maximum number of events in one read of a stream. After a timeout, the store requests fewer events. */
 const READ_BATCH_SIZE = 1_000;
+/** Milliseconds for which a node must refuse the credentials before they count as wrong. */
+const REFUSAL_PERIOD_MS = 3_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
   readonly logger: Logger;
@@ -69,6 +74,7 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly live: LiveSubscription;
   private readonly countRetry: CountRetry;
   private readonly appending = new Set<Promise<unknown>>();
+  private appendingBytes = 0;
   private readonly closing = new AbortController();
   private closed: Promise<void> | undefined;
 
@@ -77,7 +83,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
     this.node = openClient(options);
-    this.countRetry = retryCounter(metrics);
+    this.countRetry = createRetryCounter(metrics);
     this.live = new LiveSubscription({
       node: this.node,
       logger,
@@ -92,36 +98,42 @@ export class EventStoreDbEventStore implements EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('cannot append: specify at least one event');
-    throwIfUnwritable(events);
+    const bytes = measureWritableEvents(events);
     this.throwIfClosed();
-    if (this.appending.size >= this.limits.maxAppends)
+    const { maxAppends, maxAppendingBytes } = this.limits;
+    const isFull = this.appending.size >= maxAppends || this.appendingBytes + bytes > maxAppendingBytes;
+    if (this.appending.size > 0 && isFull)
       throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.appendOnce(stream, expected, request, leftMs));
+    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.tryAppend(stream, expected, request, leftMs));
     this.appending.add(answer);
+    this.appendingBytes += bytes;
     try {
       return await answer;
     } finally {
       this.appending.delete(answer);
+      this.appendingBytes -= bytes;
     }
   }
 
   async read(
     stream: string,
-    { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
+    { from = 0, to = Number.MAX_SAFE_INTEGER, isStored = false }: RevisionRange = {},
   ): Promise<StoredEvent[]> {
+    const { leader, anyNode } = this.node;
     const events: StoredEvent[] = [];
     let most = READ_BATCH_SIZE;
+    let target = isStored ? anyNode : leader;
     for (let at = from; at <= to;) {
-      this.throwIfClosed();
       const count = Math.min(to - at + 1, most);
-      const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readBatch(stream, at, count, ms));
-      for (const event of read.found) events.push(event);
-      if (read.isWhole && read.found.length < count) break;
-      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halveCount(most);
+      const page = await this.readPage(target, stream, at, count);
+      for (const event of page.found) events.push(event);
+      if (page.isEnd) break;
       // Revisions can start above 0, because a deleted stream can be started again without its first events.
-      at = (read.found.at(-1)?.revision ?? at) + 1;
+      at = (page.found.at(-1)?.revision ?? at - 1) + 1;
+      target = page.nextTarget;
+      most = page.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halveCount(most);
     }
     return events;
   }
@@ -146,30 +158,48 @@ export class EventStoreDbEventStore implements EventStore {
     return retryWithin(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
   }
 
+  /**
+   * Checks that the leader accepts the credentials, and the TLS settings of the connection string.
+   * @throws AccessRefused if a node refuses this process for several seconds; Unavailable if no node responds
+   */
+  async checkAccess(): Promise<void> {
+    const deadline = monotonicMs() + REFUSAL_PERIOD_MS;
+    // A new cluster refuses all users until its leader has created them.
+    const isTransient = (error: unknown) => error instanceof AccessRefused;
+    const { connectionString } = this.node;
+    try {
+      if (usesTls(connectionString)) await throwTlsRefusal(connectionString);
+      await retry(() => this.head(), { deadline, isTransient });
+    } catch (error) {
+      if (!usesTls(connectionString)) await throwTlsRefusal(connectionString);
+      throw error;
+    }
+  }
+
   close(): Promise<void> {
     this.closing.abort();
     this.closed ??= Promise.allSettled(this.appending).then(() => this.node.close());
     return this.closed;
   }
 
-  private async appendOnce(
+  private async tryAppend(
     stream: string,
     expected: ExpectedRevision,
     events: JSONEventData[],
     leftMs: number,
   ): Promise<AppendResult> {
-    const { client, callOptions } = this.node;
+    const { client, callOptions, connection } = this.node.leader;
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
       // The store limits the duration here, because the client's own deadline starts only when it is connected.
-      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, createTimeoutError);
+      const { nextExpectedRevision, position } = await connection.awaitAnswer(answer, leftMs);
       const revision = Number(nextExpectedRevision);
-      if (position !== undefined) return { revision, position: encodePosition(position) };
+      if (position !== undefined) return this.noteAppend({ revision, position: encodePosition(position) });
       // A node may not report the position of a repeated append.
-      const [last] = (await this.readBatch(stream, revision, 1, leftMs)).found;
+      const [last] = (await readBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs: leftMs })).found;
       if (last === undefined) throw createTimeoutError();
-      return { revision, position: last.position };
+      return this.noteAppend({ revision, position: last.position });
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
@@ -181,21 +211,34 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private readBatch(
-    stream: string,
-    from: number,
-    count: number,
-    silenceMs: number,
-  ): Promise<CollectResult<StoredEvent>> {
-    const { client, callOptions } = this.node;
-    const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-    return collectEvents(read, silenceMs);
+  private noteAppend(result: AppendResult): AppendResult {
+    this.node.stored.notePosition(result.position);
+    return result;
+  }
+
+  /**
+   * Reads a part of a stream. If the target does not respond, the next attempts read from the leader. If a follower has
+   * too few events, it may be behind, and the next page is read from the leader.
+   */
+  private async readPage(target: CallTarget, stream: string, from: number, count: number) {
+    this.throwIfClosed();
+    const { leader } = this.node;
+    let asked = target;
+    return retryWithin(this.limits.operationTimeoutMs, async (leftMs) => {
+      const answering = asked;
+      asked = leader;
+      const silenceMs = answering === leader ? leftMs : leftMs / 2;
+      const page = await readBatch(answering, stream, { from, count, silenceMs });
+      const isShort = page.isWhole && page.found.length < count;
+      return { ...page, isEnd: isShort && answering === leader, nextTarget: isShort ? leader : answering };
+    });
   }
 
   private readLast(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
-    const { client, callOptions } = this.node;
+    const { leader } = this.node;
+    const { client, callOptions } = leader;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    return collectEvents(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
+    return collectEvents(leader, client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
   }
 
   private throwIfClosed(): void {
@@ -203,24 +246,46 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** Throws an error for events that would cause uncaught errors in the client. */
-function throwIfUnwritable(events: readonly NewEvent[]): void {
+/**
+ * Returns the size of events in bytes.
+ * @throws TypeError for events that would cause uncaught errors in the client; AppendTooLarge
+ */
+function measureWritableEvents(events: readonly NewEvent[]): number {
   let bytes = 0;
   for (const event of events) {
     if (!UUID_PATTERN.test(event.id))
       throw new TypeError('cannot append: the id of an event must be a lower-case UUID');
-    bytes += eventSizeBytes(event);
+    bytes += computeEventBytes(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
+  return bytes;
+}
+
+interface StreamPage {
+  readonly from: number;
+  readonly count: number;
+  /** Maximum milliseconds between two events of the response. */
+  readonly silenceMs: number;
+}
+
+function readBatch(
+  target: CallTarget,
+  stream: string,
+  { from, count, silenceMs }: StreamPage,
+): Promise<CollectResult<StoredEvent>> {
+  const { client, callOptions } = target;
+  const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
+  return collectEvents(target, read, silenceMs);
 }
 
 /** Reads a stream. Returns no events if the stream does not exist. */
 async function collectEvents(
+  target: CallTarget,
   read: StreamingRead<ResolvedEvent>,
   silenceMs: number,
 ): Promise<CollectResult<StoredEvent>> {
   try {
-    const { found, ...end } = await collect(read, silenceMs);
+    const { found, ...end } = await collectItems(target, read, silenceMs);
     return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };
   } catch (error) {
     if (error instanceof StreamNotFoundError) return { found: [], isWhole: true };

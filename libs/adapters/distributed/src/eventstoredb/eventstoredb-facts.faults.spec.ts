@@ -6,7 +6,7 @@ import {
   hasEventCount,
   eventually,
   collectCatchUp,
-  ids,
+  listIds,
   itIfSupported,
   createNewEvent,
   createNewEvents,
@@ -42,7 +42,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
     for (const stream of streams) {
       const events = createNewEvents(100);
       await store.append(prefix + stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events);
-      appended.push(...ids(events));
+      appended.push(...listIds(events));
     }
   }
   return appended;
@@ -74,17 +74,17 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
         { prefixes: [prefix], maxBatch: 100 },
         ({ position = '' }) => position >= before,
       );
-      expect(ids(whole.events)).toEqual(mine);
+      expect(listIds(whole.events)).toEqual(mine);
       for (const [index, { position }] of whole.batches.entries()) {
         if (index % 4 !== 0) continue;
-        const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => ids(events)).length;
+        const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listIds(events)).length;
         store = await subject.reopen();
         const rest = await collectCatchUp(
           store,
           { prefixes: [prefix], after: position },
           ({ position: at = '' }) => at >= before,
         );
-        expect(ids(rest.events)).toEqual(mine.slice(handed));
+        expect(listIds(rest.events)).toEqual(mine.slice(handed));
       }
     });
   });
@@ -97,7 +97,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       expect(await store.append(stream, 'no_stream', first)).toMatchObject({ revision: 1 });
       expect(await store.append(stream, 1, second)).toMatchObject({ revision: 2 });
       expect(await errorOf(store.append(stream, 0, second))).toBeInstanceOf(VersionConflict);
-      expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
+      expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
     });
 
     it('at another correct revision are a new append', async () => {
@@ -256,7 +256,7 @@ function factsOfFaults(): void {
       else await fixture.standIn.setFaults({ dropSubscriptions: true });
       fault.resolve();
     }
-    expect(ids((await following).events)).toEqual(appended);
+    expect(listIds((await following).events)).toEqual(appended);
   });
 
   it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
@@ -266,7 +266,7 @@ function factsOfFaults(): void {
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
     proceed.resolve();
     const { events, batches } = await slow;
-    expect(ids(events)).toEqual(appended);
+    expect(listIds(events)).toEqual(appended);
     expect(Math.max(...batches.map((batch) => batch.events.length))).toBe(20);
   });
 
@@ -299,12 +299,12 @@ function factsOfFaults(): void {
       while (!isBack) await append(createNewEvent());
       await append(end);
     })();
-    await fixture.node.stop();
-    await fixture.node.start();
+    await fixture.node.stopNode();
+    await fixture.node.startNode();
     isBack = true;
     await appending;
-    expect(ids((await following).events)).toEqual(appended);
-    expect(ids(await store.read(a))).toEqual(appended);
+    expect(listIds((await following).events)).toEqual(appended);
+    expect(listIds(await store.read(a))).toEqual(appended);
   });
 
   it('ended subscriptions end without an error', async () => {
@@ -330,8 +330,9 @@ function factsOfFaults(): void {
 
   it('while the node is down, everything is unavailable, and errors contain no address', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 300 } });
-    await store.append(a, 'no_stream', createNewEvents(1));
-    await fixture.node.kill();
+    const first = createNewEvents(1);
+    await retryUntilAnswered(() => store.append(a, 'no_stream', first));
+    await fixture.node.killNode();
     const works = [store.append(a, 0, createNewEvents(1)), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) {
       expect(error).toBeInstanceOf(Unavailable);
@@ -340,19 +341,20 @@ function factsOfFaults(): void {
       expect(`${message} ${stack?.split('\n', 1)[0]}`).not.toMatch(/127\.0\.0\.1|\d{5}/);
       expect(cause).toBeUndefined();
     }
-    await fixture.node.start();
+    await fixture.node.startNode();
   });
 
   it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 500 } });
-    await store.append(a, 'no_stream', createNewEvents(1));
-    fixture.node.pause();
+    const first = createNewEvents(1);
+    await retryUntilAnswered(() => store.append(a, 'no_stream', first));
+    fixture.node.suspendNode();
     const events = createNewEvents(1);
     const works = [store.append(a, 0, events), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
-    fixture.node.resume();
+    fixture.node.resumeNode();
     expect(await retryUntilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
-    expect(await store.read(a)).toHaveLength(2);
+    expect(await retryUntilAnswered(() => store.read(a))).toHaveLength(2);
   });
 
   it('closing or losing one store rejects no append of another store in the process', async () => {
@@ -371,10 +373,10 @@ function factsOfFaults(): void {
         const lost = Array.from({ length: 20 }, (_, n) =>
           losing.append(`r${round}-${n}`, 'no_stream', createNewEvents(1)),
         );
-        if (round === 1) await other.node.kill();
+        if (round === 1) await other.node.killNode();
         await Promise.allSettled(lost);
         await losing.close();
-        if (round === 1) await other.node.start();
+        if (round === 1) await other.node.startNode();
       }
       ended = true;
       await Promise.all(appending);
@@ -390,7 +392,8 @@ function factsOfFaults(): void {
     const requests = Array.from({ length: 64 }, () => createNewEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);
-    for (const [n, events] of requests.entries()) expect(ids(await store.read(`${a}${n}`))).toEqual(ids(events));
+    for (const [n, events] of requests.entries())
+      expect(listIds(await store.read(`${a}${n}`))).toEqual(listIds(events));
   });
 
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {
@@ -416,14 +419,26 @@ function factsOfFaults(): void {
     const metrics = new RecordedMetrics();
     const store = fixture.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
-    fixture.node.pause();
+    fixture.node.suspendNode();
     const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
-    expect(metrics.value('event_store_appends')).toBe(10);
+    expect(metrics.getValue('event_store_appends')).toBe(10);
     expect(await errorOf(store.append(`${a}one`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
-    fixture.node.resume();
+    fixture.node.resumeNode();
     await Promise.all(waiting);
-    expect(metrics.value('event_store_appends')).toBe(0);
+    expect(metrics.getValue('event_store_appends')).toBe(0);
     expect(await store.read(`${a}one`)).toEqual([]);
+  });
+
+  it('appends of more bytes than the maximum are refused immediately, except for a single one', async () => {
+    const store = fixture.open({ limits: { maxAppendingBytes: 10, operationTimeoutMs: 20_000 } });
+    await store.head();
+    fixture.node.suspendNode();
+    const waiting = store.append(`${a}first`, 'no_stream', createNewEvents(1));
+    expect(await errorOf(store.append(`${a}second`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
+    fixture.node.resumeNode();
+    await waiting;
+    await store.append(`${a}third`, 'no_stream', createNewEvents(1));
+    expect(await store.read(`${a}second`)).toEqual([]);
   });
 
   it('closing waits for running appends and refuses later ones', async () => {

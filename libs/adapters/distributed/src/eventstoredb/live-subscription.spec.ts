@@ -1,6 +1,6 @@
-import { eventSizeBytes } from '@tracking/ports';
+import { computeEventBytes } from '@tracking/ports';
 import { createNewEvent } from '@tracking/testing';
-import { LiveEventBuffer } from './live-subscription.ts';
+import { LAG_CHECK_INTERVAL_MS, SubscriptionLagDetector, LiveEventBuffer } from './live-subscription.ts';
 import { type LogEntry, encodePosition } from './log-reads.ts';
 
 const at = (commit: number) => encodePosition({ commit: BigInt(commit), prepare: BigInt(commit) });
@@ -22,10 +22,10 @@ describe('the buffer of the newest events', () => {
       [14, 'a2'],
       [15, 'b2'],
     ] as const) {
-      buffer.push(entry(commit, stream));
+      buffer.addEntry(entry(commit, stream));
     }
     const read = (after: number, limit = 9) => {
-      const { events, position } = buffer.after(at(after), ['a'], limit);
+      const { events, position } = buffer.readAfter(at(after), ['a'], limit);
       return [...events.map(({ stream }) => stream), position];
     };
     expect(read(10)).toEqual(['a1', 'a2', at(15)]);
@@ -39,24 +39,24 @@ describe('the buffer of the newest events', () => {
   it('reaches the end of the log even if no event is kept', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     expect(buffer.last).toBe(at(10));
-    buffer.push(entry(11));
+    buffer.addEntry(entry(11));
     expect(buffer.last).toBe(at(11));
-    expect(buffer.after(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
+    expect(buffer.readAfter(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
   });
 
   it('contains no event twice after a new subscription', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
-    for (const commit of [11, 12, 11, 12, 13]) buffer.push(entry(commit, 'a'));
-    expect(buffer.after(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
+    for (const commit of [11, 12, 11, 12, 13]) buffer.addEntry(entry(commit, 'a'));
+    expect(buffer.readAfter(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
   });
 
   it('is bounded, and reports readers that are further behind', () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     for (let commit = 1; commit <= 100; commit += 1) {
-      buffer.push(entry(commit, 'a'));
+      buffer.addEntry(entry(commit, 'a'));
       const first =
         Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.containsAllAfter(at(back))) ?? -1;
-      const kept = buffer.after(at(first), ['a'], 999).events;
+      const kept = buffer.readAfter(at(first), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
       expect(kept.length).toBeLessThan(10);
@@ -74,20 +74,46 @@ describe('the buffer of the newest events', () => {
     for (let commit = 1; commit <= 100; commit += 1) {
       const { position, event } = entry(commit, 'a');
       if (event === undefined) throw new Error('no event');
-      buffer.push({ position, event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } } });
-      const kept = buffer.after(at(first(commit)), ['a'], 999).events;
+      buffer.addEntry({ position, event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } } });
+      const kept = buffer.readAfter(at(first(commit)), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first(commit));
-      expect(kept.reduce((bytes, each) => bytes + eventSizeBytes(each), 0)).toBeLessThanOrEqual(maxBytes);
+      expect(kept.reduce((bytes, each) => bytes + computeEventBytes(each), 0)).toBeLessThanOrEqual(maxBytes);
     }
   });
 
   it('wakes waiting readers', async () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     const { changed } = buffer;
-    buffer.push(entry(1, 'a'));
+    buffer.addEntry(entry(1, 'a'));
     await changed;
     const next = buffer.changed;
-    buffer.notify();
+    buffer.notifyReaders();
     await next;
+  });
+});
+
+describe('a subscription is behind', () => {
+  /** Checks a subscription that reaches the given positions, one at each check. */
+  const check = (detector: SubscriptionLagDetector, stored: number, reached: readonly number[]) =>
+    reached.map((last) => detector.isBehind(at(last), at(stored)));
+  const checksOf = (ms: number) => ms / LAG_CHECK_INTERVAL_MS;
+
+  it('if nothing arrives for a while although a later entry is stored', () => {
+    const detector = new SubscriptionLagDetector(3 * LAG_CHECK_INTERVAL_MS, Infinity);
+    expect(check(detector, 20, [10, 10, 10])).toEqual([false, false, false]);
+    expect(check(detector, 20, [10])).toEqual([true]);
+  });
+
+  it('if it does not reach a stored entry in time, whatever arrives', () => {
+    const maxLagMs = 5 * LAG_CHECK_INTERVAL_MS;
+    const detector = new SubscriptionLagDetector(maxLagMs, maxLagMs);
+    const late = check(detector, 20, [10, 11, 12, 13, 14, 15]);
+    expect(late.indexOf(true)).toBe(checksOf(maxLagMs));
+  });
+
+  it('never while it keeps up, or nothing new is stored', () => {
+    const detector = new SubscriptionLagDetector(LAG_CHECK_INTERVAL_MS, LAG_CHECK_INTERVAL_MS);
+    for (let commit = 10; commit < 30; commit += 1) expect(detector.isBehind(at(commit), at(commit))).toBe(false);
+    expect(check(detector, 29, [29, 29, 29])).toEqual([false, false, false]);
   });
 });

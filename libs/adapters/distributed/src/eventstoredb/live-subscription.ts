@@ -1,11 +1,18 @@
 import type { AllStreamSubscription } from '@eventstore/db-client';
-import { eventSizeBytes, type Position, type StoredEvent } from '@tracking/ports';
-import { pause, retry } from '@tracking/resilience';
-import { type NodeClient, describeReason, type RetryTelemetry, retryUntilStopped } from './node-client.ts';
+import { computeEventBytes, type Position, type StoredEvent } from '@tracking/ports';
+import { pauseFor, retry } from '@tracking/resilience';
+import {
+  type CallTarget,
+  type NodeClient,
+  describeFailureReason,
+  type RetryTelemetry,
+  retryUntilStopped,
+} from './node-client.ts';
+import { createTimeoutError } from './node-connection.ts';
 import {
   START_POSITION,
   decodePosition,
-  maxPosition,
+  chooseLaterPosition,
   type LogEntry,
   type LogSlice,
   matchesPrefix,
@@ -16,6 +23,10 @@ import {
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Maximum size of the buffered events, in bytes of JSON. */
 const MAX_BUFFER_BYTES = 32 * 1_048_576;
+/** Milliseconds between two checks whether the subscription is behind. */
+export const LAG_CHECK_INTERVAL_MS = 250;
+/** Milliseconds for which a node that may be a follower may deliver nothing while it is behind. */
+const MAX_SILENT_LAG_MS = 1_000;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: NodeClient;
@@ -28,18 +39,21 @@ interface LiveSubscriptionOptions extends RetryTelemetry {
 
 /**
  * The single subscription of a process to new events. It is unfiltered, so that readers learn their position even if no
- * event matches their filter; a filtered subscription reports the position only occasionally.
+ * event matches their filter; a filtered subscription reports the position only occasionally. A follower may serve it.
+ * If the follower is behind, the leader does.
  */
 export class LiveSubscription {
   private buffer: Promise<LiveEventBuffer> | undefined;
   private isLost = false;
+  /** True if the next subscription must be at the leader, because a follower was behind or did not respond. */
+  private needsLeader = false;
 
   constructor(private readonly options: LiveSubscriptionOptions) {}
 
   /**
    * Starts the subscription at the head of the log as soon as a node is available. The first reader calls this method.
    */
-  open(): Promise<LiveEventBuffer> {
+  openBuffer(): Promise<LiveEventBuffer> {
     return (this.buffer ??= this.startBuffering());
   }
 
@@ -59,8 +73,10 @@ export class LiveSubscription {
     const { closing } = this.options;
     while (!closing.aborted) {
       // The promise rejects only if `closing` aborts.
-      await retry(() => this.subscribe(buffer), { ...RETRY_PAUSE_OPTIONS, signal: closing }).catch(() => undefined);
-      await pause(RETRY_PAUSE_OPTIONS.firstPauseMs, closing);
+      await retry(() => this.runSubscription(buffer), { ...RETRY_PAUSE_OPTIONS, signal: closing }).catch(
+        () => undefined,
+      );
+      await pauseFor(RETRY_PAUSE_OPTIONS.firstPauseMs, closing);
     }
   }
 
@@ -68,29 +84,88 @@ export class LiveSubscription {
    * Resolves when a confirmed subscription is lost.
    * @throws the client's error if the node did not confirm the subscription
    */
-  private async subscribe(buffer: LiveEventBuffer): Promise<void> {
+  private async runSubscription(buffer: LiveEventBuffer): Promise<void> {
     const { node, closing, logger, countRetry } = this.options;
+    const { needsLeader } = this;
+    this.needsLeader = false;
     let isConfirmed = false;
     const onConfirmed = () => {
       isConfirmed = true;
       if (this.isLost) logger.info({}, 'event store: the live subscription works again');
       this.isLost = false;
     };
-    const reason = await followLog(node, {
+    const behind = new AbortController();
+    const lag = this.watchLag(buffer, needsLeader, behind);
+    const reason = await followLog(needsLeader ? node.leader : node.anyNode, {
       after: buffer.last,
-      stop: closing,
+      stop: AbortSignal.any([closing, behind.signal]),
       onConfirmed,
-      onEntry: (entry) => buffer.push(entry),
+      onEntry: (entry) => buffer.addEntry(entry),
     });
+    clearInterval(lag);
     if (closing.aborted) return;
     countRetry('subscribing to new events');
+    this.needsLeader = behind.signal.aborted || (!isConfirmed && !needsLeader);
     if (!this.isLost)
       logger.warn(
-        { reason: describeReason(reason) },
+        { reason: behind.signal.aborted ? 'the node is behind' : describeFailureReason(reason) },
         'event store: the connection of the live subscription was lost; subscribing again',
       );
     this.isLost = true;
-    if (!isConfirmed) throw reason;
+    if (!isConfirmed) throw reason ?? createTimeoutError();
+  }
+
+  /**
+   * Aborts `behind` if the node of the subscription does not deliver what this process knows to be stored. A node does
+   * not end subscriptions when it stops being the leader, and a follower may lag.
+   */
+  private watchLag(buffer: LiveEventBuffer, isAtLeader: boolean, behind: AbortController): NodeJS.Timeout {
+    const { node, timeoutMs } = this.options;
+    const detector = new SubscriptionLagDetector(
+      isAtLeader ? timeoutMs : Math.min(MAX_SILENT_LAG_MS, timeoutMs),
+      timeoutMs,
+    );
+    return setInterval(() => {
+      if (detector.isBehind(buffer.last, node.stored.highest)) behind.abort();
+    }, LAG_CHECK_INTERVAL_MS).unref();
+  }
+}
+
+/** Detects that a subscription does not reach a stored position. Counts checks, because a busy process checks late. */
+export class SubscriptionLagDetector {
+  private awaited: Position | undefined;
+  private last: Position = START_POSITION;
+  private silentChecks = 0;
+  private checks = 0;
+
+  /**
+   * @param maxSilentMs milliseconds for which nothing may arrive while a stored position was not reached
+   * @param maxLagMs milliseconds after which a stored position must be reached
+   */
+  constructor(
+    private readonly maxSilentMs: number,
+    private readonly maxLagMs: number,
+  ) {}
+
+  /**
+   * Call it every {@link LAG_CHECK_INTERVAL_MS}.
+   * @param last position that the subscription has reached
+   * @param stored position that is known to be stored
+   */
+  isBehind(last: Position, stored: Position): boolean {
+    if (this.awaited === undefined || last >= this.awaited) {
+      this.awaited = stored > last ? stored : undefined;
+      this.checks = 0;
+      this.silentChecks = 0;
+    } else {
+      this.checks += 1;
+      this.silentChecks = last === this.last ? this.silentChecks + 1 : 0;
+    }
+    this.last = last;
+    return (
+      this.silentChecks * LAG_CHECK_INTERVAL_MS >= this.maxSilentMs ||
+      this.checks * LAG_CHECK_INTERVAL_MS >= this.maxLagMs
+    );
   }
 }
 
@@ -103,7 +178,7 @@ export class LiveEventBuffer {
   private end: Position;
   private wake!: () => void;
   private isWaking = false;
-  /** Resolves when an entry is added or `notify` is called. */
+  /** Resolves when an entry is added or `notifyReaders` is called. */
   changed!: Promise<void>;
 
   /**
@@ -117,7 +192,7 @@ export class LiveEventBuffer {
     private readonly maxBytes = MAX_BUFFER_BYTES,
   ) {
     this.end = start;
-    this.notify();
+    this.notifyReaders();
   }
 
   /** Position of the last entry of the log that was added. */
@@ -126,12 +201,12 @@ export class LiveEventBuffer {
   }
 
   /** Adds the next entry of the log. Entries that were added before are ignored. */
-  push({ position, event }: LogEntry): void {
+  addEntry({ position, event }: LogEntry): void {
     if (position <= this.end) return;
     this.end = position;
-    if (event !== undefined) this.add(event);
+    if (event !== undefined) this.addEvent(event);
     // The buffer wakes its readers once for all entries that arrive together.
-    if (!this.isWaking) setImmediate(() => this.notify());
+    if (!this.isWaking) setImmediate(() => this.notifyReaders());
     this.isWaking = true;
   }
 
@@ -141,7 +216,7 @@ export class LiveEventBuffer {
   }
 
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
-  after(position: Position, prefixes: readonly string[], limit: number): LogSlice {
+  readAfter(position: Position, prefixes: readonly string[], limit: number): LogSlice {
     const matching: StoredEvent[] = [];
     for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
@@ -149,24 +224,24 @@ export class LiveEventBuffer {
       matching.push(event);
       if (matching.length >= limit) return { events: matching, position: event.position };
     }
-    return { events: matching, position: maxPosition(position, this.end) };
+    return { events: matching, position: chooseLaterPosition(position, this.end) };
   }
 
-  notify(): void {
+  notifyReaders(): void {
     this.isWaking = false;
     this.wake?.();
     this.changed = new Promise((resolve) => (this.wake = resolve));
   }
 
-  private add(event: StoredEvent): void {
-    const size = eventSizeBytes(event);
+  private addEvent(event: StoredEvent): void {
+    const size = computeEventBytes(event);
     this.events.push(event);
     this.sizes.push(size);
     this.bytes += size;
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
     // The buffer removes many events at once, because each removal moves the remaining events in memory.
     let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sum(this.sizes.slice(0, surplus));
+    let left = this.bytes - sumOf(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
     this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
     this.sizes.splice(0, surplus);
@@ -185,7 +260,7 @@ export class LiveEventBuffer {
   }
 }
 
-function sum(numbers: readonly number[]): number {
+function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
@@ -202,7 +277,7 @@ interface LogFollower {
  * @returns the reason why the subscription was lost; undefined if `stop` aborted
  */
 async function followLog(
-  { client, callOptions }: NodeClient,
+  { client, callOptions }: CallTarget,
   { after, stop, onConfirmed, onEntry }: LogFollower,
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();

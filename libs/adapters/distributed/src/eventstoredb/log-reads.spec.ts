@@ -4,10 +4,17 @@ import { jest } from '@jest/globals';
 import { InvalidPosition } from '@tracking/ports';
 import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { START_POSITION, collect, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
-import type { NodeClient } from './node-client.ts';
+import { START_POSITION, collectItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
+import type { CallTarget } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
+const doNothing = () => undefined;
+const connection = {
+  noteAnswer: doNothing,
+  reconnectIfSilent: doNothing,
+  awaitAnswer: <T>(answer: Promise<T>) => answer,
+};
+const node = { connection };
 
 /** A call whose responses the test emits. */
 class Call extends EventEmitter {
@@ -38,7 +45,7 @@ describe('the response of a call', () => {
 
   it('may take any time while items arrive', async () => {
     const call = new Call();
-    const collected = collect<number>(call.read, SILENCE_MS);
+    const collected = collectItems<number>(node, call.read, SILENCE_MS);
     for (let n = 0; n < 10; n += 1) {
       await jest.advanceTimersByTimeAsync(SILENCE_MS - 1);
       call.emit('data', n);
@@ -53,7 +60,7 @@ describe('the response of a call', () => {
     { how: 'fails', end: (call: Call) => Promise.resolve(call.emit('error', new Error('lost'))) },
   ])('is kept if the call then $how', async ({ end }) => {
     const call = new Call();
-    const collected = collect<number>(call.read, SILENCE_MS);
+    const collected = collectItems<number>(node, call.read, SILENCE_MS);
     call.emit('data', 1);
     await end(call);
     expect(await collected).toEqual({ found: [1], isWhole: false, failure: expect.any(Error) });
@@ -62,7 +69,7 @@ describe('the response of a call', () => {
 
   it('is an error if no item arrived', async () => {
     const call = new Call();
-    const collected = collect<number>(call.read, SILENCE_MS).catch(String);
+    const collected = collectItems<number>(node, call.read, SILENCE_MS).catch(String);
     await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
     expect(await collected).toMatch('the node did not respond in time');
   });
@@ -94,10 +101,12 @@ describe('pages of the log', () => {
       readAll: ({ fromPosition, maxCount }: { fromPosition: 'start' | { commit: bigint }; maxCount: number }) =>
         answer(fromPosition === 'start' ? 1 : Number(fromPosition.commit), maxCount),
     };
-    return { asked, pages: new LogPageReader({ client, callOptions: {} } as unknown as NodeClient, silenceMs) };
+    const target = { client, callOptions: {}, connection } as unknown as CallTarget;
+    const reader = new LogPageReader(silenceMs);
+    return { asked, pages: { after: (position: string) => reader.readPageAfter(position, target) } };
   }
 
-  async function readAll(pages: LogPageReader): Promise<number[]> {
+  async function readAll(pages: ReturnType<typeof pagesOf>['pages']): Promise<number[]> {
     const sizes: number[] = [];
     for (let at = START_POSITION; ;) {
       const { entries, isLast } = await pages.after(at);
@@ -128,7 +137,7 @@ describe('pages of the log', () => {
 
   it('are bounded by bytes', async () => {
     const { pages } = pagesOf(40, () => Infinity, 1_000_000);
-    expect(await readAll(pages)).toEqual([17, 16, 7]);
+    expect(await readAll(pages)).toEqual([5, ...Array<number>(8).fill(4), 3]);
   });
 });
 

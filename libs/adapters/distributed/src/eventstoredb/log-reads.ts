@@ -8,17 +8,21 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import type { JsonObject } from '@tracking/contracts';
-import { eventSizeBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
+import { computeEventBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import { type NodeClient, createTimeoutError } from './node-client.ts';
+import type { CallTarget, NodeClient } from './node-client.ts';
+import { createTimeoutError } from './node-connection.ts';
 
 const HALF_POSITION_DIGITS = 16;
 /** The position before the first event. */
 export const START_POSITION: Position = '0'.repeat(2 * HALF_POSITION_DIGITS);
 /** Maximum number of log entries of a page. */
 const MAX_PAGE_ENTRIES = 500;
-/** Maximum size of the events of a page, in bytes. The page ends when it is exceeded. */
-const MAX_PAGE_BYTES = 16 * 1_048_576;
+/**
+ * Maximum size of the events of a page, in bytes. The page ends when it is exceeded. A process can catch up in 32
+ * partitions at the same time, each with a page in memory.
+ */
+export const MAX_PAGE_BYTES = 4 * 1_048_576;
 
 /** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
 export function encodePosition({ commit, prepare }: LogPosition): Position {
@@ -37,13 +41,13 @@ export function decodePosition(position: Position): LogPosition | 'start' {
   };
 }
 
-export function maxPosition(one: Position, other: Position): Position {
+export function chooseLaterPosition(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
 /**
- * Converts an event of the client. @throws TypeError for a node older than 22.6, which does not return positions of a
- * stream's events
+ * Converts an event of the client.
+ * @throws TypeError for a node older than 22.6, which does not return positions of a stream's events
  */
 export function toStoredEvent({ streamId, id, revision, type, data, metadata, position }: RecordedEvent): StoredEvent {
   if (position === undefined)
@@ -85,17 +89,24 @@ export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string
 
 /**
  * Returns the position of the last entry of the whole log, including the node's own entries; undefined if the log is
- * empty.
+ * empty. Includes every acknowledged append.
  */
-export async function readHead({ client, callOptions }: NodeClient, timeoutMs: number): Promise<Position | undefined> {
+export async function readHead(
+  { leader, stored }: Pick<NodeClient, 'leader' | 'stored'>,
+  timeoutMs: number,
+): Promise<Position | undefined> {
+  const { client, callOptions } = leader;
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
-  const [entry] = (await collect(read, timeoutMs)).found;
-  return entry?.event && encodePosition(entry.event.position);
+  const [entry] = (await collectItems(leader, read, timeoutMs)).found;
+  if (entry?.event === undefined) return undefined;
+  const position = encodePosition(entry.event.position);
+  stored.notePosition(position);
+  return position;
 }
 
 interface LogPage {
   readonly entries: readonly LogEntry[];
-  /** True if the page reaches the end of the log at the time of the read. */
+  /** True if the page reaches the end of the node's log at the time of the read. A follower's log may end earlier. */
   readonly isLast: boolean;
 }
 
@@ -104,24 +115,28 @@ export class LogPageReader {
   private count = MAX_PAGE_ENTRIES;
 
   /** @param silenceMs maximum milliseconds between two items of a response */
-  constructor(
-    private readonly node: NodeClient,
-    private readonly silenceMs: number,
-  ) {}
+  constructor(private readonly silenceMs: number) {}
 
-  /** Returns log entries after a position. @throws the failure if no entry arrived before it */
-  async after(position: Position): Promise<LogPage> {
-    const { client, callOptions } = this.node;
+  /**
+   * Returns log entries after a position.
+   * @param target decides whether a follower may answer
+   * @throws the failure if no entry arrived before it
+   */
+  async readPageAfter(position: Position, target: CallTarget): Promise<LogPage> {
+    const { client, callOptions } = target;
     // Unlike a subscription, a read starts with the entry at the position.
     const maxCount = this.count + 1;
     let bytes = 0;
     const isEnough = ({ event }: LogEntry) => {
-      bytes += event === undefined ? 0 : eventSizeBytes(event);
+      bytes += event === undefined ? 0 : computeEventBytes(event);
       return bytes >= MAX_PAGE_BYTES;
     };
     const read = client.readAll({ ...callOptions, fromPosition: decodePosition(position), maxCount });
     try {
-      const { found, isWhole, failure } = await collect(read, this.silenceMs, { toItem: toLogEntry, isEnough });
+      const { found, isWhole, failure } = await collectItems(target, read, this.silenceMs, {
+        toItem: toLogEntry,
+        isEnough,
+      });
       const entries = found.filter((entry) => entry.position > position);
       if (failure !== undefined && entries.length === 0) throw failure;
       this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halveCount(this.count);
@@ -146,17 +161,22 @@ export interface CollectResult<T> {
   readonly failure?: unknown;
 }
 
-interface CollectOptions<R, T> {
+interface CollectItemsOptions<R, T> {
   readonly toItem: (answer: R) => T;
   /** Callback for each item. If it returns true, the call ends after this item. */
   readonly isEnough?: (item: T) => boolean;
 }
 
-export function collect<T>(read: StreamingRead<T>, silenceMs: number): Promise<CollectResult<T>>;
-export function collect<R, T>(
+export function collectItems<T>(
+  target: Pick<CallTarget, 'connection'>,
+  read: StreamingRead<T>,
+  silenceMs: number,
+): Promise<CollectResult<T>>;
+export function collectItems<R, T>(
+  target: Pick<CallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
-  collecting: CollectOptions<R, T>,
+  collecting: CollectItemsOptions<R, T>,
 ): Promise<CollectResult<T>>;
 /**
  * Collects the items of a call until it ends, fails, or sends nothing for a while. Items before a failure are kept.
@@ -164,10 +184,11 @@ export function collect<R, T>(
  * canceling an ended call, because each costs as much as the call.
  * @throws the failure if no item arrived before it
  */
-export async function collect<R, T>(
+export async function collectItems<R, T>(
+  { connection }: Pick<CallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
-  { toItem, isEnough = () => false }: CollectOptions<R, T> = { toItem: (answer) => answer as unknown as T },
+  { toItem, isEnough = () => false }: CollectItemsOptions<R, T> = { toItem: (answer) => answer as unknown as T },
 ): Promise<CollectResult<T>> {
   const found: T[] = [];
   const over = Promise.withResolvers<Omit<CollectResult<T>, 'found'>>();
@@ -181,11 +202,15 @@ export async function collect<R, T>(
     .on('data', (answer: R) => {
       if (isOver) return;
       heardAt = monotonicMs();
+      connection.noteAnswer();
       const item = toItem(answer);
       found.push(item);
       if (isEnough(item)) finish({ isWhole: false });
     })
-    .on('end', () => finish({ isWhole: true }))
+    .on('end', () => {
+      connection.noteAnswer();
+      finish({ isWhole: true });
+    })
     .on('error', (failure) => finish({ isWhole: false, failure }));
   let timer = setTimeout(throwIfSilent, silenceMs);
   async function throwIfSilent(): Promise<void> {
@@ -194,7 +219,10 @@ export async function collect<R, T>(
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();
     if (leftMs > 0) timer = setTimeout(throwIfSilent, leftMs);
-    else finish({ isWhole: false, failure: createTimeoutError() });
+    else {
+      connection.reconnectIfSilent();
+      finish({ isWhole: false, failure: createTimeoutError() });
+    }
   }
   const end = await over.promise;
   clearTimeout(timer);

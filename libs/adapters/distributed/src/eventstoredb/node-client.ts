@@ -1,35 +1,47 @@
-import { setImmediate } from 'node:timers/promises';
-import { EventStoreDBClient } from '@eventstore/db-client';
-import type { Channel } from '@grpc/grpc-js';
-import { AppendTooLarge, type CountRetry, type Logger, Unavailable, VersionConflict } from '@tracking/ports';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import {
+  AccessRefused,
+  AppendTooLarge,
+  type CountRetry,
+  type Logger,
+  type Position,
+  Unavailable,
+  VersionConflict,
+} from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
+import {
+  type ConnectionString,
+  type Credentials,
+  formatConnectionString,
+  parseConnectionString,
+} from './connection-string.ts';
+import { ENGINE_NAME, NodeConnection } from './node-connection.ts';
 
 export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
   operationTimeoutMs: 5_000,
   maxAppends: 10_000,
+  maxAppendingBytes: 64 * 1_048_576,
   liveEvents: 2_000,
 };
-/** Matches the parts of a connection string like the client does: protocol, user, password and rest. */
-const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
-/** Name of the engine for operators. */
-export const ENGINE_NAME = 'event store';
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
+/**
+ * Part of the timeout of an operation after which a node that answers nothing counts as lost. The rest is for the
+ * search for the new leader and the repeated append.
+ */
+const SILENCE_RATIO = 0.4;
+/** gRPC status of a request with a wrong user name or password. */
+const UNAUTHENTICATED_STATUS = 16;
 
 /** Addresses, credentials and limits of the client. */
 export interface EventStoreDbOptions {
   /**
-   * Connection string, such as `esdb://user:password@host:2113?tls=true&tlsCAFile=…`; several hosts or
+   * Connection string, such as `esdb://user:password@host:2113?tls=true&tlsCaFile=…`; several hosts or
    * `esdb+discover://` for a cluster. TLS and its certificates are options in the URL.
    */
   readonly url: string;
   /** Credentials that replace the ones in the URL. The client does not send them to a node without TLS. */
-  readonly credentials?: EventStoreDbCredentials;
+  readonly credentials?: Credentials;
   readonly limits?: Partial<EventStoreDbLimits>;
-}
-
-interface EventStoreDbCredentials {
-  readonly username: string;
-  readonly password: string;
 }
 
 export interface EventStoreDbLimits {
@@ -40,91 +52,93 @@ export interface EventStoreDbLimits {
   readonly operationTimeoutMs: number;
   /** Maximum number of concurrent appends. Further appends throw `Busy`. */
   readonly maxAppends: number;
+  /** Maximum bytes of the events of concurrent appends. A single append may exceed it. */
+  readonly maxAppendingBytes: number;
   /** Minimum number of newest events in memory for live readers; at most twice as many, and fewer above 32 MiB. */
   readonly liveEvents: number;
 }
 
-/** Private members of the client that the adapter changes. */
-interface ClientInternals {
-  readonly handleError: (...failure: readonly unknown[]) => Promise<void>;
-  readonly getChannel: () => Promise<Channel>;
+/** Options that every call to a target receives. */
+interface NodeCallOptions {
+  /**
+   * True if only the leader may answer, because only the leader has all acknowledged events. A follower may be behind.
+   */
+  readonly requiresLeader: boolean;
+  readonly credentials?: Credentials;
 }
 
-/** Options that every call receives. */
-interface CallOptions {
-  /** Calls go to the leader, because only the leader has all acknowledged events. A follower may lag behind. */
-  readonly requiresLeader: true;
-  readonly credentials?: EventStoreDbCredentials;
-}
-
-/** The client with the options of the adapter. */
-export interface NodeClient {
+/** The target of calls: a connection, and the options that select the nodes that may answer. */
+export interface CallTarget {
   readonly client: EventStoreDBClient;
-  readonly callOptions: CallOptions;
-  /** Ends all calls and the connection. */
+  readonly callOptions: NodeCallOptions;
+  readonly connection: Pick<NodeConnection, 'noteAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
+}
+
+/** The connections of a process to a node or to the nodes of a cluster. */
+export interface NodeClient {
+  /** Only the leader answers: results contain every acknowledged event. */
+  readonly leader: CallTarget;
+  /**
+   * A follower may answer: results can end before the last acknowledged event. The node is chosen by `nodePreference` of
+   * the connection string.
+   */
+  readonly anyNode: CallTarget;
+  /** Highest position that this process wrote or read from the leader. */
+  readonly stored: KnownPosition;
+  readonly connectionString: ConnectionString;
+  /** Ends all calls and the connections. */
   close(): Promise<void>;
+}
+
+/** The highest position that a process knows to be stored. */
+export class KnownPosition {
+  private position: Position = '';
+
+  get highest(): Position {
+    return this.position;
+  }
+
+  notePosition(position: Position): void {
+    if (position > this.position) this.position = position;
+  }
 }
 
 /**
  * Creates a client that connects with the first call, and reconnects when needed.
  * @throws TypeError if the URL is invalid; the message does not contain it
  */
-export function openClient({ url, credentials }: EventStoreDbOptions): NodeClient {
-  let client: EventStoreDBClient;
-  let known: EventStoreDbCredentials | undefined;
+export function openClient({ url, credentials, limits }: EventStoreDbOptions): NodeClient {
+  const { operationTimeoutMs } = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
+  const silenceMs = operationTimeoutMs * SILENCE_RATIO;
+  let connectionString: ConnectionString;
+  let toLeader: NodeConnection;
+  let toAnyNode: NodeConnection;
   try {
-    // Removes credentials from the URL, because the client prints the URL if it contains an unknown option.
-    const [, scheme = '', username, password, rest = ''] = URL_PATTERN.exec(url) ?? [];
-    known = username === undefined || password === undefined ? undefined : decodeCredentials({ username, password });
-    client = EventStoreDBClient.connectionString(scheme + rest);
+    connectionString = parseConnectionString(url);
+    const { nodePreference } = connectionString;
+    toLeader = new NodeConnection(formatConnectionString(connectionString, 'leader'), silenceMs);
+    toAnyNode =
+      nodePreference === 'leader'
+        ? toLeader
+        : new NodeConnection(formatConnectionString(connectionString, nodePreference), silenceMs);
   } catch {
     throw new TypeError(
       `${ENGINE_NAME}: the connection string is invalid, or a certificate that it names does not exist`,
     );
   }
-  const { getChannel } = patchClient(client);
-  const login = credentials ?? known;
-  return {
-    client,
-    callOptions: { requiresLeader: true, ...(login && { credentials: login }) },
-    async close() {
-      await client.dispose();
-      // The code does not await the promise, because it does not settle while no node is found.
-      getChannel().then(
-        (channel) => channel.close(),
-        () => undefined,
-      );
-    },
-  };
-}
-
-function decodeCredentials({ username, password }: EventStoreDbCredentials): EventStoreDbCredentials {
-  return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-}
-
-/**
- * Changes three behaviors of the client that would lose concurrent appends or end the process: - Appends that share one
- * long call (`BatchAppend`) are in one map for all clients of the process. An error of any call rejects them all, a
- * later response causes an uncaught `TypeError`, and the error of a write that waits for capacity is uncaught too. So
- * each append uses its own call, as with servers without `BatchAppend`. - After an error, the client closes its channel
- * immediately. An append that is being started then fails with an uncaught error. If no node is found meanwhile, there
- * is an unhandled rejection. So the channel is closed in a turn of its own. - With `throwOnAppendFailure=false` in the
- * URL, a refused append would look like a stored one.
- */
-function patchClient(client: EventStoreDBClient): ClientInternals {
-  const internals = client as unknown as ClientInternals;
-  const { handleError } = internals;
-  Object.defineProperties(client, {
-    supports: { value: () => Promise.resolve(false) },
-    handleError: {
-      value: async (...failure: readonly unknown[]) => {
-        await setImmediate();
-        await handleError(...failure).catch(() => undefined);
-      },
-    },
-    throwOnAppendFailure: { value: true },
+  const login = credentials ?? connectionString.credentials;
+  const createTarget = (connection: NodeConnection, requiresLeader: boolean): CallTarget => ({
+    client: connection.client,
+    callOptions: { requiresLeader, ...(login && { credentials: login }) },
+    connection,
   });
-  return internals;
+  return {
+    leader: createTarget(toLeader, true),
+    anyNode: createTarget(toAnyNode, false),
+    stored: new KnownPosition(),
+    connectionString,
+    close: async () => void (await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.close()))),
+  };
 }
 
 /** Error of the client or of gRPC. Client errors have a `type`; gRPC errors have a `code`. */
@@ -137,7 +151,7 @@ interface ClientError {
 /**
  * Returns the failure as one word, such as `unavailable`, because messages of the client contain addresses and names.
  */
-export function describeReason(error: unknown): string {
+export function describeFailureReason(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   const { type, code, name }: ClientError = error ?? { type: 'ended' };
   if (typeof type === 'string') return type;
@@ -154,13 +168,16 @@ function hasErrorType(error: unknown, type: string): boolean {
  */
 function toPortError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
+  if (hasErrorType(error, 'access-denied')) return new AccessRefused(ENGINE_NAME, describeNodeRefusal(error));
   if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
   if (hasErrorType(error, 'stream-deleted')) return new Error(`${ENGINE_NAME}: the stream was permanently deleted`);
-  return new Unavailable(ENGINE_NAME, `the node does not respond (${describeReason(error)})`);
+  return new Unavailable(ENGINE_NAME, `the node does not respond (${describeFailureReason(error)})`);
 }
 
-export function createTimeoutError(): Unavailable {
-  return new Unavailable(ENGINE_NAME, 'the node did not respond in time');
+function describeNodeRefusal(error: unknown): string {
+  return (error as ClientError).code === UNAUTHENTICATED_STATUS
+    ? 'the node refuses the user name or the password'
+    : 'the user has no permission, or the connection string names no user';
 }
 
 /**
@@ -177,7 +194,11 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
       throw toPortError(error);
     }
   };
-  return retry(once, { ...RETRY_PAUSE_OPTIONS, deadline, isTransient: (error) => error instanceof Unavailable });
+  return retry(once, { ...RETRY_PAUSE_OPTIONS, deadline, isTransient: isWorthRetrying });
+}
+
+function isWorthRetrying(error: unknown): boolean {
+  return error instanceof Unavailable && !(error instanceof AccessRefused);
 }
 
 /** Logger and counter of failed attempts. */
@@ -195,7 +216,7 @@ export async function retryUntilStopped<T>(
   if (stop.aborted) return undefined;
   const onFailure = (error: unknown) => {
     countRetry('catching up');
-    logger.warn({ reason: describeReason(error) }, 'event store: a read for a catch-up failed; retrying');
+    logger.warn({ reason: describeFailureReason(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // The promise has no deadline and rejects only if `stop` aborts.
   const answer = retry(() => resolveUnlessAborted(stop, attempt()), {

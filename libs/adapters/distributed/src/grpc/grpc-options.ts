@@ -4,6 +4,7 @@ import type { RequestOrigin } from '@tracking/ports';
 
 export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
   maxCalls: 10_000,
+  maxRunningBytes: 64 * 1_048_576,
   maxRequestBytes: 8 * 1_048_576,
   maxAnswerBytes: 64 * 1_048_576,
   keepaliveMs: 2_000,
@@ -13,7 +14,6 @@ export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
 };
 /** Bytes that a message may need for its envelope and for JSON escapes, in addition to the size limit. */
 const MAX_ENVELOPE_BYTES = 65_536;
-/** Creates metadata with the caller's token and the ids of the client request that the call serves. */
 const AUTHORIZATION_KEY = 'authorization';
 const REQUEST_ID_KEY = 'request-id';
 const TRACEPARENT_KEY = 'traceparent';
@@ -24,6 +24,8 @@ export interface GrpcClientTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** Host name that the peer's certificate must have, instead of that of the called address. */
+  readonly serverName?: string;
 }
 
 /** Server certificate and its private key. If `ca` is set, callers need a certificate signed by this authority. */
@@ -36,6 +38,8 @@ export interface GrpcServerTls extends GrpcClientTls {
 export interface GrpcLimits {
   /** Maximum number of concurrent calls of a client and of a server. Further calls throw `Busy`. */
   readonly maxCalls: number;
+  /** Maximum bytes of the requests of concurrent calls, as JSON. Further calls throw `Busy`. One call may exceed it. */
+  readonly maxRunningBytes: number;
   /** Maximum size of a request in bytes of JSON. A body of the API of 1 MiB fits in any encoding. */
   readonly maxRequestBytes: number;
   /**
@@ -62,11 +66,11 @@ export interface GrpcLimits {
  * Size limits of gRPC itself. They slightly exceed the limits that this package checks, so that callers get the more
  * specific errors of this package.
  */
-export function messageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
+export function createMessageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + MAX_ENVELOPE_BYTES, reply: maxAnswerBytes + MAX_ENVELOPE_BYTES };
 }
 
-export function keepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: GrpcLimits) {
+export function createKeepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: GrpcLimits) {
   return { keepaliveTimeMs: keepaliveMs, keepaliveTimeoutMs, keepalivePermitWithoutCalls: 1 };
 }
 

@@ -1,11 +1,11 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
-import { findFreePort } from '@tracking/testing';
+import { findFreePort, silentLogger } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
 import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
-import { SHIPMENTS } from './service-protos.ts';
+import { SHIPMENTS_PROTO } from './service-protos.ts';
 
 const LONG_MS = 20_000;
 
@@ -46,7 +46,7 @@ describe('the service channel', () => {
       { address },
     );
     channel = openChannel(`dns:///${address}`);
-    ({ things, others } = channel.client<ThingsOperations>(THINGS_PROTO, LONG_MS));
+    ({ things, others } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS));
   });
   afterAll(async () => {
     held.resolve(null);
@@ -151,17 +151,17 @@ describe('the service channel', () => {
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
     const replica = await startServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
-    const link = await FaultyLink.open(await findFreePort(), replicaPort);
+    const link = await FaultyLink.openLink(await findFreePort(), replicaPort);
     const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
     try {
-      const { things: repeated } = repeating.client<ThingsOperations>(THINGS_PROTO, LONG_MS);
+      const { things: repeated } = repeating.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
       link.cutNextAnswers(1);
       const first = await errorOf(repeated[of]());
       expect(calls).toBe(2);
       return [first, await errorOf(repeated[of]())];
     } finally {
       await repeating.close();
-      await link.cut();
+      await link.cutConnections();
       await replica.close();
     }
   }
@@ -193,16 +193,36 @@ describe('the service channel', () => {
     expect(`${error.message} ${error.stack} ${String(error.cause)} ${JSON.stringify(error)}`).not.toContain('hunter2');
   });
 
+  it.each([undefined, 'info'] as const)('logs once that a service does not respond, at level %s', async (level) => {
+    const lines: [level: string, message: string][] = [];
+    const logger = {
+      ...silentLogger,
+      info: (_: object, message: string) => void lines.push(['info', message]),
+      warn: (_: object, message: string) => void lines.push(['warn', message]),
+    };
+    const options = { logger, ...(level && { unavailableLogLevel: level }) };
+    const silent = openChannel(`dns:///127.0.0.1:${await findFreePort()}`, options);
+    try {
+      const { things: unreachable } = silent.createOperations<ThingsOperations>(THINGS_PROTO, 100);
+      for (let call = 0; call < 2; call += 1) expect(await errorOf(unreachable.read())).toBeInstanceOf(Unavailable);
+      expect(lines).toEqual([[level ?? 'warn', 'command channel: the service does not respond; retrying']]);
+    } finally {
+      await silent.close();
+    }
+  });
+
   it('refuses operations that a replica does not have', async () => {
     const older = openChannel(`dns:///${address}`);
-    const proto = { ...SHIPMENTS, name: 'things' };
-    const { events } = older.client<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
+    const proto = { ...SHIPMENTS_PROTO, name: 'things' };
+    const { events } = older.createOperations<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
     expect(await errorOf(events.head())).toMatchObject({ name: 'Error', message: 'things.Events/Head: UNIMPLEMENTED' });
     await older.close();
   });
 
   it('calls no service without a configured address', () => {
-    expect(() => channel.client(SHIPMENTS, LONG_MS)).toThrow('the address of service shipments is not configured');
+    expect(() => channel.createOperations(SHIPMENTS_PROTO, LONG_MS)).toThrow(
+      'the address of service shipments is not configured',
+    );
   });
 
   it('serves only operations', async () => {
@@ -212,7 +232,7 @@ describe('the service channel', () => {
 
   it('refuses calls once closed', async () => {
     const closing = openChannel(`dns:///${address}`);
-    const { things: late } = closing.client<ThingsOperations>(THINGS_PROTO, LONG_MS);
+    const { things: late } = closing.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
     await late.note({ call: 3 });
     await closing.close();
     expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(Unavailable);

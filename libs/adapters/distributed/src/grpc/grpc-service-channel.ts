@@ -2,7 +2,6 @@ import { Metadata, credentials, status, type ChannelCredentials, type ServiceErr
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
 import { DomainError } from '@tracking/contracts';
 import {
-  Busy,
   Unavailable,
   withUnknownOutcome,
   type Counter,
@@ -16,11 +15,14 @@ import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
-  keepaliveOptions,
-  messageSizeOptions,
+  createKeepaliveOptions,
+  createMessageSizeOptions,
   setOrigin,
   setToken,
 } from './grpc-options.ts';
+import { receiveMessages } from './message-stream.ts';
+import { REPLICA_BALANCER_NAME, setRoutingKey } from './replica-balancer.ts';
+import { RunningCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
   parseAnswer,
@@ -30,7 +32,7 @@ import {
   type Parts,
   toRequestMessage,
   type RequestMessage,
-  type Rpc,
+  type ProtoOperation,
   type ServiceProto,
 } from './service-protos.ts';
 
@@ -42,6 +44,18 @@ const MAX_RETRY_PAUSE_MS = 500;
  * call is unknown.
  */
 const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
+
+/** Message for a refused token. It is always a warning, because a retry does not help. */
+const TOKEN_REFUSAL = 'the service refuses the token; use the same service token in both services';
+
+/** Running calls of each open channel of a process, by its metrics. A process has one gauge for all its channels. */
+const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningCalls>>();
+
+/**
+ * Returns the key that selects the replica for a request. All callers send requests with the same key to the same
+ * replica. Requests without a key are sent to all replicas in turn.
+ */
+export type FindRoutingKey = (request: object) => string | undefined;
 
 export interface GrpcServiceChannelOptions {
   /** Address of each service, as `dns:///host:port`. All addresses of this host name are replicas of the service. */
@@ -55,6 +69,8 @@ export interface GrpcServiceChannelOptions {
   /** Returns the request that a call serves. The log lines of the called service contain its ids. */
   readonly origin?: () => RequestOrigin | undefined;
   readonly logger: Logger;
+  /** Level of the log line about a service that does not respond; `warn` by default. */
+  readonly unavailableLogLevel?: 'info' | 'warn';
   readonly metrics: Metrics;
   readonly limits?: Partial<GrpcLimits>;
 }
@@ -64,7 +80,7 @@ type ServiceClient = Readonly<
   Record<
     string,
     /** Calls the method. @param options `deadline` in epoch milliseconds */
-    (request: RequestMessage, metadata: Metadata, options: { readonly deadline: number }) => Observable<AnswerMessage>
+    (request: RequestMessage, metadata: Metadata, options: { readonly deadline?: number }) => Observable<AnswerMessage>
   >
 >;
 
@@ -72,33 +88,41 @@ type ServiceClient = Readonly<
 interface CalledOperation {
   /** Name of the service for operators. */
   readonly service: string;
-  readonly rpc: Rpc;
+  readonly rpc: ProtoOperation;
   readonly client: ServiceClient;
   readonly deadlineMs: number;
+  readonly findRoutingKey: FindRoutingKey;
 }
 
 /**
- * Calls the operations of other processes, on all replicas in turn. Calls are made at least once: if a replica is lost
- * before it responds, the call is repeated on another. So requests that write have a command id, by which the service
- * recognizes repetitions. `DomainError`, `Unavailable` and `Busy` are rethrown. After a lost attempt, which may have
- * written or may still write, `Busy` and the refusal of a command become `Unavailable`. Any other error becomes a plain
- * `Error`, whose details are only in the service's log.
+ * Calls the operations of other processes: requests with a routing key on the replica that the key selects, others on
+ * all replicas in turn. Calls are made at least once: if a replica is lost before it responds, the call is repeated on
+ * another. So requests that write have a command id, by which the service recognizes repetitions. `DomainError`,
+ * `Unavailable` and `Busy` are rethrown. After a lost attempt, which may have written or may still write, `Busy` and the
+ * refusal of a command become `Unavailable`. Any other error becomes a plain `Error`, whose details are only in the
+ * service's log.
  */
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
   private readonly clients: ClientGrpcProxy[] = [];
   private readonly metadata = new Metadata({ waitForReady: true });
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly running: RunningCalls;
+  /** Running calls of each open channel of this process. */
+  private readonly runningInProcess: Set<RunningCalls>;
   private readonly silent = new Set<string>();
   private readonly repeats: Counter;
-  private isClosed = false;
+  private readonly closing = new AbortController();
 
   constructor(private readonly options: GrpcServiceChannelOptions) {
     this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
+    this.running = new RunningCalls(this.limits);
     setToken(this.metadata, options.token);
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';
-    metrics.gauge('command_channel_calls', help, [], () => this.underWay.size);
+    const all = RUNNING_CALLS_BY_METRICS.get(metrics) ?? new Set();
+    RUNNING_CALLS_BY_METRICS.set(metrics, all.add(this.running));
+    this.runningInProcess = all;
+    metrics.gauge('command_channel_calls', help, [], () => [...all].reduce((sum, { count }) => sum + count, 0));
     this.repeats = metrics.counter(
       'command_channel_repeats_total',
       'Calls to other services that were repeated after a lost connection.',
@@ -110,9 +134,14 @@ export class GrpcServiceChannel {
    * Returns the operations of a service, by the parts of its .proto file. They throw the errors of the service, and
    * `Unavailable` without a response in time, in which case the outcome is unknown.
    * @param deadlineMs of each call; must exceed the service's own, whose errors are more specific
+   * @param findRoutingKey by default, no request has a routing key
    * @throws Error if the address of the service is not known
    */
-  client<T extends Parts<T>>(proto: ServiceProto, deadlineMs: number): T {
+  createOperations<T extends Parts<T>>(
+    proto: ServiceProto,
+    deadlineMs: number,
+    findRoutingKey: FindRoutingKey = () => undefined,
+  ): T {
     const url = this.options.services[proto.name];
     if (url === undefined) throw new Error(`the address of service ${proto.name} is not configured`);
     const loaded = loadProto(proto);
@@ -122,7 +151,8 @@ export class GrpcServiceChannel {
       const serviceClient = client.getService<ServiceClient>(service);
       return Object.fromEntries(
         rpcs.map((rpc) => {
-          const callee = { service: proto.name, rpc, client: serviceClient, deadlineMs };
+          const callee = { service: proto.name, rpc, client: serviceClient, deadlineMs, findRoutingKey };
+          if (rpc.isStreamed) return [rpc.operation, this.createStreamedCall(callee)];
           return [rpc.operation, (request: object = {}) => this.call(callee, request)];
         }),
       );
@@ -132,34 +162,53 @@ export class GrpcServiceChannel {
 
   /** Refuses new calls and waits for running ones. */
   async close(): Promise<void> {
-    this.isClosed = true;
-    await Promise.allSettled(this.underWay);
+    this.closing.abort();
+    await this.running.waitUntilSettled();
+    this.runningInProcess.delete(this.running);
     for (const client of this.clients) client.close();
   }
 
   private async call(callee: CalledOperation, request: object): Promise<unknown> {
     const { service, rpc } = callee;
-    if (this.isClosed) throw new Unavailable(service, 'cannot call a service: the command channel is closed');
-    if (this.underWay.size >= this.limits.maxCalls)
-      throw new Busy(service, 'too many calls between services are running; retry later');
+    this.throwIfClosed(service);
     const message = toRequestMessage(request, rpc.fields);
-    if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {
+    const bytes = Buffer.byteLength(message.json ?? '');
+    this.running.throwIfFull(service, bytes);
+    if (bytes > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
     }
-    const calling = this.callWithRetries(callee, message);
-    this.underWay.add(calling);
-    try {
-      return await calling;
-    } finally {
-      this.underWay.delete(calling);
-    }
+    const metadata = this.createCallMetadata(callee.findRoutingKey(request));
+    return this.running.countCall(this.callWithRetries(callee, message, metadata), bytes);
+  }
+
+  /**
+   * Returns a function that receives the messages of a streamed operation. It is not repeated after a lost connection.
+   */
+  private createStreamedCall({ service, rpc, client }: CalledOperation) {
+    return async (request: object, onMessage: (message: unknown) => void, signal: AbortSignal): Promise<void> => {
+      this.throwIfClosed(service);
+      const message = toRequestMessage(request, rpc.fields);
+      try {
+        const messages = client[rpc.method]?.(message, this.createCallMetadata(undefined), {});
+        await receiveMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
+      } catch (error) {
+        const { code, details } = error as Partial<ServiceError>;
+        if (code === status.UNAUTHENTICATED) throw this.createUnavailable(service, TOKEN_REFUSAL, details);
+        throw code === undefined ? error : new Unavailable(service, `${rpc.name} ended: ${details ?? status[code]}`);
+      }
+    };
+  }
+
+  private throwIfClosed(service: string): void {
+    if (!this.closing.signal.aborted) return;
+    throw new Unavailable(service, 'cannot call a service: the command channel is closed');
   }
 
   private async callWithRetries(
     { service, rpc, client, deadlineMs }: CalledOperation,
     message: RequestMessage,
+    metadata: Metadata,
   ): Promise<unknown> {
-    const metadata = this.createCallMetadata();
     const end = monotonicMs() + deadlineMs;
     let lostAttempts = 0;
     const call = async (failures: number) => {
@@ -174,12 +223,7 @@ export class GrpcServiceChannel {
     const pauses = { firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs: MAX_RETRY_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
-      if (code === status.UNAUTHENTICATED)
-        throw this.createUnavailable(
-          service,
-          'the service refuses the token; use the same service token in both services',
-          details,
-        );
+      if (code === status.UNAUTHENTICATED) throw this.createUnavailable(service, TOKEN_REFUSAL, details);
       if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
       throw this.createUnavailable(service, `the service did not respond within ${deadlineMs} ms`, details);
@@ -202,18 +246,23 @@ export class GrpcServiceChannel {
     }
   }
 
-  private createCallMetadata(): Metadata {
+  private createCallMetadata(routingKey: string | undefined): Metadata {
     const origin = this.options.origin?.();
-    if (origin === undefined) return this.metadata;
+    if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
-    setOrigin(metadata, origin);
+    if (origin !== undefined) setOrigin(metadata, origin);
+    if (routingKey !== undefined) setRoutingKey(metadata, routingKey);
     return metadata;
   }
 
   /** Logs the reason only once while the service is unavailable, instead of for every call. */
-  private createUnavailable(service: string, message: string, reason: string): Unavailable {
-    if (!this.silent.has(service))
-      this.options.logger.warn({ called: service, reason }, 'command channel: the service does not respond; retrying');
+  private createUnavailable(service: string, message: string, reason: string | undefined): Unavailable {
+    const { logger, unavailableLogLevel = 'warn' } = this.options;
+    if (!this.silent.has(service)) {
+      const level = message === TOKEN_REFUSAL ? 'warn' : unavailableLogLevel;
+      const fields = { called: service, reason };
+      logger[level](fields, 'command channel: the service does not respond; retrying');
+    }
     this.silent.add(service);
     return new Unavailable(service, message);
   }
@@ -225,19 +274,20 @@ function createClient(
   tls: true | GrpcClientTls | undefined,
   limits: GrpcLimits,
 ): ClientGrpcProxy {
-  const bytes = messageSizeOptions(limits);
+  const bytes = createMessageSizeOptions(limits);
+  const serverName = tls === true ? undefined : tls?.serverName;
   return ClientProxyFactory.create({
     transport: Transport.GRPC,
     options: {
       package: proto.package,
       packageDefinition: definition,
       url,
-      credentials: tls === undefined ? credentials.createInsecure() : channelCredentials(tls === true ? {} : tls),
+      credentials: tls === undefined ? credentials.createInsecure() : createChannelCredentials(tls === true ? {} : tls),
       maxSendMessageLength: bytes.request,
       maxReceiveMessageLength: bytes.reply,
-      keepalive: keepaliveOptions(limits),
+      keepalive: createKeepaliveOptions(limits),
       channelOptions: {
-        'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+        'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ [REPLICA_BALANCER_NAME]: {} }] }),
         'grpc.service_config_disable_resolution': 1,
         'grpc.dns_min_time_between_resolutions_ms': 2_000,
         'grpc.initial_reconnect_backoff_ms': 100,
@@ -248,12 +298,13 @@ function createClient(
         // between services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
+        ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName }),
       },
     },
   }) as ClientGrpcProxy;
 }
 
-function channelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
+function createChannelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
   const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(pem(ca), pem(key), pem(cert));
 }

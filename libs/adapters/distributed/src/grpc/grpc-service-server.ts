@@ -6,25 +6,29 @@ import {
   ServerCredentials,
   type ServerOptions,
   type ServerUnaryCall,
+  type ServerWritableStream,
   setLogger,
   status,
 } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
+import type { Observable } from 'rxjs';
 import { Controller, type INestMicroservice, type LoggerService, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { GrpcMethod, type MicroserviceOptions, RpcException, Transport } from '@nestjs/microservices';
 import 'reflect-metadata';
-import { Busy, type Logger, type Metrics, originFields, type RequestOrigin } from '@tracking/ports';
+import { type Logger, type Metrics, toOriginLogFields, type RequestOrigin } from '@tracking/ports';
 import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcServerTls,
-  keepaliveOptions,
-  messageSizeOptions,
+  createKeepaliveOptions,
+  createMessageSizeOptions,
   readOrigin,
   requiresToken,
 } from './grpc-options.ts';
+import { createMessageStream, type SendMessage } from './message-stream.ts';
+import { RunningCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
   toAnswerMessage,
@@ -90,7 +94,7 @@ export class GrpcServiceServer {
     const { address, token, tls, logger, proto } = this.options;
     // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
-    const bytes = messageSizeOptions(this.limits);
+    const bytes = createMessageSizeOptions(this.limits);
     const module = { module: OperationsModule, controllers: [createController(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: createNestLogger(logger),
@@ -103,7 +107,7 @@ export class GrpcServiceServer {
         credentials: tls === undefined ? ServerCredentials.createInsecure() : createServerCredentials(tls),
         maxReceiveMessageLength: bytes.request,
         maxSendMessageLength: bytes.reply,
-        keepalive: keepaliveOptions(this.limits),
+        keepalive: createKeepaliveOptions(this.limits),
         channelOptions: this.serverOptions(token) as ChannelOptions,
         gracefulShutdown: true,
         onLoadPackageDefinition: (definition: PackageDefinition, transport: Server) => {
@@ -144,6 +148,7 @@ export class GrpcServiceServer {
    * still run.
    */
   private async closeAndWait(): Promise<void> {
+    this.operations.endStreams();
     await this.app?.close();
     await this.operations.waitUntilIdle();
   }
@@ -170,8 +175,9 @@ function createController({ parts }: LoadedProto, operations: OperationRegistry)
   class OperationsController {}
   Controller()(OperationsController);
   for (const { service, rpcs } of parts) {
-    for (const { method, name } of rpcs) {
-      const handler = { value: createHandler(name, operations), configurable: true, enumerable: true, writable: true };
+    for (const { method, name, isStreamed } of rpcs) {
+      const handle = isStreamed ? createStreamHandler(name, operations) : createHandler(name, operations);
+      const handler = { value: handle, configurable: true, enumerable: true, writable: true };
       Object.defineProperty(OperationsController.prototype, name, handler);
       GrpcMethod(service, method)(OperationsController.prototype, name, handler);
     }
@@ -192,23 +198,37 @@ function createHandler(name: string, operations: OperationRegistry) {
   };
 }
 
-type Operation = (request: object) => Promise<unknown>;
+/** Returns a handler whose response is a stream of messages until the operation ends or the caller is gone. */
+function createStreamHandler(name: string, operations: OperationRegistry) {
+  return (
+    request: RequestMessage,
+    _metadata: Metadata,
+    call: ServerWritableStream<RequestMessage, AnswerMessage>,
+  ): Observable<AnswerMessage> =>
+    createMessageStream(call, (send, ending) => operations.runStream(name, request, send, ending));
+}
+
+/** An operation. The listener and the signal are only for streamed operations. */
+type Operation = (request: object, onMessage?: SendMessage, signal?: AbortSignal) => Promise<unknown>;
 type ByName<T> = Readonly<Record<string, T | undefined>>;
 
 /** Registry of the operations of this process and their running calls. */
 class OperationRegistry {
   /** Registered values by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly running: RunningCalls;
+  private readonly streams = new Set<AbortController>();
 
   constructor(
     private readonly loaded: LoadedProto,
     private readonly limits: GrpcLimits,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.running = new RunningCalls(limits);
+  }
 
   get depth(): number {
-    return this.underWay.size;
+    return this.running.count;
   }
 
   /**
@@ -228,21 +248,49 @@ class OperationRegistry {
 
   /** Performs one call. Never rejects. @param name name of the rpc */
   async toAnswer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
-    const answering = this.runOperation(name, request, origin);
-    this.underWay.add(answering);
-    const answer = await answering;
-    this.underWay.delete(answering);
-    return answer;
+    const bytes = Buffer.byteLength(request.json ?? '');
+    return this.running.countCall(this.runOperation(name, request, origin, bytes), bytes);
+  }
+
+  /**
+   * Runs a streamed operation. @param ending aborts when the caller is gone, and is aborted when this process stops
+   * @throws any error, which is also in the log
+   */
+  async runStream(
+    name: string,
+    request: RequestMessage,
+    onMessage: SendMessage,
+    ending: AbortController,
+  ): Promise<void> {
+    this.streams.add(ending);
+    try {
+      await this.findOperation(name, 0)(parseRequest(request), onMessage, ending.signal);
+    } catch (error) {
+      this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
+      throw error;
+    } finally {
+      this.streams.delete(ending);
+    }
+  }
+
+  /** Ends all streamed operations. Their callers continue with other processes. */
+  endStreams(): void {
+    for (const stream of this.streams) stream.abort();
   }
 
   /** Resolves when all running calls have ended. */
   async waitUntilIdle(): Promise<void> {
-    await Promise.all(this.underWay);
+    await this.running.waitUntilSettled();
   }
 
-  private async runOperation(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
+  private async runOperation(
+    name: string,
+    request: RequestMessage,
+    origin: Partial<RequestOrigin>,
+    requestBytes: number,
+  ): Promise<AnswerMessage> {
     const started = performance.now();
-    const about = { ...originFields(origin), method: name };
+    const about = { ...toOriginLogFields(origin), method: name };
     const ended = (outcome: string) => {
       // Calls that serve no client request are not logged, because processes constantly make them.
       if (origin.request_id === undefined) return;
@@ -250,7 +298,7 @@ class OperationRegistry {
       this.logger.info({ ...about, outcome, duration_ms }, 'call');
     };
     try {
-      const answer = toAnswerMessage(await this.findOperation(name)(parseRequest(request)));
+      const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseRequest(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
         throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
       }
@@ -265,10 +313,9 @@ class OperationRegistry {
     }
   }
 
-  private findOperation(name: string): Operation {
-    if (this.underWay.size >= this.limits.maxCalls) {
-      throw new Busy(this.loaded.proto.name, 'too many calls between services are running; retry later');
-    }
+  /** Returns the operation if a call of this size may start. @throws Busy */
+  private findOperation(name: string, requestBytes: number): Operation {
+    this.running.throwIfFull(this.loaded.proto.name, requestBytes, this.streams.size);
     const operation = this.operations.get(name);
     if (operation === undefined) throw new Error(`this process does not implement the operation ${name}`);
     return operation;

@@ -78,8 +78,8 @@ describe('faults of the service channel', () => {
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startServer(things, { address, ...options });
     closing.push(() => server.close());
-    const link = await FaultyLink.open(await findFreePort(), Number(address.split(':')[1]));
-    closing.push(() => link.cut());
+    const link = await FaultyLink.openLink(await findFreePort(), Number(address.split(':')[1]));
+    closing.push(() => link.cutConnections());
     const replica: Replica = { name, address, server, link, done };
     return replica;
   }
@@ -97,7 +97,7 @@ describe('faults of the service channel', () => {
     closing.push(() => channel.close());
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
-      const client = clients.get(deadlineMs) ?? channel.client<ThingsOperations>(THINGS_PROTO, deadlineMs);
+      const client = clients.get(deadlineMs) ?? channel.createOperations<ThingsOperations>(THINGS_PROTO, deadlineMs);
       clients.set(deadlineMs, client);
       return client;
     };
@@ -196,15 +196,15 @@ describe('faults of the service channel', () => {
       const answer = channel.call('holdFirst', { command_id: 'c1' });
       await eventually(() => expect(firsts).toHaveLength(1));
       const [killed, other] = firsts[0] === one ? [one, two] : [two, one];
-      expect(metrics.value('command_channel_calls')).toBe(1);
-      await killed.link.cut();
+      expect(metrics.getValue('command_channel_calls')).toBe(1);
+      await killed.link.cutConnections();
       expect(await answer).toBe(other.name);
       expect(killed.done.at(-1)).toEqual({ command_id: 'c1' });
       expect(other.done.at(-1)).toEqual({ command_id: 'c1' });
-      expect(metrics.value('command_channel_repeats_total{service="things"}')).toBeGreaterThanOrEqual(1);
-      expect(metrics.value('command_channel_calls')).toBe(0);
+      expect(metrics.getValue('command_channel_repeats_total{service="things"}')).toBeGreaterThanOrEqual(1);
+      expect(metrics.getValue('command_channel_calls')).toBe(0);
       for (let n = 0; n < 10; n += 1) expect(await channel.call('note')).toBe(other.name);
-      await killed.link.heal();
+      await killed.link.acceptAgain();
       await untilAllAnswer(channel, one, two);
     });
 
@@ -212,10 +212,10 @@ describe('faults of the service channel', () => {
       const limits = { keepaliveMs: 200, keepaliveTimeoutMs: 200 };
       const channel = channelTo([one, two], { limits });
       await untilAllAnswer(channel, one, two);
-      one.link.hang();
+      one.link.holdData();
       const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
       expect(new Set(answers)).toEqual(new Set(['two']));
-      one.link.resume();
+      one.link.releaseData();
       await untilAllAnswer(channel, one, two);
     });
 
@@ -319,12 +319,12 @@ describe('faults of the service channel', () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     await channel.call('note');
-    replica.link.hang();
+    replica.link.holdData();
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
     const answer = channel.call('note', { number: 'the last' });
     await eventually(() => expect(replica.link.isHoldingBack('the last')).toBe(true));
-    replica.link.resume();
+    replica.link.releaseData();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
   });
@@ -376,7 +376,7 @@ describe('faults of the service channel', () => {
     const replica = await startReplica('one', { metrics, limits: { maxCalls: 1 } });
     const channel = channelTo([replica]);
     const answer = channel.call('hold');
-    await eventually(() => expect(metrics.value('command_server_calls')).toBe(1));
+    await eventually(() => expect(metrics.getValue('command_server_calls')).toBe(1));
     const error = await errorOf(channel.call('note'));
     expect(error).toBeInstanceOf(Busy);
     expect(error).toMatchObject({ engine: 'things' });
@@ -396,6 +396,22 @@ describe('faults of the service channel', () => {
     expect(await channel.call('refuse').catch((error: Error) => error.name)).toBe('DomainError');
     expect(await channel.call('note')).toBe('one');
   });
+
+  it.each(['server', 'channel'] as const)(
+    'is busy when the running calls of a %s have too many bytes',
+    async (side) => {
+      const limits = { maxRunningBytes: 100 };
+      const replica = await startReplica('one', { ...(side === 'server' && { limits }) });
+      const channel = channelTo([replica], { ...(side === 'channel' && { limits }) });
+      const large = { text: 'x'.repeat(200) };
+      const answer = channel.call('hold', large);
+      await eventually(() => expect(held).toEqual(['one']));
+      expect(await errorOf(channel.call('note', large))).toBeInstanceOf(Busy);
+      released.resolve(null);
+      await answer;
+      expect(await channel.call('note', large)).toBe('one');
+    },
+  );
 
   it('waits for abandoned calls when it closes', async () => {
     const replica = await startReplica('one');

@@ -4,7 +4,7 @@ import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
 import { GenericClient } from '../../test/grpc/generic-client.ts';
 import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
-import { loadProto, SHIPMENTS } from './service-protos.ts';
+import { loadProto, SHIPMENTS_PROTO } from './service-protos.ts';
 
 describe('a tool that uses only server reflection', () => {
   let server: GrpcServiceServer;
@@ -14,7 +14,7 @@ describe('a tool that uses only server reflection', () => {
   beforeAll(async () => {
     const address = `127.0.0.1:${await findFreePort()}`;
     server = new GrpcServiceServer({
-      proto: SHIPMENTS,
+      proto: SHIPMENTS_PROTO,
       address,
       token: TEST_TOKEN,
       logger: silentLogger,
@@ -24,7 +24,7 @@ describe('a tool that uses only server reflection', () => {
       operation === 'reopenShipment'
         ? Promise.reject(new DomainError('not_found', 'The shipment does not exist.'))
         : Promise.resolve({ operation, request });
-    const parts = loadProto(SHIPMENTS).parts.map(({ name, rpcs }) => [
+    const parts = loadProto(SHIPMENTS_PROTO).parts.map(({ name, rpcs }) => [
       name,
       Object.fromEntries(rpcs.map(({ operation }) => [operation, answer(operation)])),
     ]);
@@ -48,7 +48,7 @@ describe('a tool that uses only server reflection', () => {
   it.each(['Shipments', 'Events'])(
     'receives all of %s in one file, because imports would not be resolved',
     async (service) => {
-      expect(await client.listFiles(`tracking.v1.${service}`)).toHaveLength(1);
+      expect(await client.listFileDescriptors(`tracking.v1.${service}`)).toHaveLength(1);
     },
   );
 
@@ -56,20 +56,20 @@ describe('a tool that uses only server reflection', () => {
     const fields = { id: 'c1', at: '2026-01-01T00:00:00.000Z', workspace_id: 'ws_1', environment: 'test' };
     const actor = { type: 'user', id: 'usr_1' };
     const request = { ...fields, actor, json: '{"fields":{"external_id":"PO-1"}}' };
-    const answer = (await client.call('tracking.v1.Shipments', 'UpsertShipment', request)) as {
+    const answer = (await client.callOperation('tracking.v1.Shipments', 'UpsertShipment', request)) as {
       readonly json: string;
     };
     expect(JSON.parse(answer.json)).toEqual({
       operation: 'upsertShipment',
       request: { ...fields, actor, fields: { external_id: 'PO-1' } },
     });
-    expect(await client.call('tracking.v1.Events', 'Head', {})).toEqual({
+    expect(await client.callOperation('tracking.v1.Events', 'Head', {})).toEqual({
       json: JSON.stringify({ operation: 'head', request: {} }),
     });
   });
 
   it('reads a refusal', async () => {
-    expect(await client.call('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual({
+    expect(await client.callOperation('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual({
       refused: { code: 'not_found', message: 'The shipment does not exist.' },
     });
   });

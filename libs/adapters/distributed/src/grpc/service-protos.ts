@@ -5,16 +5,21 @@ import { Busy, Unavailable } from '@tracking/ports';
 
 /** The operations of a process: a .proto file with a gRPC service for each part. */
 export interface ServiceProto {
-  /** Name of the process for operators: `shipments`, `webhooks`. */
+  /** Name of the process for operators: `shipments`, `projections`, `webhooks`. */
   readonly name: string;
   readonly package: string;
   readonly path: string;
 }
 
-export const SHIPMENTS: ServiceProto = {
+export const SHIPMENTS_PROTO: ServiceProto = {
   name: 'shipments',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('shipments.proto', import.meta.url)),
+};
+export const PROJECTIONS_PROTO: ServiceProto = {
+  name: 'projections',
+  package: 'tracking.v1',
+  path: fileURLToPath(new URL('projections.proto', import.meta.url)),
 };
 export const WEBHOOKS_PROTO: ServiceProto = {
   name: 'webhooks',
@@ -22,8 +27,13 @@ export const WEBHOOKS_PROTO: ServiceProto = {
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
 };
 
-/** Type of an operation: it takes one request and returns one response, both JSON. */
-type Operations<T> = { readonly [Name in keyof T]: (request: never) => Promise<unknown> };
+/**
+ * Type of an operation: it takes one request and returns one response, both JSON. A streamed operation sends messages
+ * to a listener until it ends or the signal aborts.
+ */
+type Operations<T> = {
+  readonly [Name in keyof T]: (request: never, onMessage: never, signal: AbortSignal) => Promise<unknown>;
+};
 /** Type of the operations of a process: one part for each service of the .proto file. */
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
@@ -37,9 +47,9 @@ export interface LoadedServicePart {
   readonly service: string;
   /** Name of the part in TypeScript, such as `endpoints`. */
   readonly name: string;
-  readonly rpcs: readonly Rpc[];
+  readonly rpcs: readonly ProtoOperation[];
 }
-export interface Rpc {
+export interface ProtoOperation {
   /** Name of the rpc, such as `Get`. */
   readonly method: string;
   /** Name of the rpc in TypeScript, such as `get`. */
@@ -50,6 +60,8 @@ export interface Rpc {
   readonly fields: MessageFields;
   /** True if the request has a command id. Other operations only read, or their writes are idempotent. */
   readonly isCommand: boolean;
+  /** True if the response is a stream of messages. */
+  readonly isStreamed: boolean;
 }
 /** Field types of a request's message: text, or a message of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
@@ -61,10 +73,17 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
-    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
+    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType, responseStream }]) => {
       const fields = readMessageFields(requestType.type as DescriptorProto, definition);
       const isCommand = fields.has('id');
-      return { method, operation: toCamelCase(method), name: `${service}/${method}`, fields, isCommand };
+      return {
+        method,
+        operation: toCamelCase(method),
+        name: `${service}/${method}`,
+        fields,
+        isCommand,
+        isStreamed: responseStream,
+      };
     });
     return [{ service, name: toCamelCase(service), rpcs }];
   });
@@ -72,7 +91,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
 }
 
 /** Returns the names of the operations in the .proto file, grouped by service part, in the order of the file. */
-export function listOperations(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
+export function listProtoOperations(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
 }
@@ -102,7 +121,7 @@ export interface RequestMessage {
   readonly [field: string]: unknown;
 }
 
-interface RefusedAnswer {
+interface RefusedCallAnswer {
   readonly code: string;
   readonly message: string;
   readonly details?: readonly FieldError[];
@@ -116,7 +135,7 @@ interface EngineFailure {
 /** The message `Answer`, the result of any operation. It has one field, or none if the operation returns nothing. */
 export interface AnswerMessage {
   readonly json?: string;
-  readonly refused?: RefusedAnswer;
+  readonly refused?: RefusedCallAnswer;
   readonly unavailable?: EngineFailure;
   readonly busy?: EngineFailure;
   readonly failed?: string;
@@ -178,7 +197,7 @@ export function parseAnswer({ json, refused, unavailable, busy, failed }: Answer
   return undefined;
 }
 
-function toDomainError({ code, message, details = [], version }: RefusedAnswer): DomainError {
+function toDomainError({ code, message, details = [], version }: RefusedCallAnswer): DomainError {
   if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
   return new DomainError(code as DomainError['code'], message, details);
 }

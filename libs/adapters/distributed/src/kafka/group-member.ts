@@ -5,18 +5,19 @@ import {
   type Logger,
   type Metrics,
   type ReceivedMessage,
-  retryCounter,
+  createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
-import { pause, retry } from '@tracking/resilience';
+import { pauseFor, retry } from '@tracking/resilience';
 import {
   UNLIMITED_RETRY_OPTIONS,
   ENGINE_NAME,
   type KafkaClient,
   type KafkaLimits,
+  METADATA_MAX_AGE_MS,
   describeReason,
   RetryReporter,
-  withTimeout,
+  rejectAfterTimeout,
 } from './kafka-client.ts';
 import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
@@ -36,7 +37,7 @@ const CONCURRENT_PARTITIONS = 128;
 const UNKNOWN_MEMBER_ERROR_TYPE = 'UNKNOWN_MEMBER_ID';
 const CHECK_INTERVAL_MS = 1_000;
 
-interface Membership {
+interface GroupMembership {
   /** Name of the topic that the caller uses. The prefixed name is used in the cluster. */
   readonly topic: string;
   readonly clusterTopic: string;
@@ -47,7 +48,7 @@ interface Membership {
 }
 
 interface GroupMemberOptions {
-  readonly membership: Membership;
+  readonly membership: GroupMembership;
   openClient(): KafkaClient;
   /** Pings the broker. Rejects if it does not respond. */
   pingBroker(): Promise<unknown>;
@@ -71,7 +72,7 @@ export class GroupMember {
   private identity: MemberIdentity = { id: '', leaves: false };
   /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
-  private readonly membership: Membership;
+  private readonly membership: GroupMembership;
   private readonly limits: KafkaLimits;
   private readonly countRetry: CountRetry;
   private readonly heartbeats: HeartbeatMonitor;
@@ -81,7 +82,7 @@ export class GroupMember {
     const { membership, limits, logger, metrics, pingBroker } = options;
     this.membership = membership;
     this.limits = limits;
-    this.countRetry = retryCounter(metrics);
+    this.countRetry = createRetryCounter(metrics);
     this.heartbeats = new HeartbeatMonitor(limits.sessionTimeoutMs, pingBroker);
     const { topic } = membership;
     this.reporter = new RetryReporter('message broker: a consumer crashed; starting a new one', { topic }, logger);
@@ -99,9 +100,9 @@ export class GroupMember {
       // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
       // consumer had partitions.
       await retry(() => this.runConsumer(), { ...RETRY_PAUSE_OPTIONS, signal: leaving }).catch(() => undefined);
-      await pause(RETRY_PAUSE_OPTIONS.firstPauseMs, leaving);
+      await pauseFor(RETRY_PAUSE_OPTIONS.firstPauseMs, leaving);
     }
-    await this.finish();
+    await this.waitForBatchesInHand();
   }
 
   /** Leaves the group immediately, without waiting for started batches. */
@@ -139,6 +140,7 @@ export class GroupMember {
       rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
       maxWaitTimeInMs: MAX_FETCH_WAIT_MS,
+      metadataMaxAge: METADATA_MAX_AGE_MS,
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
@@ -158,17 +160,17 @@ export class GroupMember {
       consumer.on(consumer.events.HEARTBEAT, () => this.reportSuccess());
       endWatch = this.heartbeats.watch(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
       this.crash = crash;
-      this.start(consumer).catch(crash);
+      this.startConsumer(consumer).catch(crash);
     }).finally(() => endWatch());
-    await this.finish();
+    await this.waitForBatchesInHand();
     identity.leaves = true;
-    await withTimeout(LEAVE_TIMEOUT_MS, consumer.disconnect()).catch(() => undefined);
+    await rejectAfterTimeout(LEAVE_TIMEOUT_MS, consumer.disconnect()).catch(() => undefined);
   }
 
-  private async start(consumer: Consumer): Promise<void> {
+  private async startConsumer(consumer: Consumer): Promise<void> {
     const { clusterTopic } = this.membership;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      this.onJoined(payload.memberId, payload.memberAssignment[clusterTopic] ?? []);
+      this.onGroupJoined(payload.memberId, payload.memberAssignment[clusterTopic] ?? []);
     });
     await consumer.connect();
     await consumer.subscribe({ topics: [clusterTopic], fromBeginning: true });
@@ -186,7 +188,7 @@ export class GroupMember {
   }
 
   /** A changed member id means that other members may have owned the partitions meanwhile. */
-  private onJoined(memberId: string, partitions: readonly number[]): void {
+  private onGroupJoined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventCommits();
     }
@@ -203,14 +205,14 @@ export class GroupMember {
     const commit = async (of: number, offset: string) => {
       const { assignedAs } = this;
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
-      await withTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
+      await rejectAfterTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
         // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
         if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
           this.reportFailure(error);
         throw error;
       });
     };
-    const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
+    const messages = batch.messages.map((message) => toReceivedMessage(topic, partition, message));
     // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
     // longer handle.
     const { countRetry } = this;
@@ -218,9 +220,9 @@ export class GroupMember {
     const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
     const work = new PartitionWork({ partition, messages, ...tools });
     this.inHand.set(partition, work);
-    const done = work.done.then(() => this.release(work));
+    const done = work.done.then(() => this.releasePartition(work));
     const waited = new AbortController();
-    await Promise.race([done, pause(this.limits.pausePartitionAfterMs, waited.signal)]);
+    await Promise.race([done, pauseFor(this.limits.pausePartitionAfterMs, waited.signal)]);
     waited.abort();
     if (this.inHand.get(partition) === work) pausePartition();
   }
@@ -231,7 +233,7 @@ export class GroupMember {
     this.crash(reason);
   }
 
-  private release(work: PartitionWork): void {
+  private releasePartition(work: PartitionWork): void {
     const { partition } = work;
     this.inHand.delete(partition);
     try {
@@ -243,12 +245,12 @@ export class GroupMember {
     }
   }
 
-  private async finish(): Promise<void> {
+  private async waitForBatchesInHand(): Promise<void> {
     await Promise.all([...this.inHand.values()].map((work) => work.done));
   }
 }
 
-function receivedMessage(
+function toReceivedMessage(
   topic: string,
   partition: number,
   { key, value, headers, offset }: KafkaMessage,

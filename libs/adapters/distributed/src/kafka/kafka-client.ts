@@ -16,6 +16,8 @@ import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LO
 export const DEFAULT_KAFKA_LIMITS: KafkaLimits = {
   publishTimeoutMs: 30_000,
   maxWaiting: 10_000,
+  maxWaitingBytes: 64 * 1_048_576,
+  producersPerTopic: 4,
   requestTimeoutMs: 10_000,
   sessionTimeoutMs: 7_000,
   pausePartitionAfterMs: 500,
@@ -26,6 +28,8 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of errors thrown after the client was destroyed. */
 const CLIENT_DESTROYED_MESSAGE = 'the Kafka client is destroyed';
 const KEEP_ALIVE_MS = 60_000;
+/** Milliseconds after which producers and consumers use added partitions. */
+export const METADATA_MAX_AGE_MS = 30_000;
 /**
  * Retry options with which kafkajs stops after about a second, and its caller retries. All options are set, because
  * kafkajs has other defaults in tests.
@@ -84,6 +88,10 @@ export interface KafkaLimits {
   readonly publishTimeoutMs: number;
   /** Maximum number of unacknowledged messages of a topic. Further calls of `publish` throw `Busy`. */
   readonly maxWaiting: number;
+  /** Maximum bytes of unacknowledged messages of a topic. One call may exceed it. */
+  readonly maxWaitingBytes: number;
+  /** Number of batches of a topic that can be in flight. It should divide the number of partitions. */
+  readonly producersPerTopic: number;
   /** Milliseconds to wait for the response of a broker. */
   readonly requestTimeoutMs: number;
   /**
@@ -255,14 +263,17 @@ interface KafkaJsError {
   readonly type?: unknown;
   readonly code?: unknown;
   readonly name?: unknown;
+  /** Failures of the parts of a request, such as the topics to create. */
+  readonly errors?: readonly unknown[];
 }
 
 /** Returns the failure as one word, such as `ECONNREFUSED`, because messages of the driver contain addresses. */
 export function describeReason(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';
-  const { cause, type, code, name }: KafkaJsError = error;
+  const { cause, type, code, name, errors }: KafkaJsError = error;
   for (const word of [type, code]) if (typeof word === 'string') return word;
+  if (errors !== undefined && errors.length > 0) return describeReason(errors[0]);
   return cause === undefined || cause === null || cause === error ? String(name) : describeReason(cause);
 }
 
@@ -270,7 +281,7 @@ export function describeReason(error: unknown): string {
  * Settles like `work` if `work` settles in time and before the signal aborts. A later result is ignored.
  * @throws Unavailable
  */
-export async function withTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function rejectAfterTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   const given = new AbortController();
   const giveUp = () => given.abort();
   signal?.addEventListener('abort', giveUp);

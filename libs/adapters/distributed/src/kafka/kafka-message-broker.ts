@@ -22,10 +22,12 @@ import {
   type KafkaOptions,
   LostResponseCounter,
   describeReason,
-  withTimeout,
+  rejectAfterTimeout,
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
 
+/** Type of the error if the user may not change a topic. */
+const ALTER_REFUSED_ERROR_TYPE = 'TOPIC_AUTHORIZATION_FAILED';
 const TOPIC_POLL_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 500 };
 /** Value of `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
@@ -35,7 +37,7 @@ interface KafkaMessageBrokerOptions extends KafkaOptions {
   readonly metrics: Metrics;
 }
 
-/** Topics of a Kafka cluster. Each has its own producer, so that a failing topic does not delay others. */
+/** Topics of a Kafka cluster. Each has its own producers, so that a failing topic does not delay others. */
 export class KafkaMessageBroker implements MessageBroker {
   private readonly limits: KafkaLimits;
   private readonly prefix: string;
@@ -51,11 +53,7 @@ export class KafkaMessageBroker implements MessageBroker {
     this.limits = { ...DEFAULT_KAFKA_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
     this.logs = createKafkaLogCreator(options.logger);
-    this.topics = new KafkaTopics(
-      () => this.connect(LIMITED_RETRY_OPTIONS),
-      this.limits.adminTimeoutMs,
-      options.replicationFactor,
-    );
+    this.topics = new KafkaTopics(() => this.createClient(LIMITED_RETRY_OPTIONS), this.limits.adminTimeoutMs, options);
     options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
       [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
     );
@@ -71,7 +69,7 @@ export class KafkaMessageBroker implements MessageBroker {
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const openClient = () => this.connect(LIMITED_RETRY_OPTIONS);
+      const openClient = () => this.createClient(LIMITED_RETRY_OPTIONS);
       const { limits, options } = this;
       const clusterTopic = this.prefix + topic;
       producer = new TopicProducer({ topic, clusterTopic, openClient, limits, logger: options.logger });
@@ -93,8 +91,8 @@ export class KafkaMessageBroker implements MessageBroker {
     const { logger, metrics } = this.options;
     const member = new GroupMember({
       membership,
-      openClient: () => this.connect(UNLIMITED_RETRY_OPTIONS),
-      pingBroker: () => this.topics.produced(membership.clusterTopic),
+      openClient: () => this.createClient(UNLIMITED_RETRY_OPTIONS),
+      pingBroker: () => this.topics.readEndOffsets(membership.clusterTopic),
       limits: this.limits,
       logger,
       metrics,
@@ -106,7 +104,7 @@ export class KafkaMessageBroker implements MessageBroker {
 
   async countPublished(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
-    return this.topics.produced(this.prefix + topic);
+    return this.topics.readEndOffsets(this.prefix + topic);
   }
 
   /**
@@ -125,20 +123,20 @@ export class KafkaMessageBroker implements MessageBroker {
 
   async lag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
-    return this.topics.lag(this.prefix + topic, this.prefix + group);
+    return this.topics.readLag(this.prefix + topic, this.prefix + group);
   }
 
   async close(): Promise<void> {
     this.closing.abort();
     for (const producer of this.producers.values()) producer.close();
     this.topics.close();
-    await withTimeout(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
+    await rejectAfterTimeout(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
       this.options.logger.warn({}, 'message broker: closed with unfinished messages, which will be delivered again');
     });
     for (const member of this.members.keys()) member.destroy();
   }
 
-  private connect(retry: RetryOptions): KafkaClient {
+  private createClient(retry: RetryOptions): KafkaClient {
     const { options: cluster, limits, logs, lost } = this;
     return new KafkaClient({ cluster, limits, retry, logs, lost });
   }
@@ -155,27 +153,56 @@ class KafkaTopics {
   constructor(
     private readonly open: () => KafkaClient,
     private readonly timeoutMs: number,
-    private readonly replicationFactor: number | undefined,
+    private readonly options: Pick<KafkaMessageBrokerOptions, 'logger' | 'replicationFactor'>,
   ) {}
 
   async ensureTopicsExist(topics: readonly TopicSpec[]): Promise<void> {
     await this.queryCluster(async (admin, signal) => {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
-      if (missing.length === 0) return;
-      // kafkajs does not wait for leaders, because it would log the topics that it has just created as unknown.
-      await admin.createTopics({ topics: missing.map((topic) => this.toTopicConfig(topic)), waitForLeaders: false });
-      await retry(() => expectLeaders(admin, missing), { ...TOPIC_POLL_PAUSE_OPTIONS, signal });
+      if (missing.length > 0) {
+        // kafkajs does not wait for leaders, because it would log the topics that it has just created as unknown.
+        await admin.createTopics({ topics: missing.map((topic) => this.toTopicConfig(topic)), waitForLeaders: false });
+      }
+      const narrow = await this.addPartitions(
+        admin,
+        topics.filter((topic) => known.has(topic.name)),
+      );
+      const changed = [...missing, ...narrow];
+      if (changed.length > 0) await retry(() => expectLeaders(admin, changed), { ...TOPIC_POLL_PAUSE_OPTIONS, signal });
     });
   }
 
+  /**
+   * Adds partitions to existing topics that have fewer than specified. A topic that the user may not change keeps its
+   * partitions.
+   * @returns the changed topics
+   */
+  private async addPartitions(admin: Admin, existing: readonly TopicSpec[]): Promise<readonly TopicSpec[]> {
+    const changed: TopicSpec[] = [];
+    const counts = await countPartitions(admin, existing);
+    for (const topic of existing) {
+      const count = counts.get(topic.name) ?? 0;
+      if (count >= topic.partitions) continue;
+      try {
+        await admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: topic.partitions }] });
+        changed.push(topic);
+      } catch (error) {
+        if (describeReason(error) !== ALTER_REFUSED_ERROR_TYPE) throw error;
+        const fields = { topic: topic.name, partitions: count, wanted: topic.partitions };
+        this.options.logger.warn(fields, 'message broker: the user may not add partitions to the topic');
+      }
+    }
+    return changed;
+  }
+
   /** Returns the offset after the last message of each partition. */
-  async produced(topic: string): Promise<readonly number[]> {
+  async readEndOffsets(topic: string): Promise<readonly number[]> {
     const ends = await this.queryCluster((admin) => admin.fetchTopicOffsets(topic));
     return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
   }
 
-  async lag(topic: string, groupId: string): Promise<number> {
+  async readLag(topic: string, groupId: string): Promise<number> {
     return this.queryCluster(async (admin) => {
       const [ends, [committed]] = await Promise.all([
         admin.fetchTopicOffsets(topic),
@@ -200,19 +227,20 @@ class KafkaTopics {
       { name: 'max.message.bytes', value: String(MAX_MESSAGE_BYTES) },
     ];
     const base = { topic: name, numPartitions: partitions, configEntries };
-    if (this.replicationFactor === undefined) return base;
-    const required = Math.max(1, this.replicationFactor - 1);
+    const { replicationFactor } = this.options;
+    if (replicationFactor === undefined) return base;
+    const required = Math.max(1, replicationFactor - 1);
     configEntries.push({ name: 'min.insync.replicas', value: String(required) });
-    return { ...base, replicationFactor: this.replicationFactor };
+    return { ...base, replicationFactor };
   }
 
   /** Runs a query on a shared connection, and opens a new connection after an error. */
   private async queryCluster<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
-    const connection = (this.connection ??= this.connect());
+    const connection = (this.connection ??= this.connectAdmin());
     try {
       const answer = connection.admin.then((admin) => question(admin, over.signal));
-      return await withTimeout(this.timeoutMs, answer);
+      return await rejectAfterTimeout(this.timeoutMs, answer);
     } catch (error) {
       connection.client.destroy();
       if (this.connection === connection) this.connection = undefined;
@@ -222,16 +250,26 @@ class KafkaTopics {
     }
   }
 
-  private connect(): { client: KafkaClient; admin: Promise<Admin> } {
+  private connectAdmin(): { client: KafkaClient; admin: Promise<Admin> } {
     const client = this.open();
     const admin = client.kafka.admin();
     return { client, admin: admin.connect().then(() => admin) };
   }
 }
 
-/** Checks that all partitions have leaders. @throws Error if one has no leader or is unknown to a broker */
+/** Returns the number of partitions of each topic. */
+async function countPartitions(admin: Admin, topics: readonly TopicSpec[]): Promise<ReadonlyMap<string, number>> {
+  // Without topics, a broker would describe all topics of the cluster.
+  if (topics.length === 0) return new Map();
+  const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+  return new Map(metadata.topics.map(({ name, partitions }) => [name, partitions.length]));
+}
+
+/** Checks that all partitions exist and have leaders. @throws Error if one has no leader or is unknown to a broker */
 async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
+  const expected = topics.reduce((sum, { partitions }) => sum + partitions, 0);
+  if (leaders.length < expected) throw new Error('a broker does not know all partitions yet');
   if (leaders.some((leader) => leader < 0)) throw new Error('a partition of a new topic has no leader yet');
 }

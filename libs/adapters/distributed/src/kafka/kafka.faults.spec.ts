@@ -71,7 +71,9 @@ function faults(engines: string): void {
     consuming.push(broker.consume({ topic, group, signal, maxBatch: 50 }, handler));
   };
   const publishFromFour = (broker: KafkaMessageBroker, batches: number) =>
-    Promise.all(['a', 'b', 'c', 'd'].map((name) => ledger.publish(broker, topic, { name, batches, perBatch: 10 })));
+    Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => ledger.publishBatches(broker, topic, { name, batches, perBatch: 10 })),
+    );
   const expectAllDelivered = async () => {
     await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
     expect(ledger.outOfOrder).toEqual([]);
@@ -85,12 +87,12 @@ function faults(engines: string): void {
       proxy = new CuttingProxy(proxyPort, nodePort);
       await proxy.listen();
       const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${proxyPort}`;
-      engine = await KafkaEngine.start(engines, [advertised], nodePort);
+      engine = await KafkaEngine.startEngine(engines, [advertised], nodePort);
       brokers = [`127.0.0.1:${proxyPort}`];
     });
     afterAll(async () => {
       await proxy.close();
-      await engine.remove();
+      await engine.removeNode();
     });
     afterEach(() => proxy.stopCutting());
 
@@ -99,7 +101,7 @@ function faults(engines: string): void {
     const publishSingly = (broker: KafkaMessageBroker, writers: number, each: number) =>
       Promise.all(
         Array.from({ length: writers }, (_, n) =>
-          ledger.publish(broker, topic, { name: `w${n}`, batches: each, perBatch: 1 }),
+          ledger.publishBatches(broker, topic, { name: `w${n}`, batches: each, perBatch: 1 }),
         ),
       );
 
@@ -123,7 +125,7 @@ function faults(engines: string): void {
         proxy.cutAnswers(PRODUCE_API_KEY, 1);
         await expect(broker.publish(topic, [createMessage('given-up', n)])).rejects.toThrow(Unavailable);
         proxy.stopCutting();
-        await ledger.publish(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
+        await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
       }
       expect(ledger.acknowledged.size).toBe(15);
       await expectAllDelivered();
@@ -134,7 +136,7 @@ function faults(engines: string): void {
       const [publisher, ...consumers] = [open({ publishTimeoutMs: 5_000 }), open(), open()];
       await make(publisher);
       for (const broker of consumers) consume(broker);
-      await ledger.publish(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
+      await ledger.publishBatches(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
       await expectAllDelivered();
       proxy.cutAnswersMidway(0.3);
       const before = proxy.cuts;
@@ -143,7 +145,7 @@ function faults(engines: string): void {
       await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(Unavailable), DEADLINE);
       await expectAllDelivered();
       proxy.stopCutting();
-      await ledger.publish(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
+      await ledger.publishBatches(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
       for (const broker of [publisher, ...consumers]) await eventually(() => broker.checkHealth(topic), DEADLINE);
@@ -208,10 +210,10 @@ function faults(engines: string): void {
 
   describe('the node', () => {
     let engine: KafkaEngine;
-    beforeAll(async () => void (engine = await KafkaEngine.start(engines)));
+    beforeAll(async () => void (engine = await KafkaEngine.startEngine(engines)));
     beforeEach(() => void (brokers = engine.brokers));
-    afterEach(() => engine.resume());
-    afterAll(() => engine.remove());
+    afterEach(() => engine.resumeNode());
+    afterAll(() => engine.removeNode());
 
     it('killed twice during work: nothing acknowledged is missing, in order', async () => {
       const publisher = open();
@@ -247,21 +249,21 @@ function faults(engines: string): void {
         await engine.killAndRestart();
         isOver = true;
         await load;
-        await ledger.publish(publisher, topic, { name: `after-${restart}`, batches: 4, perBatch: 10 });
+        await ledger.publishBatches(publisher, topic, { name: `after-${restart}`, batches: 4, perBatch: 10 });
         await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
       }
     });
 
     it('down at the start: refuses in time, and works once the node is up', async () => {
       await make(open());
-      await engine.kill();
+      await engine.killNode();
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
       consume(broker);
       await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Unavailable);
       await expect(broker.lag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
       await expect(broker.ensureTopics([])).rejects.toThrow(Unavailable);
       const publishing = publishFromFour(broker, 5);
-      await engine.start();
+      await engine.startNode();
       await publishing;
       await expectAllDelivered();
     });
@@ -274,12 +276,12 @@ function faults(engines: string): void {
       await publishFromFour(broker, 5);
       consume(other);
       await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
-      engine.hang();
+      engine.suspendNode();
       const refused = expect(broker.publish(topic, [createMessage('x', 0)])).rejects.toThrow(Unavailable);
       await rejectAfterDeadline(refused, 10_000);
       const publishing = publishFromFour(broker, 20);
       await rejectAfterDeadline(other.close(), 10_000);
-      engine.resume();
+      engine.resumeNode();
       await publishing;
       await expectAllDelivered();
     });
@@ -287,7 +289,7 @@ function faults(engines: string): void {
     it('keeps a member whose batch takes longer than its session, and delivers nothing twice', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 1);
-      await ledger.publish(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
+      await ledger.publishBatches(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
       let isFenced = false;
       consume(broker, async (messages, fenced) => {
         if (ledger.deliveries.length === 0) await waitPastSession(6_000);
@@ -325,7 +327,7 @@ function faults(engines: string): void {
     it('commits nothing that a failing handler received, and lets it fail as long as it does', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 2);
-      await ledger.publish(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
+      await ledger.publishBatches(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
       // With growing pauses, this takes about as long as a session.
       const most = 8;
       const failures = new Map<number, number>();
@@ -385,6 +387,43 @@ function faults(engines: string): void {
       await eventually(() => expect(ledger.deliveries).toHaveLength(23), DEADLINE);
     });
 
+    it('limits the bytes of unacknowledged messages, except for a single call', async () => {
+      const broker = open({ maxWaitingBytes: 2_000 });
+      await make(broker);
+      const large = Array.from({ length: 10 }, (_, n) => createMessage(`k-${n}`, 0, 'x'.repeat(1_000)));
+      const first = broker.publish(topic, large);
+      await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Busy);
+      await first;
+      await broker.publish(topic, [createMessage('a', 0)]);
+      expect((await broker.countPublished(topic)).reduce((sum, count) => sum + count, 0)).toBe(11);
+    });
+
+    it('adds partitions to a topic and never removes any; producers and consumers use them, in order', async () => {
+      const broker = open();
+      const keys = Array.from({ length: 20 }, (_, n) => `k-${n}`);
+      let round = 0;
+      const publishRound = async () => {
+        round += 1;
+        await broker.publish(
+          topic,
+          keys.map((key) => createMessage(key, round)),
+        );
+        for (const key of keys) ledger.acknowledged.add(`${key}#${round}`);
+        await expectAllDelivered();
+      };
+      await make(broker, 2);
+      consume(broker);
+      await publishRound();
+      await Promise.allSettled([make(open(), 8), make(open(), 8)]);
+      await make(broker, 4);
+      await eventually(async () => expect(await broker.countPublished(topic)).toHaveLength(8), DEADLINE);
+      await eventually(async () => {
+        await publishRound();
+        expect((await broker.countPublished(topic)).filter((count) => count > 0).length).toBeGreaterThan(2);
+      }, DEADLINE);
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+    });
+
     it('finds the oversized message among others if the cluster has a lower limit', async () => {
       const broker = open();
       await make(broker, 1);
@@ -439,14 +478,14 @@ function faults(engines: string): void {
       await expectAllDelivered();
       const before = await broker.countPublished(topic);
       expect(before.reduce((sum, count) => sum + count, 0)).toBe(200);
-      await engine.kill();
+      await engine.killNode();
       await engine.deleteData();
-      await engine.start();
+      await engine.startNode();
       await expect(broker.countPublished(topic)).rejects.toThrow(Unavailable);
       await make(broker);
       const after = await eventually(() => broker.countPublished(topic), DEADLINE);
       expect(after.some((count, partition) => count < (before[partition] ?? 0))).toBe(true);
-      await ledger.publish(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
+      await ledger.publishBatches(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
       await expectAllDelivered();
     });
   });

@@ -45,11 +45,11 @@ export function patchConnections(): void {
     const underWay = opening.get(this);
     if (underWay !== undefined) return underWay;
     if (this.isConnected()) return Promise.resolve(true);
-    reset(this);
+    resetReceiveBuffer(this);
     const connecting = connect
       .call(this)
       .catch((error: unknown) => {
-        reset(this);
+        resetReceiveBuffer(this);
         throw error;
       })
       .finally(() => opening.delete(this));
@@ -59,7 +59,7 @@ export function patchConnections(): void {
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
     // The patch keeps a socket that another caller is opening.
-    if (!opening.has(this)) reset(this);
+    if (!opening.has(this)) resetReceiveBuffer(this);
     return Promise.resolve(true);
   };
   prototype.processData = function (data) {
@@ -76,7 +76,7 @@ export function patchConnections(): void {
   };
 }
 
-function reset(connection: KafkaJsConnection): void {
+function resetReceiveBuffer(connection: KafkaJsConnection): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
   connection.bytesNeeded = LENGTH_PREFIX_BYTES;

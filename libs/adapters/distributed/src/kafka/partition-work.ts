@@ -3,13 +3,13 @@ import { retry } from '@tracking/resilience';
 import { describeReason, RetryReporter } from './kafka-client.ts';
 
 const FIRST_RETRY_PAUSE_MS = 50;
-const MESSAGE_HANDLING_STEP: RetriedStep = {
+const MESSAGE_HANDLING_RETRY: RetryPolicy = {
   metric: 'handling messages',
   logLine: 'message broker: a handler failed on a batch of messages, which will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
-const OFFSET_COMMIT_STEP: RetriedStep = {
+const OFFSET_COMMIT_RETRY: RetryPolicy = {
   metric: 'committing an offset',
   logLine: 'message broker: the offset of handled messages could not be committed; retrying',
   maxPauseMs: 1_000,
@@ -17,7 +17,7 @@ const OFFSET_COMMIT_STEP: RetriedStep = {
 };
 
 /** A step of the work that is retried until it succeeds. */
-interface RetriedStep {
+interface RetryPolicy {
   /** Label of the step in the metric of retries. */
   readonly metric: string;
   readonly logLine: string;
@@ -55,7 +55,7 @@ export class PartitionWork {
   constructor(private readonly options: PartitionWorkOptions) {
     const { partition, messages } = options;
     this.partition = partition;
-    this.done = this.run(messages);
+    this.done = this.handleMessages(messages);
   }
 
   get isFenced(): boolean {
@@ -76,27 +76,27 @@ export class PartitionWork {
     if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
 
-  private async run(messages: readonly ReceivedMessage[]): Promise<void> {
+  private async handleMessages(messages: readonly ReceivedMessage[]): Promise<void> {
     const { maxBatch } = this.options;
     for (let at = 0; at < messages.length && !this.isStopping; at += maxBatch) {
       const batch = messages.slice(at, at + maxBatch);
       const last = batch[batch.length - 1];
       if (last === undefined) return;
       const handle = () => this.options.handler(batch, this.fencing.signal);
-      if (!(await this.retryUntilDone(MESSAGE_HANDLING_STEP, handle))) return;
+      if (!(await this.retryUntilDone(MESSAGE_HANDLING_RETRY, handle))) return;
       this.next = String(BigInt(last.offset) + 1n);
-      await this.commit(this.next);
+      await this.commitOffset(this.next);
     }
   }
 
-  private async commit(next: string): Promise<void> {
-    await this.retryUntilDone(OFFSET_COMMIT_STEP, async () => {
+  private async commitOffset(next: string): Promise<void> {
+    await this.retryUntilDone(OFFSET_COMMIT_RETRY, async () => {
       if (!this.isFenced) await this.options.commit(this.partition, next);
     });
   }
 
   /** Repeats a step until it succeeds. Returns false if the work must stop first. */
-  private async retryUntilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
+  private async retryUntilDone(step: RetryPolicy, attempt: () => Promise<void>): Promise<boolean> {
     const { leaving, countRetry, logger } = this.options;
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {

@@ -23,16 +23,16 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
     let store: GridfsObjectStore;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.create(enginesDir);
-      await engine.run();
+      engine = await MongoEngine.createEngine(enginesDir);
+      await engine.startEngine();
     });
     beforeEach(() => void (store = new GridfsObjectStore(connect())));
     afterEach(async () => {
-      engine.resume();
+      engine.resumeEngine();
       await onMongo((database) => database.dropDatabase());
       await Promise.all(connections.splice(0).map((connection) => connection.close()));
     });
-    afterAll(() => engine.remove());
+    afterAll(() => engine.removeEngine());
 
     function connect(): MongoConnection {
       const connection = new MongoConnection({
@@ -75,10 +75,10 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       await expect(
         store.put(
           'obj_a',
-          large(async () => engine.hang()),
+          large(async () => engine.suspendEngine()),
         ),
       ).rejects.toThrow(Unavailable);
-      engine.resume();
+      engine.resumeEngine();
       let attempt = 0;
       await eventually(() => store.put(`obj_b${(attempt += 1)}`, large()));
       expect(await store.get('obj_a')).toBeUndefined();
@@ -137,8 +137,8 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       let size = 0;
       for await (const bytes of (await store.get('obj_a'))?.bytes ?? []) {
         if (size === 0) {
-          await engine.kill();
-          await engine.run();
+          await engine.killEngine();
+          await engine.startEngine();
           await eventually(counts);
         }
         size += bytes.length;

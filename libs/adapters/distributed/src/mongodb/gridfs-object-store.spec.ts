@@ -1,4 +1,8 @@
-import { parseFreeBytes, splitIntoChunks } from './gridfs-object-store.ts';
+import { StorageFull } from '@tracking/ports';
+import { noMetrics } from '@tracking/testing';
+import { MongoStub } from '../../test/mongodb/mongo-stub.ts';
+import { GridfsObjectStore, parseFreeBytes, splitIntoChunks } from './gridfs-object-store.ts';
+import { MongoConnection } from './mongo-connection.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
   const chunks: string[] = [];
@@ -32,5 +36,23 @@ describe('free bytes of the disk', () => {
   it('are unknown if the server does not report its disk', () => {
     expect(parseFreeBytes({ ok: 1 })).toBeUndefined();
     expect(parseFreeBytes({ fsTotalSize: 0, fsUsedSize: 0 })).toBeUndefined();
+  });
+
+  it('are not used by objects beyond the reserve', async () => {
+    const stub = await MongoStub.start((command) =>
+      'dbStats' in command ? { fsTotalSize: 1_000, fsUsedSize: 900, ok: 1 } : undefined,
+    );
+    const connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
+    async function* source() {
+      yield Buffer.from('a');
+    }
+    const put = (reserveBytes: number) => new GridfsObjectStore(connection, reserveBytes).put('obj_a', source());
+    await expect(put(101)).rejects.toThrow(StorageFull);
+    expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toEqual([]);
+    // The stub stores nothing, so this upload fails later.
+    await expect(put(100)).rejects.not.toThrow(StorageFull);
+    expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toHaveLength(1);
+    await connection.close();
+    await stub.close();
   });
 });

@@ -9,15 +9,16 @@ import {
   Unavailable,
   requireDiskSpace,
 } from '@tracking/ports';
-import { ENGINE_NAME, ID_INDEX, type MongoConnection, findViolatedIndex } from './mongo-connection.ts';
+import type { MongoConnection } from './mongo-connection.ts';
+import { ENGINE_NAME, findViolatedIndex } from './mongo-errors.ts';
+import { BUILD_OPTIONS, INDEX_BUILD_DEADLINE_MS } from './mongo-index-builds.ts';
+import { ID_INDEX } from './mongo-indexes.ts';
 
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
 const FILE_PAGE_SIZE = 500;
 /** Age in milliseconds up to which a measured free space is used. */
 const FREE_SPACE_AGE_MS = 1_000;
-/** Milliseconds allowed for building an index, which takes long in a large collection. */
-const INDEX_BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
   files: 'objects.files',
   chunks: 'objects.chunks',
@@ -43,7 +44,7 @@ export class GridfsObjectStore implements ObjectStore {
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     throwIfInvalidId(id);
     const { reserveBytes } = this;
-    const guarded = requireDiskSpace(source, { reserveBytes, freeBytes: () => this.freeBytes() });
+    const guarded = requireDiskSpace(source, { reserveBytes, freeBytes: () => this.readFreeBytes() });
     await this.beginUpload(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
@@ -75,15 +76,15 @@ export class GridfsObjectStore implements ObjectStore {
 
   async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
     throwIfInvalidId(id);
-    const file = await this.file(id);
+    const file = await this.findFile(id);
     if (file === undefined) return undefined;
     const { start = 0, end = file.length } = range ?? {};
-    return { sizeBytes: file.length, bytes: this.read(file, start, Math.min(end, file.length)) };
+    return { sizeBytes: file.length, bytes: this.readRange(file, start, Math.min(end, file.length)) };
   }
 
   async delete(id: string): Promise<void> {
     throwIfInvalidId(id);
-    if ((await this.file(id)) === undefined) return;
+    if ((await this.findFile(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
     await this.run(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
     await this.deleteParts(id);
@@ -114,7 +115,7 @@ export class GridfsObjectStore implements ObjectStore {
         if (matchedCount === 0) continue;
         // The object is either complete except for the deletion of this record, or its deletion will be requested
         // again.
-        const isWhole = (await this.file(_id)) !== undefined;
+        const isWhole = (await this.findFile(_id)) !== undefined;
         if (isWhole) await this.run(({ unfinished }) => unfinished.deleteOne({ _id }));
         else await this.deleteParts(_id);
       }
@@ -122,7 +123,7 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   /** Returns the free bytes of MongoDB's disk, measured at most a second ago; undefined if the server does not report them. */
-  private freeBytes(): Promise<number | undefined> {
+  private readFreeBytes(): Promise<number | undefined> {
     const now = performance.now();
     if (this.measured === undefined || now - this.measured.at > FREE_SPACE_AGE_MS) {
       const free = this.connection
@@ -143,7 +144,7 @@ export class GridfsObjectStore implements ObjectStore {
         throw findViolatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
       }
     });
-    if ((await this.file(id)) === undefined) return;
+    if ((await this.findFile(id)) === undefined) return;
     await this.run(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
     throw new ObjectExists(id);
   }
@@ -168,12 +169,12 @@ export class GridfsObjectStore implements ObjectStore {
     await this.run(({ unfinished }) => unfinished.deleteOne({ _id: id }));
   }
 
-  private async file(id: string): Promise<FileRecord | undefined> {
+  private async findFile(id: string): Promise<FileRecord | undefined> {
     return (await this.run(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
   /** Reads a range of the object. @param end offset after the last byte of the range */
-  private async *read({ _id, chunkSize }: FileRecord, start: number, end: number): AsyncGenerator<Uint8Array> {
+  private async *readRange({ _id, chunkSize }: FileRecord, start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end;) {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
@@ -272,9 +273,9 @@ export class GridfsRecords {
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
-    await this.files.createIndex({ uploadDate: 1, _id: 1 });
-    await this.unfinished.createIndex({ at: 1 });
+    await this.chunks.createIndex({ files_id: 1, n: 1 }, { unique: true, ...BUILD_OPTIONS });
+    await this.files.createIndex({ uploadDate: 1, _id: 1 }, BUILD_OPTIONS);
+    await this.unfinished.createIndex({ at: 1 }, BUILD_OPTIONS);
   }
 }
 

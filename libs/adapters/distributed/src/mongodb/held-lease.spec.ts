@@ -1,4 +1,4 @@
-import { HeldLease, type LeaseRecords } from './held-lease.ts';
+import { HeldLease, type LeaseRecords, SYSTEM_TIME } from './held-lease.ts';
 
 const TTL_MS = 3_600_000;
 const records = { update: () => Promise.resolve(true) } as unknown as LeaseRecords;
@@ -11,7 +11,8 @@ describe('a lease', () => {
   function heldSince(sentAt: number): void {
     const record = { id: 'l', epoch: 1, holder: 'me', beat: 0 };
     const onEnd = (ended: HeldLease) => void ends.push(ended);
-    lease = new HeldLease({ records, record, sentAt, ttlMs: TTL_MS, onFailure: () => undefined, onEnd });
+    const time = SYSTEM_TIME;
+    lease = new HeldLease({ records, record, sentAt, ttlMs: TTL_MS, time, onFailure: () => undefined, onEnd });
   }
 
   beforeEach(() => (ends = []));

@@ -1,6 +1,35 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
 
+/** Monotonic clock and timers of a process. */
+export interface LeaseTime {
+  /** Returns milliseconds of a monotonic clock. */
+  now(): number;
+  /** Resolves after a number of milliseconds, or when the signal aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The clock of this process. Its timers do not keep the process alive. */
+export const SYSTEM_TIME: LeaseTime = {
+  now: () => performance.now(),
+  wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined),
+};
+
+/**
+ * Waits until the time has passed or one of the signals aborts. In contrast to `AbortSignal.any`, of which Node 20 keeps
+ * every result for as long as a source exists, the signals keep nothing afterwards.
+ */
+export async function waitForSignals(time: LeaseTime, ms: number, signals: readonly AbortSignal[]): Promise<void> {
+  const waiting = new AbortController();
+  const end = () => waiting.abort();
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+  }
+  await time.wait(ms, waiting.signal);
+  for (const signal of signals) signal.removeEventListener('abort', end);
+}
+
 /** Interval between renewals of a lease, as a fraction of its time to live. */
 const RENEWAL_INTERVAL_FRACTION = 1 / 3;
 /** Pause after a failed renewal, as a fraction of the lease's time to live. */
@@ -11,6 +40,8 @@ const RETRY_INTERVAL_FRACTION = 1 / 18;
  */
 const RELIABLE_DURATION_FRACTION = 2 / 3;
 
+const RECORDS_PER_READ = 500;
+
 interface HeldLeaseOptions {
   readonly records: LeaseRecords;
   /** Lease record as this process last wrote it. */
@@ -18,6 +49,7 @@ interface HeldLeaseOptions {
   /** Monotonic time when this process sent the write that acquired the lease. */
   readonly sentAt: number;
   readonly ttlMs: number;
+  readonly time: LeaseTime;
   /** Callback for every failed renewal. */
   onFailure(): void;
   /** Callback that runs once, when the lease is released or lost. */
@@ -29,11 +61,11 @@ export class HeldLease implements Lease {
   readonly name: string;
   readonly epoch: number;
   readonly lost: AbortSignal;
+  readonly handOverRequested = new AbortController().signal;
   private readonly ended = new AbortController();
   private record: LeaseRecord;
   /** Monotonic time until which the lease is reliable. */
-  private reliableUntil = -Infinity;
-  private expiry: NodeJS.Timeout | undefined;
+  private reliableUntil: number;
   private releasing: Promise<void> | undefined;
 
   constructor(private readonly options: HeldLeaseOptions) {
@@ -41,13 +73,19 @@ export class HeldLease implements Lease {
     this.name = options.record.id;
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.extendLease(options.sentAt);
+    this.reliableUntil = this.computeReliableUntil(options.sentAt);
+    void this.loseWhenExpired();
     void this.renewUntilEnded();
+  }
+
+  /** Token of the call that acquired the lease. */
+  get holder(): string | null {
+    return this.options.record.holder;
   }
 
   /** The code compares the clock, because timers may run late after a pause of the process. */
   isHeld(): boolean {
-    if (performance.now() >= this.reliableUntil) this.loseLease();
+    if (this.options.time.now() >= this.reliableUntil) this.loseLease();
     return !this.lost.aborted;
   }
 
@@ -59,7 +97,7 @@ export class HeldLease implements Lease {
     if (this.lost.aborted) return;
     this.endLease();
     try {
-      await this.write(null);
+      await this.writeRenewal(null);
     } catch (error) {
       // Other processes can acquire the lease when its time to live ends.
       if (!(error instanceof Unavailable)) throw error;
@@ -73,12 +111,16 @@ export class HeldLease implements Lease {
    * one write.
    */
   private async renewUntilEnded(): Promise<void> {
+    const { time, ttlMs } = this.options;
     let every = RENEWAL_INTERVAL_FRACTION;
-    while (await this.sleep(msUntilNextTick(every * this.options.ttlMs))) {
-      const sentAt = performance.now();
+    for (;;) {
+      await time.wait(msUntilNextTick(every * ttlMs, time.now()), this.lost);
+      if (this.lost.aborted) return;
+      const sentAt = time.now();
       try {
-        if (!(await this.write(this.record.holder))) return this.loseLease();
-        this.extendLease(sentAt);
+        if (!(await this.writeRenewal(this.record.holder))) return this.loseLease();
+        // A lease that expired during the write stays lost, because another process may have taken it over.
+        if (this.isHeld()) this.reliableUntil = this.computeReliableUntil(sentAt);
         every = RENEWAL_INTERVAL_FRACTION;
       } catch {
         // After any error, the next attempt may succeed until the lease expires.
@@ -88,26 +130,21 @@ export class HeldLease implements Lease {
     }
   }
 
-  /**
-   * Waits for a number of milliseconds. Returns false if the lease ended meanwhile. Unlike `pause`, the timer does not
-   * keep the process alive.
-   */
-  private sleep(ms: number): Promise<boolean> {
-    return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
+  private async loseWhenExpired(): Promise<void> {
+    const { time } = this.options;
+    while (!this.lost.aborted) {
+      await time.wait(Math.max(1, this.reliableUntil - time.now()), this.lost);
+      this.isHeld();
+    }
   }
 
-  private write(holder: string | null): Promise<boolean> {
+  private writeRenewal(holder: string | null): Promise<boolean> {
     this.record = { ...this.record, beat: this.record.beat + 1 };
     return this.options.records.update(this.record, holder);
   }
 
-  private extendLease(sentAt: number): void {
-    clearTimeout(this.expiry);
-    if (this.lost.aborted) return;
-    this.reliableUntil = sentAt + RELIABLE_DURATION_FRACTION * this.options.ttlMs;
-    this.expiry = globalThis
-      .setTimeout(() => this.loseLease(), Math.max(1, this.reliableUntil - performance.now()))
-      .unref();
+  private computeReliableUntil(sentAt: number): number {
+    return sentAt + RELIABLE_DURATION_FRACTION * this.options.ttlMs;
   }
 
   private loseLease(): void {
@@ -117,7 +154,6 @@ export class HeldLease implements Lease {
   }
 
   private endLease(): void {
-    clearTimeout(this.expiry);
     this.ended.abort();
   }
 }
@@ -131,14 +167,16 @@ export interface LeaseRecord {
   readonly holder: string | null;
   /** Increases with every renewal, which shows other processes that the holder is alive. */
   readonly beat: number;
+  /** Id of the member that holds the lease; absent if the holder is no member. */
+  readonly member?: string;
 }
 
 /**
  * Returns the milliseconds until the next multiple of `everyMs` on the monotonic clock, so that timers of the same
  * period coincide.
  */
-export function msUntilNextTick(everyMs: number): number {
-  return everyMs - (performance.now() % everyMs);
+export function msUntilNextTick(everyMs: number, now: number): number {
+  return everyMs - (now % everyMs);
 }
 
 /**
@@ -149,19 +187,42 @@ export class LeaseRecords {
   private waiting: { readonly document: LeaseRecord; readonly guard: Filter }[] = [];
   private writing: Promise<void> | undefined;
 
-  constructor(private readonly records: Collection<LeaseRecord>) {}
+  /**
+   * @param writeMemberBeat writes that this process is alive. Others take all leases of a process whose beats end, so
+   *   no lease is acquired or renewed without a beat.
+   */
+  constructor(
+    private readonly records: Collection<LeaseRecord>,
+    private readonly writeMemberBeat: () => Promise<void>,
+  ) {}
 
   get(name: string): Promise<LeaseRecord | undefined> {
     return this.records.get(name);
   }
 
+  /** Lists the records of all leases that are not released, by name. */
+  async listHeld(): Promise<readonly LeaseRecord[]> {
+    const held: LeaseRecord[] = [];
+    for (;;) {
+      const last = held.at(-1);
+      const page = await this.records.find({
+        ...{ filter: { holder: { ne: null } }, sort: { fields: ['id'] }, limit: RECORDS_PER_READ },
+        ...(last !== undefined && { after: [last.id] }),
+      });
+      held.push(...page);
+      if (page.length < RECORDS_PER_READ) return held;
+    }
+  }
+
   /** Inserts the record of a lease. @returns false if the record existed */
-  insert(record: LeaseRecord): Promise<boolean> {
+  async insert(record: LeaseRecord): Promise<boolean> {
+    await this.writeMemberBeat();
     return this.records.insert(record);
   }
 
   /** Acquires the lease if its record is unchanged since this process read it. @returns false if the record changed */
-  takeOver(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
+  async takeOver(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
+    await this.writeMemberBeat();
     return this.records.replace(record, { epoch, beat, holder });
   }
 
@@ -171,19 +232,20 @@ export class LeaseRecords {
    * @param holder null to release the lease
    * @returns false if this process was no longer the holder
    */
-  async update({ id, epoch, holder: own, beat }: LeaseRecord, holder: string | null): Promise<boolean> {
-    const document = { id, epoch, holder, beat };
+  async update(record: LeaseRecord, holder: string | null): Promise<boolean> {
+    const { id, epoch, holder: own, beat, member } = record;
+    const document = { id, epoch, holder, beat, ...(member !== undefined && holder !== null && { member }) };
     this.waiting.push({ document, guard: { epoch, holder: own, beat: { lt: beat } } });
-    await (this.writing ??= this.write());
+    await (this.writing ??= this.writeWaitingRecords());
     const now = await this.records.get(id);
     return now?.epoch === epoch && now.holder === holder;
   }
 
-  private async write(): Promise<void> {
+  private async writeWaitingRecords(): Promise<void> {
     await setImmediate();
     const writes = this.waiting.map((each) => ({ kind: 'upsert', ...each }) as const);
     this.waiting = [];
     this.writing = undefined;
-    await this.records.writeMany(writes);
+    await Promise.all([this.records.writeMany(writes), this.writeMemberBeat()]);
   }
 }

@@ -1,33 +1,9 @@
-import { setTimeout as after } from 'node:timers/promises';
-import {
-  type Db,
-  MongoBulkWriteError,
-  MongoClient,
-  MongoError,
-  MongoInvalidArgumentError,
-  MongoServerError,
-} from 'mongodb';
-import { Busy, type Metrics, Unavailable } from '@tracking/ports';
-
-/** Name of the engine for operators. */
-export const ENGINE_NAME = 'document store';
-/** MongoDB's name of the index of `_id`. */
-export const ID_INDEX = '_id_';
-const NAMESPACE_NOT_FOUND = 26;
-const NAMESPACE_EXISTS = 48;
-const INDEX_OPTIONS_CONFLICT = 85;
-const INDEX_KEY_SPECS_CONFLICT = 86;
-const DUPLICATE_KEY = 11_000;
-/**
- * Codes of requests that MongoDB permanently refuses: BadValue, FailedToParse, TypeMismatch, Overflow,
- * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
- */
-const REFUSAL_CODES: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
-/**
- * Pattern of the names of errors for documents that the driver cannot encode. The code compares names, because the
- * JavaScript engine throws such errors too.
- */
-const ENCODING_ERROR_NAME_PATTERN = /^(RangeError|BSON\w*Error)$/;
+import type { Db } from 'mongodb';
+import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
+import { limitCalls } from './bounded-database.ts';
+import { CausalTime, DriverClient } from './driver-client.ts';
+import { ENGINE_NAME, isServerAnswer, toPortError } from './mongo-errors.ts';
+import { SilenceMonitor } from './silence-monitor.ts';
 
 interface MongoOptions {
   /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
@@ -36,48 +12,91 @@ interface MongoOptions {
   /** Milliseconds after which an operation is abandoned with an unknown outcome. Defaults to 5,000. */
   readonly deadlineMs?: number;
   /**
-   * Maximum number of operations running or waiting for a connection; further ones throw `Busy`. Defaults to 10,000.
+   * Maximum number of operations running or waiting for a connection; further operations throw `Busy`. Defaults to 10,000.
    */
   readonly maxOperations?: number;
+  /** True to fail all operations within 2.1 s when the server answers nothing. False by default. */
+  readonly failsFast?: boolean;
 }
 
-/** Shared MongoDB client of a process. Connects with the first operation, and reconnects when needed. Logs nothing. */
+/**
+ * Shared MongoDB client of a process. Connects with the first operation, reconnects when needed, and replaces a client
+ * of the driver that is stuck. Logs nothing.
+ */
 export class MongoConnection {
-  private readonly client: MongoClient;
-  private readonly database: Db;
-  private readonly underWay = new Set<Promise<unknown>>();
   readonly deadlineMs: number;
+  private readonly url: string;
   private readonly maxOperations: number;
-  private connecting: Promise<MongoClient> | undefined;
+  private readonly replacements: Counter;
+  private readonly causalTime = new CausalTime();
+  private readonly silence: SilenceMonitor | undefined;
+  private client: DriverClient;
   private closing: Promise<void> | undefined;
 
-  constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000 }: MongoOptions) {
-    this.client = createClient(url, deadlineMs);
-    this.database = this.client.db(/^[^/]+\/\/[^/]*\/[^?]/.test(url) ? undefined : 'tracking');
+  constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000, failsFast = false }: MongoOptions) {
+    this.url = url;
     this.deadlineMs = deadlineMs;
     this.maxOperations = maxOperations;
+    this.client = new DriverClient(url, deadlineMs);
+    if (failsFast) {
+      const silences = metrics.counter(
+        'document_store_silences_total',
+        'Times at which the document store answered neither operations nor pings, so that operations failed early.',
+      );
+      this.silence = new SilenceMonitor(
+        () => this.pingAnyMember(),
+        () => silences.add(),
+      );
+    }
     const help = 'Operations of the document store that run or wait for a connection.';
-    metrics.gauge('document_store_operations', help, [], () => this.underWay.size);
+    metrics.gauge('document_store_operations', help, [], () => this.client.running.size);
+    this.replacements = metrics.counter(
+      'document_store_client_replacements_total',
+      'Clients of the document store that were replaced because operations were stuck or got no answer.',
+    );
   }
 
   /**
-   * Runs an operation and abandons it after the deadline. The driver may still perform an abandoned operation.
+   * Runs an operation and abandons it after the deadline, or earlier if the server is silent. The driver may still
+   * perform an abandoned operation. The operation sees all writes that resolved before in this process, even on a new
+   * primary.
    * @throws Unavailable, Busy, and errors of the operation itself
    */
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE_NAME, 'closed');
-    if (this.underWay.size >= this.maxOperations)
+    if (this.client.running.size >= this.maxOperations)
       throw new Busy(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
-    const running = this.connectOnce().then(operation);
-    this.underWay.add(running);
+    this.silence?.throwIfSilent();
+    const performed = this.performWithDeadline(operation, deadlineMs);
+    return this.silence === undefined ? performed : this.silence.watch(performed);
+  }
+
+  private performWithDeadline<R>(operation: (database: Db) => Promise<R>, deadlineMs: number): Promise<R> {
+    const { client } = this;
+    const startedAt = performance.now();
+    const running = this.runInSession(client, operation, deadlineMs);
+    client.running.add(running);
     return new Promise<R>((resolve, reject) => {
-      const giveUp = () => reject(new Unavailable(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
-      const deadline = setTimeout(giveUp, deadlineMs);
-      const settle = () => {
-        clearTimeout(deadline);
-        this.underWay.delete(running);
+      const giveUp = () => {
+        this.noteSilence(client, startedAt);
+        reject(new Unavailable(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
+        const leftMs = client.replacementMs - this.deadlineMs;
+        timer = setTimeout(() => this.replaceClient(client), leftMs).unref();
       };
-      running.then(resolve, (error: unknown) => reject(toPortError(error) as Error)).finally(settle);
+      let timer = setTimeout(giveUp, deadlineMs);
+      const settle = () => {
+        clearTimeout(timer);
+        client.running.delete(running);
+      };
+      const fail = (error: unknown) => {
+        if (isServerAnswer(error)) this.noteAnswer(client);
+        else this.noteSilence(client, startedAt);
+        reject(toPortError(error) as Error);
+      };
+      running.finally(settle).then((result) => {
+        this.noteAnswer(client);
+        resolve(result);
+      }, fail);
     });
   }
 
@@ -88,99 +107,50 @@ export class MongoConnection {
 
   /** Waits for running operations, at most one operation deadline, then disconnects. */
   close(): Promise<void> {
-    return (this.closing ??= this.disconnect());
+    return (this.closing ??= this.client.close());
   }
 
-  /** After a failed first connection, the driver recovers only if the code calls `connect` again. */
-  private async connectOnce(): Promise<Db> {
-    this.connecting ??= this.client.connect();
+  private async runInSession<R>(
+    client: DriverClient,
+    operation: (database: Db) => Promise<R>,
+    deadlineMs: number,
+  ): Promise<R> {
+    const connected = await client.connect();
+    const database = connected.db(/^[^/]+\/\/[^/]*\/[^?]/.test(this.url) ? undefined : 'tracking');
+    const session = connected.startSession({ causalConsistency: true });
+    this.causalTime.applyTo(session);
     try {
-      await this.connecting;
-    } catch (error) {
-      this.connecting = undefined;
-      throw error;
+      return await operation(limitCalls(database, session, deadlineMs));
+    } finally {
+      this.causalTime.noteTimes(session);
+      await session.endSession();
     }
-    return this.database;
   }
 
-  private async disconnect(): Promise<void> {
-    const patience = after(this.deadlineMs, undefined, { ref: false });
-    await Promise.race([Promise.allSettled(this.underWay), patience]);
-    await this.client.close();
+  /** Also succeeds while a replica set elects a primary, because operations wait for the election. */
+  private pingAnyMember(): Promise<unknown> {
+    if (this.closing !== undefined) return Promise.resolve();
+    return this.performWithDeadline(
+      (database) => database.command({ ping: 1 }, { readPreference: 'nearest' }),
+      this.deadlineMs,
+    );
   }
-}
 
-/**
- * The driver has no deadline for a whole operation. These options limit its steps, so that abandoned operations end
- * soon.
- */
-function createClient(url: string, deadlineMs: number): MongoClient {
-  try {
-    return new MongoClient(url, {
-      appName: 'tracking',
-      serverSelectionTimeoutMS: deadlineMs,
-      connectTimeoutMS: deadlineMs,
-      waitQueueTimeoutMS: deadlineMs,
-      // If the server does not respond to this ping either, the driver closes the connection with all operations that
-      // wait for it.
-      heartbeatFrequencyMS: Math.max(500, deadlineMs),
-      retryReads: true,
-      retryWrites: true,
-      readPreference: 'primary',
-      ignoreUndefined: true,
-    });
-  } catch {
-    // The driver's message may contain the whole URL with its password.
-    throw new TypeError(`${ENGINE_NAME}: the MongoDB connection string is invalid or has unknown options`);
+  private noteAnswer(client: DriverClient): void {
+    client.noteAnswer();
+    this.silence?.noteAnswer();
   }
-}
 
-function hasCode(error: unknown, ...codes: readonly number[]): boolean {
-  return error instanceof MongoServerError && codes.includes(Number(error.code));
-}
+  private noteSilence(client: DriverClient, startedAt: number): void {
+    client.noteSilence(startedAt);
+    if (client.isUnanswered()) this.replaceClient(client);
+  }
 
-export const isNoSuchCollection = (error: unknown) => hasCode(error, NAMESPACE_NOT_FOUND);
-export const isCollectionConflict = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
-export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
-
-/** Returns the name of the unique index that refused the write; undefined for other errors. */
-export function findViolatedIndex(error: unknown): string | undefined {
-  return hasCode(error, DUPLICATE_KEY) ? parseIndexName((error as MongoServerError).message) : undefined;
-}
-
-/**
- * Returns the writes of an unordered bulk that unique indexes refused. All other writes were performed.
- * @throws the error if it has another cause
- */
-export function listRefusedWrites(error: unknown): readonly { readonly at: number; readonly index: string }[] {
-  if (!(error instanceof MongoBulkWriteError)) throw error;
-  const refused = [error.writeErrors].flat();
-  // Refusals can hide a failed write concern, in which case the writes may be rolled back.
-  const complete = error.result.getWriteConcernError() === undefined && refused.length > 0;
-  if (!complete || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-  return refused.map(({ index: at, errmsg }) => ({ at, index: parseIndexName(errmsg ?? '') }));
-}
-
-/**
- * Reads the index name. @param message `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: {
- * hash: "…" }`
- */
-function parseIndexName(message: string): string {
-  return / index: (\S+) dup key/.exec(message)?.[1] ?? ID_INDEX;
-}
-
-/**
- * Maps errors of the driver to errors of the port. The new error contains neither the text nor the original error,
- * because these contain addresses, user names and parts of documents.
- */
-function toPortError(error: unknown): unknown {
-  const { name } = error as { readonly name: string };
-  if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);
-  if (!(error instanceof MongoError)) return error;
-  const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
-  const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
-  const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
-  return refused
-    ? new Error(`${ENGINE_NAME}: refused (${what})`)
-    : new Unavailable(ENGINE_NAME, `the server does not respond (${what})`);
+  /** Later operations use a new client. The old one ends when its operations have ended, or after a deadline. */
+  private replaceClient(client: DriverClient): void {
+    if (this.client !== client || this.closing !== undefined) return;
+    this.client = new DriverClient(this.url, this.deadlineMs);
+    this.replacements.add();
+    void client.close().catch(() => undefined);
+  }
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DuplicateKey, type DocumentStore } from '@tracking/ports';
-import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { DuplicateKey, Unavailable, type DocumentStore } from '@tracking/ports';
+import { createConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import type { MongoConnection } from './mongo-connection.ts';
+import { MongoDocumentStore } from './mongo-document-store.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -11,10 +13,15 @@ interface TestDocument {
 
 describeWithMongo('documents in MongoDB', () => {
   describe('documents in MongoDB', () => {
-    const subject = createMongoSubject((opened) => opened);
+    const subject = createConnectionSubject();
+    let connection: MongoConnection;
+    /** Store of the set-up, which may change indexes. */
     let store: DocumentStore;
     let name: string;
-    beforeAll(async () => void (store = await subject.open()));
+    beforeAll(async () => {
+      connection = await subject.open();
+      store = new MongoDocumentStore(connection, { canChangeIndexes: true });
+    });
     afterAll(() => subject.close());
     beforeEach(() => void (name = `things-${randomUUID()}`));
 
@@ -31,14 +38,40 @@ describeWithMongo('documents in MongoDB', () => {
       expect(JSON.stringify(claimed?.metadata)).toBe(JSON.stringify(metadata));
     });
 
-    it('rebuild an index whose definition or name changed', async () => {
-      const things = await store.collection<TestDocument>({ name, indexes: [{ name: 'by_owner', fields: ['owner'] }] });
+    it('get a new version of an index by the set-up, which later drops the earlier one', async () => {
+      const earlier = { name: 'by_owner', fields: ['owner', 'words'] };
+      const things = await store.collection<TestDocument>({ name, indexes: [earlier] });
       await things.insert({ id: 'a', owner: 'o' });
-      const unique = { name: 'by_owner', fields: ['owner'], unique: true };
-      await store.collection<TestDocument>({ name, indexes: [unique] });
-      await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'by_owner' });
-      await store.collection<TestDocument>({ name, indexes: [{ ...unique, name: 'owners' }] });
-      await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'owners' });
+      const later = { name, indexes: [{ name: 'by_owner', fields: ['owner'], version: 2 }] };
+      const service = new MongoDocumentStore(connection);
+      await expect(service.collection(later)).rejects.toBeInstanceOf(Unavailable);
+      const query = { filter: { owner: 'o' }, index: 'by_owner', limit: 5 };
+      const changed = await store.collection<TestDocument>(later);
+      expect(await changed.find(query)).toHaveLength(1);
+      // Replicas of the previous release still use the earlier version.
+      expect(await things.find(query)).toHaveLength(1);
+      expect(await (await service.collection(later)).find(query)).toHaveLength(1);
+      await new MongoDocumentStore(connection, { canChangeIndexes: true }).collection(later);
+      expect(await changed.find(query)).toHaveLength(1);
+      await expect(things.find(query)).rejects.toBeInstanceOf(Unavailable);
+    });
+
+    it('are refused by the new version of a unique index, and no longer by the earlier one', async () => {
+      const earlier = { name: 'by_owner', fields: ['owner'], unique: true };
+      const things = await store.collection<TestDocument>({ name, indexes: [earlier] });
+      await things.insert({ id: 'a', owner: 'o', words: ['x'] });
+      const later = { ...earlier, fields: ['owner', 'words'], arrayField: 'words', version: 2 };
+      const changed = await store.collection<TestDocument>({ name, indexes: [later] });
+      expect(await changed.insert({ id: 'b', owner: 'o', words: ['y'] })).toBe(true);
+      await expect(changed.insert({ id: 'c', owner: 'o', words: ['x'] })).rejects.toMatchObject({ index: 'by_owner' });
+    });
+
+    it('keep their indexes if the set-up runs several times at the same time', async () => {
+      const indexes = [{ name: 'by_owner', fields: ['owner'], version: 2 }];
+      await store.collection<TestDocument>({ name, indexes: [{ name: 'by_owner', fields: ['owner', 'words'] }] });
+      const runs = Array.from({ length: 5 }, () => new MongoDocumentStore(connection, { canChangeIndexes: true }));
+      const [things] = await Promise.all(runs.map((run) => run.collection<TestDocument>({ name, indexes })));
+      expect(await things?.find({ filter: { owner: 'o' }, index: 'by_owner', limit: 5 })).toEqual([]);
     });
 
     it('refuse a unique index that existing documents violate', async () => {

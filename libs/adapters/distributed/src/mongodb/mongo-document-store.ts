@@ -1,24 +1,16 @@
-import {
-  DuplicateKey,
-  type Collection,
-  type CollectionSpec,
-  type Document,
-  type DocumentStore,
-  type Durability,
-} from '@tracking/ports';
-import type { Db, IndexDescription } from 'mongodb';
+import type { Collection, CollectionSpec, Document, DocumentStore, Durability } from '@tracking/ports';
 import { MongoCollection } from './mongo-collection.ts';
-import {
-  isCollectionConflict,
-  isIndexConflict,
-  isNoSuchCollection,
-  type MongoConnection,
-  findViolatedIndex,
-} from './mongo-connection.ts';
-import { toMongoIndex } from './mongo-filter.ts';
+import type { MongoConnection } from './mongo-connection.ts';
+import { isCollectionConflict, isNoSuchCollection } from './mongo-errors.ts';
+import { ensureIndexes } from './mongo-index-builds.ts';
 
-/** Milliseconds allowed for building an index over existing documents. */
-const INDEX_BUILD_DEADLINE_MS = 600_000;
+interface MongoDocumentStoreOptions {
+  /**
+   * True for the set-up: it builds indexes over existing documents, and drops earlier versions of indexes. False by
+   * default: collections whose indexes are missing throw `Unavailable` until the set-up has built them.
+   */
+  readonly canChangeIndexes?: boolean;
+}
 
 /** An existing collection with its indexes, and the objects opened on it. */
 interface OpenCollection {
@@ -35,7 +27,10 @@ interface OpenCollection {
 export class MongoDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, OpenCollection>();
 
-  constructor(private readonly connection: MongoConnection) {}
+  constructor(
+    private readonly connection: MongoConnection,
+    private readonly options: MongoDocumentStoreOptions = {},
+  ) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
     const { ready, byDurability } = this.findOpenCollection(spec);
@@ -76,30 +71,10 @@ export class MongoDocumentStore implements DocumentStore {
   }
 
   private async ensureCollection(spec: CollectionSpec): Promise<void> {
-    const indexes = spec.indexes.flatMap((index) => toMongoIndex(index) ?? []);
-    await this.connection.run(async (database) => {
-      await database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionConflict));
-      for (const index of indexes) await ensureIndex(database, spec.name, index);
-    }, INDEX_BUILD_DEADLINE_MS);
-  }
-}
-
-async function ensureIndex(database: Db, collection: string, index: IndexDescription): Promise<void> {
-  const documents = database.collection(collection);
-  const create = () => documents.createIndexes([index]);
-  try {
-    await create().catch(async (error: unknown) => {
-      ignoreExpectedError(isIndexConflict)(error);
-      const key = JSON.stringify(index.key);
-      for (const there of await documents.listIndexes().toArray()) {
-        const { name } = there as { readonly name: string };
-        if (name === index.name || JSON.stringify(there.key) === key) await documents.dropIndex(name);
-      }
-      await create();
-    });
-  } catch (error) {
-    const violated = findViolatedIndex(error);
-    throw violated === undefined ? error : new DuplicateKey(collection, violated);
+    await this.connection.run((database) =>
+      database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionConflict)),
+    );
+    await ensureIndexes(this.connection, spec, this.options.canChangeIndexes === true);
   }
 }
 

@@ -3,7 +3,6 @@ import {
   fromStoredDocument,
   toGuardedFilter,
   toMongoFilter,
-  toMongoIndex,
   toMongoQuery,
   toMongoSort,
   toStoredFields,
@@ -70,17 +69,6 @@ it('starts a page after the last row of the previous one', () => {
       { made_at: { $lte: 7 } },
       { $or: [{ made_at: { $lt: 7 } }, { made_at: 7, _id: { $lt: 'a' } }] },
     ],
-  });
-});
-
-it('excludes documents without a field from a unique index', () => {
-  expect(toMongoIndex({ name: 'by_id', fields: ['id'] })).toBeUndefined();
-  expect(toMongoIndex({ name: 'by_a', fields: ['a', 'id'] })).toEqual({ name: 'by_a', key: { a: 1, _id: 1 } });
-  expect(toMongoIndex({ name: 'by_b', fields: ['a', 'b'], arrayField: 'b', unique: true })).toEqual({
-    name: 'by_b',
-    key: { a: 1, b: 1 },
-    unique: true,
-    partialFilterExpression: { a: { $exists: true }, 'b.0': { $exists: true } },
   });
 });
 

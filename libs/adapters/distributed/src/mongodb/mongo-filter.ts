@@ -1,13 +1,13 @@
-import type { Filter as DriverFilter, IndexDescription, Sort } from 'mongodb';
-import type {
-  CollectionSpec,
-  Document,
-  Filter,
-  FilterCondition,
-  IndexSpec,
-  Query,
-  Scalar,
-  Scan,
+import type { Filter as DriverFilter, Sort } from 'mongodb';
+import {
+  toShardFilter,
+  type CollectionSpec,
+  type Document,
+  type Filter,
+  type FilterCondition,
+  type Query,
+  type Scalar,
+  type Scan,
 } from '@tracking/ports';
 
 const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
@@ -19,6 +19,8 @@ const RESERVED_KEY_PATTERN = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
 type MongoFilter = DriverFilter<MongoDocument>;
 type Conditions = Record<string, unknown>;
+/** Shard key and id of a stored document. */
+type ShardKey = Pick<MongoDocument, '_id'> & Readonly<Record<string, string>>;
 
 /** Translates a filter with the port's meaning. MongoDB's own filters treat an absent field as null. */
 export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
@@ -40,15 +42,40 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
   return (also.length === 0 ? fields : { ...fields, $and: also }) as MongoFilter;
 }
 
-/** Returns a filter for the document of this id if the guard matches. */
-export function toGuardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
-  if (guard === undefined) return { _id: id };
-  const condition = toMongoFilter(spec, guard);
-  return '_id' in condition ? { $and: [{ _id: id }, condition] } : { ...condition, _id: id };
+/**
+ * Returns a filter for the stored form of a document if the guard matches. The filter compares the whole shard key,
+ * which MongoDB requires for an upsert in a sharded collection:
+ * https://www.mongodb.com/docs/manual/core/sharded-cluster-requirements/
+ */
+export function toDocumentFilter(spec: CollectionSpec, document: Document, guard: Filter | undefined): MongoFilter {
+  return toKeyFilter(spec, pickShardKey(spec, { ...document, _id: document.id }), guard);
 }
 
-export function toMongoQuery(spec: CollectionSpec, { filter, sort, after }: Omit<Query, 'limit'>): MongoFilter {
-  const condition = toMongoFilter(spec, filter);
+/**
+ * Returns a filter for the document of this id if the guard matches. In a sharded collection, the guard compares the
+ * rest of the shard key.
+ */
+export function toGuardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
+  return toKeyFilter(spec, { _id: id }, guard);
+}
+
+/** Returns a filter for the document with this shard key and id if the guard matches. */
+export function toKeyFilter(spec: CollectionSpec, key: ShardKey, guard: Filter | undefined): MongoFilter {
+  if (guard === undefined) return key;
+  const condition = toMongoFilter(spec, guard);
+  const isCompared = Object.keys(key).some((field) => field in condition);
+  return isCompared ? { $and: [key, condition] } : { ...condition, ...key };
+}
+
+/** Returns the shard key and the id of a stored document. Values of the key are texts, so their stored form is the same. */
+export function pickShardKey({ shardKey = [] }: CollectionSpec, stored: MongoDocument): ShardKey {
+  const fields = shardKey.map((field) => [field, stored[field]]).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(fields), _id: stored._id };
+}
+
+export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>): MongoFilter {
+  const { filter, sort, after, shards = {} } = query;
+  const condition = toMongoFilter(spec, { ...toShardFilter(shards), ...filter });
   if (sort === undefined || after === undefined) return condition;
   return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
 }
@@ -58,25 +85,6 @@ export function toMongoSort(sort: Query['sort']): Sort {
     toStoredField(field),
     sort?.descending === true ? -1 : 1,
   ]);
-}
-
-/** The result is undefined for an index of the id alone, because that index always exists. */
-export function toMongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
-  const keys = fields.map(toStoredField);
-  if (keys.length === 1 && keys[0] === '_id') return undefined;
-  const key = Object.fromEntries(keys.map((field) => [field, 1 as const]));
-  if (only !== undefined) return { name, key, partialFilterExpression: { [toStoredField(only)]: { $exists: true } } };
-  if (unique !== true) return { name, key };
-  // Documents without a field are not indexed. An empty array has no element that could be a duplicate.
-  const present = fields.map((field) => (field === arrayField ? `${toStoredField(field)}.0` : toStoredField(field)));
-  return { name, key, unique, partialFilterExpression: Object.fromEntries(present.map((p) => [p, { $exists: true }])) };
-}
-
-/** Returns the server's name of an index. */
-export function toMongoHint({ name, indexes }: CollectionSpec, index: string): string {
-  const spec = indexes.find((one) => one.name === index);
-  if (spec === undefined) throw new TypeError(`the collection ${name} has no index ${index}`);
-  return toMongoIndex(spec) === undefined ? '_id_' : index;
 }
 
 export function toStoredField(field: string): string {
@@ -180,7 +188,7 @@ function decodeValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decodeValue(inner)]));
 }
 
-/** Returns a filter for the index entries that a scan visits. It uses only fields of the index. */
+/** Returns a filter for the index entries that a scan visits. It uses only fields of the index and the shard key. */
 export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
@@ -188,7 +196,7 @@ export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, a
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
     throw new TypeError(`cannot scan: index ${index} is not sorted by ${sort.fields.join()}`);
   }
-  const range: Record<string, FilterCondition> = {};
+  const range: Record<string, FilterCondition> = pickShardConditions(spec, filter);
   for (const field of fields.slice(0, from)) {
     const condition = field === arrayField ? findLeadingCondition(filter[field]) : filter[field];
     if (!isScalar(condition))
@@ -200,6 +208,15 @@ export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, a
   const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
   return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
+}
+
+/** Returns the conditions of the filter on fields of the shard key. */
+function pickShardConditions({ shardKey = [] }: CollectionSpec, filter: Filter): Record<string, FilterCondition> {
+  const conditions = shardKey.map((field) => [field, filter[field]] as const);
+  return Object.fromEntries(conditions.filter(([, condition]) => condition !== undefined)) as Record<
+    string,
+    FilterCondition
+  >;
 }
 
 /** Returns a query for the documents of the scan, up to the last entry that it may visit. */

@@ -3,18 +3,38 @@ import {
   type CollectionSpec,
   type CountRetry,
   type DocumentStore,
+  type HeldLeaseState,
   type Lease,
+  type LeaseMember,
+  type MemberDescription,
   type Leases,
+  type Membership,
   type Metrics,
-  retryCounter,
+  createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
-import { WakeUpSignal } from '@tracking/resilience';
-import { HeldLease, type LeaseRecord, LeaseRecords, msUntilNextTick } from './held-lease.ts';
+import {
+  HeldLease,
+  type LeaseRecord,
+  LeaseRecords,
+  type LeaseTime,
+  msUntilNextTick,
+  SYSTEM_TIME,
+  waitForSignals,
+} from './held-lease.ts';
+import { LEASE_MEMBERS_COLLECTION, type MemberDocument, MongoMembership, readStoredMembers } from './lease-members.ts';
 
 export const LEASES_COLLECTION: CollectionSpec = { name: 'leases', indexes: [] };
+const DEFAULT_TTL_MS = 7_000;
 /** Poll interval of waiting processes, as a fraction of the time to live. */
 const POLL_INTERVAL_FRACTION = 1 / 9;
+
+/**
+ * Milliseconds after which a read of a record is repeated, because a server that hangs does not respond even after
+ * another one took its place. The limit doubles with each repetition, because a busy server responds late.
+ */
+const FIRST_READ_LIMIT_MS = 1_000;
+const MAX_READ_LIMIT_MS = 8_000;
 
 /** Record as a waiting process last saw it, and the time since when it has not changed. */
 interface ObservedRecord {
@@ -26,29 +46,54 @@ interface ObservedRecord {
 /**
  * Leases as records of a document store, one per name. Records are never deleted, so epochs only grow. Each process
  * uses only its own clock: a holder stops after ⅔ of the time to live without a renewal, and another process takes the
- * lease when the record did not change for the full time. If the store is unreachable, waiting processes wait and
- * holders lose their leases.
+ * lease when the record did not change for the full time, or when the member that holds it made no beat for the full
+ * time. If the store is unreachable, waiting processes wait and holders lose their leases.
  */
 export class MongoLeases implements Leases {
   private readonly ttlMs: number;
+  private readonly time: LeaseTime;
+  private membership: MongoMembership | undefined;
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
-  /** Wake-ups of callers waiting for a lease, used when a lease of this process ends. */
-  private readonly waiting = new Set<WakeUpSignal>();
+  /** Tokens of the calls of this process that hold a lease or wait for one. */
+  private readonly tokens = new Set<string | null>();
+  /** Aborts, and is replaced, when a lease of this process ends. Callers that wait for a lease then try again. */
+  private leaseEnd = new AbortController();
   private readonly closing = new AbortController();
   private readonly countRetry: CountRetry;
 
   /**
-   * @param options ttlMs: milliseconds without a renewal after which another process takes the lease; 9,000 by default
+   * @param options ttlMs: milliseconds without a renewal after which another process takes the lease; 7,000 by default
    */
   constructor(
     private readonly store: DocumentStore,
     metrics: Metrics,
-    options: { readonly ttlMs?: number } = {},
+    options: { readonly ttlMs?: number; readonly time?: LeaseTime } = {},
   ) {
-    this.countRetry = retryCounter(metrics);
-    this.ttlMs = options.ttlMs ?? 9_000;
+    this.countRetry = createRetryCounter(metrics);
+    this.ttlMs = options.ttlMs ?? DEFAULT_TTL_MS;
+    this.time = options.time ?? SYSTEM_TIME;
+  }
+
+  join(about: MemberDescription): Membership {
+    this.membership ??= new MongoMembership({
+      about,
+      open: () => this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION),
+      ttlMs: this.ttlMs,
+      time: this.time,
+      countRetry: this.countRetry,
+    });
+    return this.membership;
+  }
+
+  async list(): Promise<readonly HeldLeaseState[]> {
+    const records = await this.openRecords();
+    const [held, members] = await Promise.all([records.listHeld(), this.readMembers()]);
+    return held.map(({ id: name, epoch, member }) => {
+      const holder = members.get(member ?? '');
+      return { name, epoch, holder: holder === undefined ? null : pickAbout(holder) };
+    });
   }
 
   async acquire(name: string, signal: AbortSignal): Promise<Lease> {
@@ -65,6 +110,12 @@ export class MongoLeases implements Leases {
     this.closing.abort(new Unavailable('leases', 'closed'));
     await Promise.allSettled(this.acquiring);
     await Promise.all([...this.held].map((lease) => lease.release()));
+    await this.membership?.leave();
+  }
+
+  private async readMembers(): Promise<ReadonlyMap<string, LeaseMember>> {
+    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
+    return readStoredMembers(documents);
   }
 
   /**
@@ -73,51 +124,87 @@ export class MongoLeases implements Leases {
    */
   private async waitForLease(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
-    const wakeUp = new WakeUpSignal();
-    this.waiting.add(wakeUp);
+    this.tokens.add(holder);
+    let lease: HeldLease | undefined;
     try {
       let seen: ObservedRecord | undefined;
+      let readLimitMs = FIRST_READ_LIMIT_MS;
+      const poll = async () => {
+        const found = await this.tryAcquire(this.readRecord(name, readLimitMs), { name, holder, seen });
+        readLimitMs = FIRST_READ_LIMIT_MS;
+        return found;
+      };
       for (;;) {
         signal.throwIfAborted();
-        const found = await this.tryAcquire(name, holder, seen).catch((error: unknown) => {
+        const found = await poll().catch((error: unknown) => {
           if (signal.aborted || !(error instanceof Unavailable)) throw error;
           this.countRetry('acquiring a lease');
+          readLimitMs = Math.min(2 * readLimitMs, MAX_READ_LIMIT_MS);
           return seen;
         });
-        if (found instanceof HeldLease) return await releaseIfAborted(found, signal);
+        if (found instanceof HeldLease) return (lease = await releaseIfAborted(found, signal));
         seen = found;
-        await wakeUp.wait(msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs), signal);
+        const pauseMs = msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs, this.time.now());
+        await waitForSignals(this.time, pauseMs, [signal, this.leaseEnd.signal]);
       }
     } finally {
-      this.waiting.delete(wakeUp);
+      if (lease === undefined) this.tokens.delete(holder);
+    }
+  }
+
+  /** @throws Unavailable if the read takes longer than the limit */
+  private async readRecord(name: string, limitMs: number): Promise<LeaseRecord | undefined> {
+    const records = await this.openRecords();
+    const ended = new AbortController();
+    const expired = this.time.wait(limitMs, ended.signal).then(() => {
+      throw new Unavailable('leases', `the record could not be read within ${limitMs} ms`);
+    });
+    try {
+      return await Promise.race([records.get(name), expired]);
+    } finally {
+      ended.abort();
     }
   }
 
   /** Acquires the lease if it is free; otherwise returns its record. */
   private async tryAcquire(
-    name: string,
-    holder: string,
-    seen: ObservedRecord | undefined,
+    reading: Promise<LeaseRecord | undefined>,
+    {
+      name,
+      holder,
+      seen,
+    }: { readonly name: string; readonly holder: string; readonly seen: ObservedRecord | undefined },
   ): Promise<HeldLease | ObservedRecord | undefined> {
+    const record = await reading;
     const records = await this.openRecords();
-    const record = await records.get(name);
-    const now = performance.now();
+    const now = this.time.now();
+    const member = this.membership && { member: this.membership.id };
     if (record === undefined) {
-      const first = { id: name, epoch: 1, holder, beat: 0 };
+      const first = { id: name, epoch: 1, holder, beat: 0, ...member };
       return (await records.insert(first)) ? this.createHeldLease(records, first, now) : undefined;
     }
     const still = seen !== undefined && isSameRecord(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this call succeeded although its response was lost, so the call needs no new epoch.
     const own = record.holder === holder;
-    if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
-    const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1 };
+    const isFree = own || record.holder === null || now - still.since >= this.ttlMs || (await this.hasEnded(record));
+    if (!isFree) return still;
+    const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1, ...member };
     return (await records.takeOver(next, record)) ? this.createHeldLease(records, next, now) : undefined;
+  }
+
+  /** Returns true if the member that holds the lease ended, or lost the lease and is this process. */
+  private async hasEnded({ member, holder }: LeaseRecord): Promise<boolean> {
+    if (member === undefined || this.membership === undefined) return false;
+    return member === this.membership.id ? !this.tokens.has(holder) : this.membership.hasEnded(member);
   }
 
   /** Records shared by all leases of this process. */
   private openRecords(): Promise<LeaseRecords> {
     if (this.opening === undefined) {
-      this.opening = this.store.collection<LeaseRecord>(LEASES_COLLECTION).then((records) => new LeaseRecords(records));
+      const writeMemberBeat = () => this.membership?.writeBeat() ?? Promise.resolve();
+      this.opening = this.store
+        .collection<LeaseRecord>(LEASES_COLLECTION)
+        .then((records) => new LeaseRecords(records, writeMemberBeat));
       this.opening.catch(() => (this.opening = undefined));
     }
     return this.opening;
@@ -127,9 +214,12 @@ export class MongoLeases implements Leases {
     const onFailure = () => this.countRetry('renewing a lease');
     const onEnd = (ended: HeldLease) => {
       this.held.delete(ended);
-      for (const wakeUp of this.waiting) wakeUp.wake();
+      this.tokens.delete(ended.holder);
+      this.leaseEnd.abort();
+      this.leaseEnd = new AbortController();
     };
-    const lease = new HeldLease({ records, record, sentAt, ttlMs: this.ttlMs, onFailure, onEnd });
+    const { ttlMs, time } = this;
+    const lease = new HeldLease({ records, record, sentAt, ttlMs, time, onFailure, onEnd });
     this.held.add(lease);
     return lease;
   }
@@ -140,6 +230,10 @@ async function releaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();
   return lease;
+}
+
+function pickAbout({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+  return { id, name, ...(address !== undefined && { address }) };
 }
 
 function isSameRecord(one: LeaseRecord, other: LeaseRecord): boolean {

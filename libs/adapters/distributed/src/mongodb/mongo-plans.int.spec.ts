@@ -1,10 +1,12 @@
 import type { CollectionSpec, Query, Scan } from '@tracking/ports';
 import { generateNearMisses } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
-import { createConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithQueryPlans, listPlanStages } from '../../test/mongodb/query-plans.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { toMongoHint, toMongoQuery, toMongoSort, toScanDocumentsFilter, toScanRangeFilter } from './mongo-filter.ts';
+import { toMongoQuery, toMongoSort, toScanDocumentsFilter, toScanRangeFilter } from './mongo-filter.ts';
+import { toMongoHint } from './mongo-indexes.ts';
 
 const THINGS: CollectionSpec = {
   name: 'things',
@@ -42,6 +44,11 @@ const QUERIES: readonly [string, Query, string][] = [
     'by_term',
   ],
   [
+    'an element and one of others, by a named index',
+    { filter: { owner: 'o', terms: { all: ['v', { in: ['w', 'x'] }] } }, limit: 5, index: 'by_term' },
+    'by_term',
+  ],
+  [
     'some kinds of one status, by a named index',
     { filter: { owner: 'o', status: 's', kind: { in: ['k', 'l'] } }, sort: newest, limit: 20, index: 'by_status' },
     'by_status',
@@ -65,20 +72,8 @@ const SCANS: readonly [string, Scan][] = [
   ],
 ];
 
-interface PlanStage {
-  readonly stage: string;
-  readonly indexName?: string;
-  readonly inputStage?: PlanStage;
-  readonly inputStages?: readonly PlanStage[];
-}
-
-/** All stages of a query plan. */
-function stagesOf(stage: PlanStage): readonly PlanStage[] {
-  return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
-}
-
 // Only a real MongoDB reports the number of visited keys and documents.
-describeWithMongo('query plans in MongoDB', () => {
+describeWithQueryPlans('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
     const subject = createConnectionSubject();
     let connection: MongoConnection;
@@ -113,10 +108,10 @@ describeWithMongo('query plans in MongoDB', () => {
     );
 
     async function expectIndex(filter: object, options: FindOptions, index: string): Promise<void> {
-      const { queryPlanner } = (await connection.run((database) =>
+      const explained = await connection.run((database) =>
         database.collection(THINGS.name).find(filter, options).explain(),
-      )) as { queryPlanner: { winningPlan: PlanStage } };
-      const stages = stagesOf(queryPlanner.winningPlan);
+      );
+      const stages = listPlanStages(explained);
       const isOfArray = THINGS.indexes.some(({ name, arrayField }) => name === index && arrayField !== undefined);
       expect(stages.flatMap(({ indexName }) => indexName ?? [])).toEqual([index]);
       expect(stages.map(({ stage }) => stage)).not.toContain('COLLSCAN');

@@ -26,16 +26,16 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     let engine: MongoEngine;
     let database: string;
     const connections: MongoConnection[] = [];
-    beforeAll(async () => void (engine = await MongoEngine.create(enginesDir)));
+    beforeAll(async () => void (engine = await MongoEngine.createEngine(enginesDir)));
     beforeEach(async () => {
-      if (!engine.isRunning) await engine.run();
+      if (!engine.isRunning) await engine.startEngine();
       database = `faults-${randomUUID()}`;
     });
     afterEach(async () => {
-      engine.resume();
+      engine.resumeEngine();
       await Promise.all(connections.splice(0).map((connection) => connection.close()));
     });
-    afterAll(() => engine.remove());
+    afterAll(() => engine.removeEngine());
 
     function connect(credentials?: string): MongoDocumentStore {
       const url = engine.databaseUrl(database, credentials);
@@ -50,8 +50,8 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
         const before = done();
         await eventually(() => expect(done()).toBeGreaterThan(before + 30), { deadlineMs: 20_000 });
         if (kill === KILLS) break;
-        await engine.kill();
-        await engine.run();
+        await engine.killEngine();
+        await engine.startEngine();
       }
       ended.abort();
     }
@@ -139,7 +139,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     });
 
     it('down at the start: reports it without secrets, and works when the engine is up', async () => {
-      await engine.kill();
+      await engine.killEngine();
       const store = connect('someone:s3cret');
       const error: unknown = await store.collection({ name: 'things', indexes: [] }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Unavailable);
@@ -150,7 +150,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
 
       const plain = connect();
       await expect(plain.collectionNames('')).rejects.toBeInstanceOf(Unavailable);
-      await engine.run();
+      await engine.startEngine();
       const things = await plain.collection<TestDocument>({ name: 'things', indexes: [] });
       expect(await things.insert({ id: 'a' })).toBe(true);
     });
@@ -158,7 +158,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     it('hung: abandons every operation in time, and works when the engine continues', async () => {
       const things = await connect().collection<TestDocument>({ name: 'things', indexes: [] });
       await things.insert({ id: 'a', version: 1 });
-      engine.hang();
+      engine.suspendEngine();
       const operations = [
         things.get('a'),
         things.find({ filter: {}, limit: 10 }),
@@ -170,9 +170,24 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       for (const outcome of await rejectAfterDeadline(Promise.allSettled(operations), 3 * DEADLINE_MS)) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Unavailable' } });
       }
-      engine.resume();
+      engine.resumeEngine();
       await untilAnswered(() => things.upsert({ id: 'd' }));
       expect(await things.get('d')).toEqual({ id: 'd' });
+    });
+
+    it('hung: with `failsFast`, operations fail before their deadline, later ones at once, until it answers', async () => {
+      const url = engine.databaseUrl(database);
+      const connection = new MongoConnection({ url, metrics: noMetrics, failsFast: true, deadlineMs: 30_000 });
+      connections.push(connection);
+      const things = await new MongoDocumentStore(connection).collection<TestDocument>({ name: 'things', indexes: [] });
+      await things.insert({ id: 'a' });
+      engine.suspendEngine();
+      const reads = (async () => {
+        for (let n = 0; n < 20; n += 1) await expect(things.get('a')).rejects.toBeInstanceOf(Unavailable);
+      })();
+      await rejectAfterDeadline(reads, 10_000);
+      engine.resumeEngine();
+      expect((await untilAnswered(() => things.get('a'))).answer).toEqual({ id: 'a' });
     });
 
     /** Resolves when the lease's record was written again. */
@@ -196,11 +211,11 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       void next.then(() => (most = Math.max(most, (holders += 1))));
       await renewed('l');
       expect(lease.lost.aborted).toBe(false);
-      engine.hang();
+      engine.suspendEngine();
       await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
-      const tries = () => metrics.value('retries_total{what="acquiring a lease"}');
+      const tries = () => metrics.getValue('retries_total{what="acquiring a lease"}');
       await eventually(() => expect(tries()).toBeGreaterThan(0), { deadlineMs: 10_000 });
-      engine.resume();
+      engine.resumeEngine();
       expect((await next).epoch).toBeGreaterThan(lease.epoch);
       expect(most).toBe(1);
       await leases.close();
@@ -226,8 +241,8 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     it('killed: a lease survives a restart shorter than its time to live', async () => {
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs: 12_000 });
       const lease = await leases.acquire('l', new AbortController().signal);
-      await engine.kill();
-      await engine.run();
+      await engine.killEngine();
+      await engine.startEngine();
       await renewed('l');
       expect(lease.lost.aborted).toBe(false);
       await leases.close();
@@ -239,12 +254,12 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       const other = new MongoQuota(connect());
       expect((await quota.take('k', 10)).admitted).toBe(true);
       expect((await other.take('k', 10)).admitted).toBe(true);
-      engine.hang();
+      engine.suspendEngine();
       const local = await Promise.all(Array.from({ length: 20 }, () => quota.take('k', 10)));
       const admitted = local.filter((decision) => decision.admitted).length;
       expect(admitted).toBeGreaterThanOrEqual(8);
       expect(admitted).toBeLessThanOrEqual(9);
-      engine.resume();
+      engine.resumeEngine();
       await eventually(async () => expect((await other.take('k', 10)).admitted).toBe(false), { deadlineMs: 10_000 });
       await quota.close();
       await other.close();

@@ -1,4 +1,13 @@
-import { addToCount, createEmptyMinute, findSecondBelow, advanceMinute, sumCounts } from './quota-key.ts';
+import type { Collection } from '@tracking/ports';
+import {
+  addToCount,
+  createEmptyMinute,
+  findSecondBelow,
+  advanceMinute,
+  QuotaKey,
+  type QuotaRecord,
+  sumCounts,
+} from './quota-key.ts';
 
 describe('a sliding minute', () => {
   const T = 1_000_000;
@@ -40,4 +49,20 @@ describe('a sliding minute', () => {
     expect(sumCounts(addToCount(minute, T, -9))).toBe(0);
     expect(sumCounts(addToCount(minute, T + 7, -2))).toBe(3);
   });
+});
+
+it('a key whose record always changes before it is written counts locally after some attempts', async () => {
+  let inserts = 0;
+  const insert = () => Promise.resolve((inserts += 1) > 1_000);
+  const records = { get: () => Promise.resolve(undefined), insert } as unknown as Collection<QuotaRecord>;
+  const now = new Date();
+  const key = new QuotaKey(
+    'k',
+    () => now,
+    (operation) => operation(records),
+  );
+  expect(await key.take(1)).toMatchObject({ admitted: true });
+  expect(await key.take(1)).toMatchObject({ admitted: false });
+  await key.returnReservedRequests();
+  expect(inserts).toBeLessThan(100);
 });

@@ -12,6 +12,9 @@ const REFUSAL_CACHE_MS = 100;
  */
 const BUCKET_COUNT = 61;
 
+/** Attempts to write the record while other processes change it. After that, this process counts locally. */
+const MAX_WRITE_ATTEMPTS = 20;
+
 /** Requests of one key admitted by all processes. */
 export interface QuotaRecord extends SlidingMinute {
   readonly id: string;
@@ -63,7 +66,10 @@ export class QuotaKey {
     return this.runInTurn(async () => {
       this.advanceToNow();
       if (atTheEnd) this.returnSpareRequests();
-      while (this.pending.length > 0 && (await this.write(this.minute)) === 'conflict') await this.read();
+      for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
+        if ((await this.writeRecord(this.minute)) !== 'conflict') return;
+        await this.readRecord();
+      }
     });
   }
 
@@ -75,13 +81,13 @@ export class QuotaKey {
   }
 
   private async decideInTurn(limit: number): Promise<QuotaDecision> {
-    if (this.stored === undefined) await this.read();
-    while (!this.useReservedRequest(limit)) {
+    if (this.stored === undefined) await this.readRecord();
+    for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
       const used = sumCounts(this.advanceToNow());
-      if (used < limit)
-        await this.reserveRequests(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
+      const count = Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting));
+      if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
       else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
-      else if (!(await this.read())) return this.createDecision(limit, false);
+      else if (!(await this.readRecord())) return this.createDecision(limit, false);
     }
     return this.createDecision(limit, true);
   }
@@ -98,18 +104,21 @@ export class QuotaKey {
     return true;
   }
 
-  /** Reserves requests. If the store is unreachable, this process counts locally and writes the changes later. */
-  private async reserveRequests(count: number): Promise<void> {
+  /**
+   * Reserves requests. If the store is unreachable, this process counts locally and writes the changes later.
+   * @param isLocal true to count locally in any case
+   */
+  private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
     const { newest } = this.advanceToNow();
-    const outcome = await this.write(addToCount(this.minute, newest, count));
-    if (outcome === 'conflict') return void (await this.read());
+    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCount(this.minute, newest, count));
+    if (outcome === 'conflict') return void (await this.readRecord());
     if (outcome === 'unknown') this.addPendingChange(newest, count);
     this.spare = count;
   }
 
   /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
   private advanceToNow(): SlidingMinute {
-    const second = this.currentSecond();
+    const second = this.getCurrentSecond();
     if (advanceMinute(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
     this.minute = advanceMinute(this.minute, second);
     return this.minute;
@@ -126,14 +135,14 @@ export class QuotaKey {
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
-  private async read(): Promise<boolean> {
+  private async readRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
     if (stored === STORE_UNREACHABLE) return false;
     this.mergeStoredRecord(stored);
     return true;
   }
 
-  private async write(minute: SlidingMinute): Promise<'done' | 'conflict' | 'unknown'> {
+  private async writeRecord(minute: SlidingMinute): Promise<'done' | 'conflict' | 'unknown'> {
     const version = this.stored?.version;
     const record: QuotaRecord = { id: this.id, version: (version ?? 0) + 1, ...minute };
     const done = await this.onStore((records) =>
@@ -149,7 +158,7 @@ export class QuotaKey {
   }
 
   private mergeStoredRecord(stored: QuotaRecord | undefined): void {
-    const second = this.currentSecond();
+    const second = this.getCurrentSecond();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
     const { newest, counts } = advanceMinute(stored ?? createEmptyMinute(second), second);
@@ -160,7 +169,7 @@ export class QuotaKey {
     });
   }
 
-  private currentSecond(): number {
+  private getCurrentSecond(): number {
     return Math.floor(this.clock().getTime() / 1_000);
   }
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { pause } from '@tracking/resilience';
+import { pauseFor } from '@tracking/resilience';
 import { eventually, createNewEvent } from '@tracking/testing';
 import { openStore, retryUntilAnswered } from './eventstoredb-subject.ts';
 
@@ -10,7 +10,7 @@ import { openStore, retryUntilAnswered } from './eventstoredb-subject.ts';
  */
 const STREAM_COUNT = 150;
 const [, , url = '', prefix = ''] = process.argv;
-const store = openStore(url, { limits: { operationTimeoutMs: 1_500 } });
+const eventStore = openStore(url, { limits: { operationTimeoutMs: 1_500 } });
 const stopController = new AbortController();
 void text(process.stdin).then(() => stopController.abort());
 
@@ -18,23 +18,23 @@ const acknowledgedEvents = new Map<string, string[]>();
 /** The text fills the connection, so that writes must wait for capacity. */
 const eventPadding = 'x'.repeat(30_000);
 
-async function append(stream: string): Promise<void> {
+async function appendEvent(stream: string): Promise<void> {
   const own: string[] = [];
   acknowledgedEvents.set(stream, own);
   while (!stopController.signal.aborted) {
     const event = createNewEvent({ ballast: eventPadding });
-    await retryUntilAnswered(() => store.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
+    await retryUntilAnswered(() => eventStore.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
     own.push(event.id);
-    if (own.length % 5 === 0) await store.read(stream, { from: own.length - 5 }).catch(() => undefined);
+    if (own.length % 5 === 0) await eventStore.read(stream, { from: own.length - 5 }).catch(() => undefined);
     // Load of ten appends per second on each stream.
-    await pause(100, stopController.signal);
+    await pauseFor(100, stopController.signal);
   }
 }
 
 const followedEvents = new Map<string, string[]>();
-const stop = new AbortController();
+const stopWriting = new AbortController();
 const followTask = (async () => {
-  for await (const { events } of store.catchUp({ streamPrefixes: [prefix], signal: stop.signal })) {
+  for await (const { events } of eventStore.catchUp({ streamPrefixes: [prefix], signal: stopWriting.signal })) {
     for (const { stream, id } of events) followedEvents.set(stream, [...(followedEvents.get(stream) ?? []), id]);
   }
 })();
@@ -42,7 +42,7 @@ const followTask = (async () => {
 const countEvents = (of: ReadonlyMap<string, readonly string[]>) =>
   [...of.values()].reduce((sum, { length }) => sum + length, 0);
 const progressTimer = setInterval(() => process.stdout.write(`${countEvents(acknowledgedEvents)}\n`), 50);
-await Promise.all(Array.from({ length: STREAM_COUNT }, (_, n) => append(`${prefix}${n}`)));
+await Promise.all(Array.from({ length: STREAM_COUNT }, (_, n) => appendEvent(`${prefix}${n}`)));
 clearInterval(progressTimer);
 const hasFollowedAll = () => {
   if (countEvents(followedEvents) < countEvents(acknowledgedEvents))
@@ -50,14 +50,14 @@ const hasFollowedAll = () => {
 };
 // If the promise never resolves, the process prints the missing events below.
 await eventually(hasFollowedAll).catch(() => undefined);
-stop.abort();
+stopWriting.abort();
 await followTask;
 const wrongStreams: string[] = [];
 for (const [stream, own] of acknowledgedEvents) {
-  const stored = (await retryUntilAnswered(() => store.read(stream))).map(({ id }) => id);
+  const stored = (await retryUntilAnswered(() => eventStore.read(stream))).map(({ id }) => id);
   if (stored.join() !== own.join()) wrongStreams.push(`${stream} holds ${stored.length} of ${own.length}`);
   if (followedEvents.get(stream)?.join() !== own.join())
     wrongStreams.push(`the subscription received other events of ${stream} than were acknowledged`);
 }
 process.stdout.write(`${JSON.stringify({ wrong: wrongStreams })}\n`);
-await store.close();
+await eventStore.close();

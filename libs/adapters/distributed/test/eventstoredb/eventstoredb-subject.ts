@@ -3,12 +3,19 @@ import { join } from 'node:path';
 import {
   EventStoreDbStandIn,
   NodeProcess,
-  nodeProcessSpec,
+  createNodeProcessSpec,
   type StandInOptions,
 } from '@tracking/eventstoredb-stand-in';
 import { Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { ManagedProcess, noMetrics, silentLogger, type AdapterSubject } from '@tracking/testing';
+import {
+  createAuthority,
+  issueCertificate,
+  ManagedProcess,
+  noMetrics,
+  silentLogger,
+  type TestedAdapter,
+} from '@tracking/testing';
 import {
   EventStoreDbEventStore,
   type EventStoreDbEventStoreOptions,
@@ -34,7 +41,7 @@ export function openStore(url: string, options: Partial<EventStoreDbEventStoreOp
 async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
-  const start = nodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
+  const start = createNodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
   return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
 }
@@ -51,7 +58,7 @@ export class EventStoreDbFixture {
   }
 
   static async startOn(node: NodeProcess): Promise<EventStoreDbFixture> {
-    await node.start();
+    await node.startNode();
     return new EventStoreDbFixture(node);
   }
 
@@ -62,33 +69,64 @@ export class EventStoreDbFixture {
   }
 
   open(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
-    const store = openStore(this.node.url, options);
+    return this.openAt(this.node.url, options);
+  }
+
+  /** Opens a store with another connection string of the same node. */
+  openAt(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
+    const store = openStore(url, options);
     this.opened.push(store);
     return store;
   }
 
   async killAndRestart(): Promise<void> {
-    await this.node.kill();
-    await this.node.start();
+    await this.node.killNode();
+    await this.node.startNode();
   }
 
   async closeStores(): Promise<void> {
-    this.node.resume();
+    this.node.resumeNode();
     await Promise.all(this.opened.splice(0).map((store) => store.close()));
   }
 
   async close(): Promise<void> {
     await this.closeStores();
-    await this.node.remove();
+    await this.node.removeNode();
   }
 }
 
-/** Test subject: the adapter on a node that the tests can kill, or on the node at `EVENTSTOREDB_URL`. */
-export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
+/** Options of a cluster of three nodes with TLS, whose certificates are signed by an authority of its own. */
+export function createSecureClusterOptions(): StandInOptions {
+  const authority = createAuthority();
+  return {
+    nodes: 3,
+    tls: { ...issueCertificate({ issuer: authority }), ca: authority.cert },
+    users: { [TEST_USER.username]: TEST_USER.password },
+  };
+}
+
+/** The user of secure clusters. The password has characters that a connection string must encode. */
+export const TEST_USER = { username: 'tracking', password: 'open:sesame/@?&' };
+
+/** Adds the user to a connection string. */
+export function addUser(url: string, { username, password } = TEST_USER): string {
+  return url.replace('://', `://${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
+}
+
+/**
+ * Test subject: the adapter on a node that the tests can kill, or on the node at `EVENTSTOREDB_URL`.
+ * @param standIn options of the stand-in
+ */
+export function createEventStoreDbSubject(
+  standIn: StandInOptions = {},
+): TestedAdapter<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
   let node: NodeProcess | undefined;
 
-  const url = () => node?.url ?? EVENTSTOREDB_URL ?? '';
+  const url = () => {
+    const address = node?.url ?? EVENTSTOREDB_URL ?? '';
+    return IS_STAND_IN && standIn.users !== undefined ? addUser(address) : address;
+  };
 
   function reopenStore(): Promise<EventStoreDbEventStore> {
     const store = openStore(url());
@@ -100,8 +138,8 @@ export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventSto
     url,
     async open() {
       if (IS_KILLABLE) {
-        node = await createNode();
-        await node.start();
+        node = await createNode(standIn);
+        await node.startNode();
       }
       return reopenStore();
     },
@@ -111,14 +149,14 @@ export function createEventStoreDbSubject(): AdapterSubject<EventStoreDbEventSto
     },
     async close() {
       await Promise.all(opened.splice(0).map((store) => store.close()));
-      await node?.remove();
+      await node?.removeNode();
     },
   };
   if (!IS_KILLABLE) return subject;
   /** Kills the node; the test process keeps its open stores. */
   const crash = async () => {
-    await node?.kill();
-    await node?.start();
+    await node?.killNode();
+    await node?.startNode();
     return reopenStore();
   };
   return { ...subject, crash };

@@ -21,31 +21,31 @@ export class FaultyLink {
     private readonly replicaPort: number,
   ) {}
 
-  static async open(port: number, replicaPort: number): Promise<FaultyLink> {
+  static async openLink(port: number, replicaPort: number): Promise<FaultyLink> {
     const link = new FaultyLink(port, replicaPort);
-    await link.heal();
+    await link.acceptAgain();
     return link;
   }
 
   /** Simulates a killed process: every connection ends and no new one is accepted. */
-  async cut(): Promise<void> {
+  async cutConnections(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server?.close(resolve));
   }
 
-  async heal(): Promise<void> {
-    const server = createServer((caller) => this.relay(caller));
+  async acceptAgain(): Promise<void> {
+    const server = createServer((caller) => this.relayData(caller));
     this.server = server;
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
   }
 
   /** Simulates a stopped process: connections are accepted and kept, nothing is answered, and sent data waits. */
-  hang(): void {
+  holdData(): void {
     this.isHung = true;
   }
 
   /** Delivers all waiting data at once, like a system that buffered it for a process. */
-  resume(): void {
+  releaseData(): void {
     this.isHung = false;
     for (const socket of this.sockets) socket.cork();
     for (const { to, data } of this.heldBack.splice(0)) {
@@ -64,7 +64,7 @@ export class FaultyLink {
     this.cutsLeft = count;
   }
 
-  private relay(caller: Socket): void {
+  private relayData(caller: Socket): void {
     this.connections += 1;
     const replica = connect(this.replicaPort, '127.0.0.1');
     for (const [from, to] of [

@@ -27,7 +27,7 @@ export class GenericClient {
   }
 
   /** Returns descriptors of the files that a service needs. @param service name with its package */
-  async listFiles(service: string): Promise<readonly Buffer[]> {
+  async listFileDescriptors(service: string): Promise<readonly Buffer[]> {
     const { file_descriptor_response: files } = await this.askReflection((ask) =>
       ask({ file_containing_symbol: service }),
     );
@@ -35,8 +35,8 @@ export class GenericClient {
   }
 
   /** Calls an operation and returns the message as an object. @param service name with its package */
-  async call(service: string, rpc: string, request: object): Promise<unknown> {
-    const definition = loadFileDescriptorSetFromBuffer(encodeDescriptorSet(await this.listFiles(service)), {
+  async callOperation(service: string, rpc: string, request: object): Promise<unknown> {
+    const definition = loadFileDescriptorSetFromBuffer(encodeDescriptorSet(await this.listFileDescriptors(service)), {
       keepCase: true,
     });
     const path = service.split('.');

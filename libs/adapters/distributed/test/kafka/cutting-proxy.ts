@@ -21,7 +21,7 @@ export class CuttingProxy {
     private readonly port: number,
     private readonly nodePort: number,
   ) {
-    this.server = createServer((client) => this.relay(client));
+    this.server = createServer((client) => this.relayData(client));
   }
 
   async listen(): Promise<void> {
@@ -51,7 +51,7 @@ export class CuttingProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private relay(client: Socket): void {
+  private relayData(client: Socket): void {
     const node = connect(this.nodePort, '127.0.0.1');
     const kinds = new Map<number, number>();
     const end = () => {

@@ -11,7 +11,7 @@ export class KafkaEngine {
   ) {}
 
   /** @param settings lines that override the node's own settings */
-  static async start(enginesDir: string, settings: readonly string[] = [], port?: number): Promise<KafkaEngine> {
+  static async startEngine(enginesDir: string, settings: readonly string[] = [], port?: number): Promise<KafkaEngine> {
     const folder = await createTempFolder();
     const at = port ?? (await findFreePort());
     await writeFile(join(folder.path, 'extra.properties'), settings.map((line) => `${line}\n`).join(''));
@@ -22,21 +22,21 @@ export class KafkaEngine {
       ready: /Kafka Server started/,
       logFile: join(folder.path, 'kafka.log'),
     });
-    await node.start();
+    await node.startProcess();
     return new KafkaEngine(node, folder, [`127.0.0.1:${at}`]);
   }
 
-  async start(): Promise<void> {
-    await this.process.start();
+  async startNode(): Promise<void> {
+    await this.process.startProcess();
   }
 
-  kill(): Promise<void> {
-    return this.process.kill();
+  killNode(): Promise<void> {
+    return this.process.killProcess();
   }
 
   async killAndRestart(): Promise<void> {
-    await this.kill();
-    await this.start();
+    await this.killNode();
+    await this.startNode();
   }
 
   /** Simulates a replaced disk. Call it while the node is stopped. */
@@ -45,16 +45,16 @@ export class KafkaEngine {
   }
 
   /** Suspends the process: its connections stay open, but it answers nothing. */
-  hang(): void {
-    this.process.suspend();
+  suspendNode(): void {
+    this.process.suspendProcess();
   }
 
-  resume(): void {
-    this.process.resume();
+  resumeNode(): void {
+    this.process.resumeProcess();
   }
 
-  async remove(): Promise<void> {
-    await this.kill();
+  async removeNode(): Promise<void> {
+    await this.killNode();
     await this.folder.remove();
   }
 }

@@ -31,7 +31,7 @@ export function createKafkaSubject(): MessageBrokerSubject {
     tooLarge: 5_000_000,
     async open() {
       if (brokers.length === 0) {
-        engine = await KafkaEngine.start(process.env['ENGINES_DIR'] ?? '');
+        engine = await KafkaEngine.startEngine(process.env['ENGINES_DIR'] ?? '');
         brokers = engine.brokers;
       }
       return openAgain();
@@ -43,7 +43,7 @@ export function createKafkaSubject(): MessageBrokerSubject {
     openSecond: openAgain,
     async close() {
       await Promise.all(opened.splice(0).map((broker) => broker.close()));
-      await engine?.remove();
+      await engine?.removeNode();
     },
   };
   if (brokers.length > 0) return subject;

@@ -2,13 +2,13 @@ import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } f
 import { retry } from '@tracking/resilience';
 
 /** Batches whose messages have unique keys. */
-interface Load {
+interface PublishLoad {
   readonly name: string;
   readonly batches: number;
   readonly perBatch: number;
 }
 
-/** Records acknowledged messages and their deliveries. */
+/** Publishes messages and compares those that the broker acknowledged with those that the consumer received. */
 export class MessageLedger {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
@@ -17,7 +17,7 @@ export class MessageLedger {
   constructor(private readonly ended?: AbortSignal) {}
 
   /** Publishes batch after batch, and repeats each until it is acknowledged. */
-  async publish(broker: MessageBroker, topic: string, { name, batches, perBatch }: Load): Promise<void> {
+  async publishBatches(broker: MessageBroker, topic: string, { name, batches, perBatch }: PublishLoad): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) =>
         createMessage(`${name}-${n % 5}`, batch * perBatch + n),

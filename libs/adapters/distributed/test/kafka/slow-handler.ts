@@ -1,6 +1,6 @@
-import { pause } from '@tracking/resilience';
+import { pauseFor } from '@tracking/resilience';
 
 /** Waits longer than a consumer session, whose duration the broker measures with its own clock. */
 export function waitPastSession(sessionMs: number): Promise<void> {
-  return pause(sessionMs + 1_000);
+  return pauseFor(sessionMs + 1_000);
 }

@@ -1,31 +1,64 @@
 import { join } from 'node:path';
-import { ManagedProcess, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
+import {
+  createTempFolder,
+  findFreePort,
+  ManagedProcess,
+  createMongoServerSpec,
+  type ProcessSpec,
+  type TempFolder,
+  replaceMongoDatabase,
+} from '@tracking/testing';
 
-/** An engine with MongoDB's protocol, in a separate process that can be killed and restarted. */
+const { ENGINES_DIR, MONGODB_URL, MONGODB_START } = process.env;
+
+/**
+ * Reason why the tests cannot start and kill a MongoDB server; undefined if they can. Without `MONGODB_URL`, they use the
+ * program in the folder of engines.
+ */
+export const NOT_KILLABLE_REASON = findNotKillableReason();
+
+function findNotKillableReason(): string | undefined {
+  if (MONGODB_URL === undefined)
+    return ENGINES_DIR === undefined ? 'neither MONGODB_URL nor ENGINES_DIR is set' : undefined;
+  return MONGODB_START === undefined
+    ? 'MONGODB_START is not set: it must name the command that starts the server of MONGODB_URL'
+    : undefined;
+}
+
+/** A server of MongoDB's protocol, in a separate process that can be killed and restarted. */
 export class MongoEngine {
   private constructor(
     private readonly process: ManagedProcess,
     private readonly folder: TempFolder,
-    private readonly port: number,
+    private readonly url: string,
   ) {}
 
-  /** Creates the engine without starting it. @param enginesDir folder of engines, with a folder `mongo-java-server` */
-  static async create(enginesDir: string): Promise<MongoEngine> {
+  /**
+   * Creates the server of `MONGODB_URL` as a process, or an engine on its own data, without starting it.
+   * @param enginesDir folder of engines, with a folder `mongo-java-server`; not used with `MONGODB_URL`
+   */
+  static async createEngine(enginesDir: string): Promise<MongoEngine> {
+    if (NOT_KILLABLE_REASON !== undefined) throw new Error(NOT_KILLABLE_REASON);
     const folder = await createTempFolder();
+    const logFile = join(folder.path, 'mongodb.log');
+    const open = (spec: Omit<ProcessSpec, 'logFile'>, url: string) =>
+      new MongoEngine(new ManagedProcess({ ...spec, logFile }), folder, url);
+    if (MONGODB_URL !== undefined && MONGODB_START !== undefined)
+      return open(createMongoServerSpec({ url: MONGODB_URL, command: MONGODB_START }), MONGODB_URL);
     const port = await findFreePort();
-    const engine = new ManagedProcess({
-      name: 'the engine',
-      command: join(enginesDir, 'mongo-java-server', 'start'),
-      args: [folder.path, String(port)],
-      ready: /ready on/,
-      logFile: join(folder.path, 'mongodb.log'),
-    });
-    return new MongoEngine(engine, folder, port);
+    const command = join(enginesDir, 'mongo-java-server', 'start');
+    const spec = { name: 'the engine', command, args: [folder.path, String(port)], ready: /ready on/ };
+    return open(spec, `mongodb://127.0.0.1:${port}/`);
+  }
+
+  /** Port of the first host of the connection string. */
+  get port(): number {
+    return Number(/^[^/]+\/\/(?:[^@/]*@)?[^,/?]*?:(\d+)/.exec(this.url)?.[1] ?? '27017');
   }
 
   /** @param credentials `user:password` */
   databaseUrl(database: string, credentials?: string): string {
-    return `mongodb://${credentials === undefined ? '' : `${credentials}@`}127.0.0.1:${this.port}/${database}`;
+    return replaceMongoDatabase(this.url, database, credentials);
   }
 
   get isRunning(): boolean {
@@ -33,26 +66,26 @@ export class MongoEngine {
   }
 
   /** Starts the engine on its data; resolves when it is ready. */
-  async run(): Promise<void> {
-    await this.process.start();
+  async startEngine(): Promise<void> {
+    await this.process.startProcess();
   }
 
   /** Kills the process like a power failure. */
-  kill(): Promise<void> {
-    return this.process.kill();
+  killEngine(): Promise<void> {
+    return this.process.killProcess();
   }
 
   /** Suspends the process: its connections stay open, but it answers nothing. */
-  hang(): void {
-    this.process.suspend();
+  suspendEngine(): void {
+    this.process.suspendProcess();
   }
 
-  resume(): void {
-    this.process.resume();
+  resumeEngine(): void {
+    this.process.resumeProcess();
   }
 
-  async remove(): Promise<void> {
-    await this.kill();
+  async removeEngine(): Promise<void> {
+    await this.killEngine();
     await this.folder.remove();
   }
 }

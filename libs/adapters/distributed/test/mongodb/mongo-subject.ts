@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { itIfSupported, noMetrics, type AdapterSubject } from '@tracking/testing';
+import { itIfSupported, noMetrics, replaceMongoDatabase, type TestedAdapter } from '@tracking/testing';
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
-import { MongoEngine } from './mongo-engine.ts';
+import { MongoEngine, NOT_KILLABLE_REASON } from './mongo-engine.ts';
 
 const { MONGODB_URL, ENGINES_DIR } = process.env;
 /** Timeout in milliseconds. On a busy machine, an engine needs some seconds to start. */
@@ -20,32 +20,29 @@ export function describeWithMongo(title: string, define: () => void): void {
 /** Defines tests that need an engine that they can kill. */
 export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(CONNECTION_TIMEOUT_MS);
-  if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
-  else
-    itIfSupported(false, 'the test kills an engine, which requires ENGINES_DIR to be set')(title, () =>
-      Promise.resolve(),
-    );
+  if (NOT_KILLABLE_REASON === undefined) define(ENGINES_DIR ?? '');
+  else itIfSupported(false, NOT_KILLABLE_REASON)(title, () => Promise.resolve());
 }
 
-/** A port of the document store adapter under test. */
+/** A port of the document store adapter under test. The store may change indexes, as in the set-up. */
 export function createMongoSubject<P extends { close(): Promise<void> }>(
   port: (store: MongoDocumentStore) => P,
-): AdapterSubject<P> {
+): TestedAdapter<P> {
   return createSubject(
-    (connection) => port(new MongoDocumentStore(connection)),
+    (connection) => port(new MongoDocumentStore(connection, { canChangeIndexes: true })),
     (one) => one.close(),
   );
 }
 
 /** Connection and store that the ports use. */
-export function createConnectionSubject(): AdapterSubject<MongoConnection> {
+export function createConnectionSubject(): TestedAdapter<MongoConnection> {
   return createSubject(
     (connection) => connection,
     () => Promise.resolve(),
   );
 }
 
-export function createGridfsSubject(): AdapterSubject<GridfsObjectStore> {
+export function createGridfsSubject(): TestedAdapter<GridfsObjectStore> {
   return createSubject(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
@@ -53,17 +50,17 @@ export function createGridfsSubject(): AdapterSubject<GridfsObjectStore> {
 }
 
 /**
- * A port on its own database, of the MongoDB at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened
- * port has its own connection, like a separate process.
+ * A port on its own database, of the server at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened port
+ * has its own connection, like a separate process.
  */
 function createSubject<P>(
   open: (connection: MongoConnection) => P,
   close: (port: P) => Promise<void>,
-): AdapterSubject<P> {
+): TestedAdapter<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
-  const url = () => engine?.databaseUrl(database) ?? databaseUrl(MONGODB_URL ?? '', database);
+  const url = () => engine?.databaseUrl(database) ?? testDatabaseUrl(database);
 
   function reopenPort(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
@@ -72,11 +69,11 @@ function createSubject<P>(
     return Promise.resolve(one.port);
   }
 
-  const subject: AdapterSubject<P> = {
+  const subject: TestedAdapter<P> = {
     async open() {
-      if (MONGODB_URL === undefined) {
-        engine = await MongoEngine.create(ENGINES_DIR ?? '');
-        await engine.run();
+      if (NOT_KILLABLE_REASON === undefined) {
+        engine = await MongoEngine.createEngine(ENGINES_DIR ?? '');
+        await engine.startEngine();
       }
       return reopenPort();
     },
@@ -92,25 +89,26 @@ function createSubject<P>(
         await close(one);
         await connection.close();
       }
-      if (engine !== undefined) return engine.remove();
-      const connection = new MongoConnection({ url: url(), metrics: noMetrics });
-      await connection.run((own) => own.dropDatabase());
-      await connection.close();
+      if (MONGODB_URL !== undefined) {
+        const connection = new MongoConnection({ url: url(), metrics: noMetrics });
+        await connection.run((own) => own.dropDatabase());
+        await connection.close();
+      }
+      await engine?.removeEngine();
     },
   };
-  if (MONGODB_URL !== undefined) return subject;
+  if (NOT_KILLABLE_REASON !== undefined) return subject;
   /** Kills the engine, and simulates the end of the process: its open objects are no longer connected. */
   const crash = async () => {
-    await engine?.kill();
+    await engine?.killEngine();
     await Promise.all(opened.map(({ connection }) => connection.close()));
-    await engine?.run();
+    await engine?.startEngine();
     return reopenPort();
   };
   return { ...subject, crash };
 }
 
-/** @param url `mongodb://hosts/database?options`; the database and the options are optional */
-function databaseUrl(url: string, database: string): string {
-  const [, hosts = '', options = ''] = /^([^/]+\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
-  return `${hosts}/${database}${options}`;
+/** Returns the connection string of a database on the server of `MONGODB_URL`. */
+export function testDatabaseUrl(database: string): string {
+  return replaceMongoDatabase(MONGODB_URL ?? '', database);
 }

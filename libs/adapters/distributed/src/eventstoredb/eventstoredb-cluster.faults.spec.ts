@@ -1,0 +1,346 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EventStoreDbStandIn, type InjectedFaults } from '@tracking/eventstoredb-stand-in';
+import { AccessRefused, type EventStore, type Position, Unavailable } from '@tracking/ports';
+import {
+  createAuthority,
+  createNewEvents,
+  createPropertyOptions,
+  createStreamPrefix,
+  createTempFolder,
+  eventually,
+  listIds,
+  itInSoak,
+  scaleTimeout,
+  type TempFolder,
+} from '@tracking/testing';
+import fc from 'fast-check';
+import {
+  addUser,
+  createSecureClusterOptions,
+  EventStoreDbFixture,
+  IS_STAND_IN,
+  NO_STAND_IN_REASON,
+  openStore,
+  TEST_USER,
+} from '../../test/eventstoredb/eventstoredb-subject.ts';
+import { appendMarker, followUntilMarked, startWriters } from '../../test/eventstoredb/stream-writers.ts';
+
+/** Maximum milliseconds from the loss of a leader until appends are acknowledged again. */
+const MAX_OUTAGE_MS = 15_000;
+/** Maximum milliseconds of the longest test. */
+const MAX_TEST_MS = scaleTimeout(1_800_000);
+const [FIRST, SECOND, THIRD, FOURTH] = [0, 1, 2, 3] as const;
+
+if (IS_STAND_IN) {
+  describe('a cluster whose leader changes', testLeaderChanges);
+  describe('a cluster with a follower that lags', testLaggingFollower);
+  describe('a cluster that refuses a client', testRefusals);
+} else it.skip(`clusters [not tested: ${NO_STAND_IN_REASON}]`, () => undefined);
+
+/** Follows streams until `stop` aborts. Collects ids of events, and positions at which a batch claims to be caught up. */
+function follow(store: EventStore, prefix: string, stop: AbortController) {
+  const seen: string[] = [];
+  const claims: Position[] = [];
+  const done = (async () => {
+    for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal: stop.signal })) {
+      seen.push(...listIds(batch.events));
+      if (batch.caughtUp) claims.push(batch.position);
+    }
+  })();
+  return { seen, claims, done };
+}
+
+function testLeaderChanges(): void {
+  let cluster: EventStoreDbFixture;
+  let standIn: EventStoreDbStandIn;
+  beforeAll(async () => {
+    cluster = await EventStoreDbFixture.start({ nodes: 4 });
+    ({ standIn } = cluster);
+  });
+  afterAll(() => cluster.close());
+  afterEach(() => cluster.closeStores());
+
+  const CHANGES: readonly (() => Promise<void>)[] = [
+    // The leader is deposed, and follows with its connections open.
+    () => standIn.setFaults({ lead: true }, SECOND),
+    // The leader is killed.
+    () => standIn.setFaults({ down: true }, SECOND),
+    () => standIn.setFaults({ down: false }, SECOND),
+    // The leader hangs, and returns as a follower.
+    () => standIn.setFaults({ freeze: true }, FIRST),
+    () => standIn.setFaults({ freeze: false }, FIRST),
+    () => standIn.setFaults({ lead: true }, THIRD),
+    // The leader loses its connections after it stored appends, and dies.
+    () => standIn.setFaults({ loseAnswers: 20 }, THIRD),
+    () => standIn.setFaults({ down: true }, THIRD),
+    () => standIn.setFaults({ down: false }, THIRD),
+  ];
+
+  /** Changes the cluster under load. Expects appends to continue after each change, and nothing lost or doubled. */
+  async function survive(url: string, changes: readonly (() => Promise<void>)[]): Promise<void> {
+    await standIn.setFaults({ lead: true }, FIRST);
+    const store = cluster.openAt(url);
+    const prefix = createStreamPrefix();
+    const followed = [store, cluster.openAt(url), cluster.openAt(`${url}&nodePreference=follower`)].map((reader) =>
+      followUntilMarked(reader, prefix, { timeoutMs: MAX_TEST_MS }),
+    );
+    const writers = startWriters(store, prefix, MAX_OUTAGE_MS);
+    for (const change of changes) {
+      await writers.waitForGrowth();
+      await change();
+    }
+    await writers.waitForGrowth();
+    await writers.stop();
+    await appendMarker(store, prefix);
+    await writers.expectStored(store);
+    for (const events of await Promise.all(followed)) writers.expectFollowed(events);
+  }
+
+  it.each(['several hosts', 'esdb+discover'])(
+    'loses and doubles nothing under load, and works on within 15 s (%s)',
+    async (kind) => {
+      // The name of a cluster resolves to nodes that respond. Here it is a node that never fails.
+      const url = kind === 'several hosts' ? standIn.url : standIn.nodeUrl(FOURTH).replace('esdb:', 'esdb+discover:');
+      await survive(url, CHANGES);
+    },
+    scaleTimeout(120_000),
+  );
+
+  it('a process whose subscription still delivers events gives up a leader that hangs', async () => {
+    await standIn.setFaults({ lead: true }, FIRST);
+    const store = cluster.open();
+    const prefix = createStreamPrefix();
+    const stop = new AbortController();
+    const { seen, done } = follow(store, prefix, stop);
+    await store.append(`${prefix}own`, 'no_stream', createNewEvents(1));
+    await eventually(() => expect(seen).toHaveLength(1));
+    // The subscription stays at the first node, and appends go to the second.
+    await standIn.setFaults({ lead: true }, SECOND);
+    await store.append(`${prefix}own`, 0, createNewEvents(1));
+    await standIn.setFaults({ freeze: true }, SECOND);
+    const writers = startWriters(cluster.open(), prefix, MAX_OUTAGE_MS);
+    await writers.waitForGrowth();
+    const late = createNewEvents(1);
+    await eventually(() => store.append(`${prefix}own`, 1, late), { deadlineMs: MAX_OUTAGE_MS });
+    await standIn.setFaults({ freeze: false }, SECOND);
+    await writers.stop();
+    await eventually(() => expect(seen).toHaveLength(3 + writers.count()));
+    stop.abort();
+    await done;
+  });
+
+  itInSoak(
+    'loses and doubles nothing during 200 random faults of one node at a time',
+    async () => {
+      const faults = fc.constantFrom<InjectedFaults>(
+        { lead: true },
+        { down: true },
+        { freeze: true },
+        { lag: true },
+        { loseAnswers: 20 },
+        { dropSubscriptions: true },
+      );
+      const rounds = fc.sample(fc.tuple(faults, fc.constantFrom(FIRST, SECOND, THIRD, FOURTH)), {
+        ...createPropertyOptions(200),
+        numRuns: 200,
+      });
+      const changes = rounds.flatMap(([fault, node]) => [
+        () => standIn.setFaults(fault, node),
+        () => standIn.setFaults({ down: false, freeze: false, lag: false, loseAnswers: 0 }, node),
+      ]);
+      await survive(standIn.url, changes);
+    },
+    MAX_TEST_MS,
+  );
+}
+
+function testLaggingFollower(): void {
+  let cluster: EventStoreDbFixture;
+  let standIn: EventStoreDbStandIn;
+  let stream: string;
+  beforeAll(async () => {
+    cluster = await EventStoreDbFixture.start({ nodes: 2 });
+    ({ standIn } = cluster);
+  });
+  afterAll(() => cluster.close());
+  beforeEach(async () => {
+    stream = createStreamPrefix();
+    await standIn.setFaults({ lead: true }, FIRST);
+    await standIn.setFaults({ lag: false }, SECOND);
+  });
+  afterEach(() => cluster.closeStores());
+
+  const openAtFollower = () => cluster.openAt(`${standIn.url}&nodePreference=follower`);
+
+  it('readers use the follower that the connection string prefers, and writes the leader', async () => {
+    const store = openAtFollower();
+    const stop = new AbortController();
+    const { seen, done } = follow(store, stream, stop);
+    const events = createNewEvents(3);
+    await store.append(stream, 'no_stream', events);
+    await eventually(() => expect(seen).toEqual(listIds(events)));
+    expect(await standIn.countSubscriptions(SECOND)).toBe(1);
+    expect(await standIn.countSubscriptions(FIRST)).toBe(0);
+    stop.abort();
+    await done;
+  });
+
+  it('a process reads what it wrote, and live readers change to the leader', async () => {
+    const store = openAtFollower();
+    const stop = new AbortController();
+    const { seen, done } = follow(store, stream, stop);
+    const first = createNewEvents(2);
+    await store.append(stream, 'no_stream', first);
+    await eventually(() => expect(seen).toEqual(listIds(first)));
+    await standIn.setFaults({ lag: true }, SECOND);
+    const second = createNewEvents(2);
+    const { position } = await store.append(stream, 1, second);
+    expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
+    expect(await store.lastRevision(stream)).toBe(3);
+    expect((await store.head()) ?? '').toBe(position);
+    await eventually(() => expect(seen).toEqual(listIds([...first, ...second])));
+    expect(await standIn.countSubscriptions(FIRST)).toBe(1);
+    await standIn.setFaults({ lag: false }, SECOND);
+    const third = createNewEvents(1);
+    await store.append(stream, 3, third);
+    await eventually(() => expect(seen).toEqual(listIds([...first, ...second, ...third])));
+    stop.abort();
+    await done;
+  });
+
+  it('a follower answers reads of events that are stored, and the leader does if the follower is behind', async () => {
+    const store = openAtFollower();
+    const stop = new AbortController();
+    const { seen, done } = follow(store, stream, stop);
+    const events = createNewEvents(4);
+    await store.append(stream, 'no_stream', events.slice(0, 2));
+    await eventually(() => expect(seen).toHaveLength(2));
+    await standIn.setFaults({ freeze: true }, FIRST);
+    try {
+      expect(listIds(await store.read(stream, { to: 1, isStored: true }))).toEqual(listIds(events.slice(0, 2)));
+    } finally {
+      await standIn.setFaults({ freeze: false }, FIRST);
+    }
+    await standIn.setFaults({ lead: true }, FIRST);
+    await standIn.setFaults({ lag: true }, SECOND);
+    await eventually(() => store.append(stream, 1, events.slice(2)), { deadlineMs: MAX_OUTAGE_MS });
+    expect(listIds(await store.read(stream, { to: 3, isStored: true }))).toEqual(listIds(events));
+    expect(listIds(await store.read(stream, { from: 3, to: 3, isStored: true }))).toEqual(listIds(events.slice(3)));
+    stop.abort();
+    await done;
+  });
+
+  it('a new reader of many stored events reaches the last acknowledged one, and claims nothing earlier', async () => {
+    const writer = cluster.open();
+    const appended: string[] = [];
+    let position = '';
+    for (let hundred = 0; hundred < 16; hundred += 1) {
+      if (hundred === 4) await standIn.setFaults({ lag: true }, SECOND);
+      const events = createNewEvents(100);
+      ({ position } = await writer.append(stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events));
+      appended.push(...listIds(events));
+    }
+    const stop = new AbortController();
+    const { seen, claims, done } = follow(openAtFollower(), stream, stop);
+    await eventually(() => expect(seen).toHaveLength(appended.length));
+    expect(seen).toEqual(appended);
+    await eventually(() => expect(claims).not.toHaveLength(0));
+    expect(claims.every((claim) => claim >= position)).toBe(true);
+    stop.abort();
+    await done;
+  });
+
+  it('a subscription at a deposed leader that lags changes to the new leader', async () => {
+    const store = cluster.open();
+    const stop = new AbortController();
+    const { seen, done } = follow(store, stream, stop);
+    const events = createNewEvents(3);
+    await store.append(stream, 'no_stream', events.slice(0, 1));
+    await eventually(() => expect(seen).toHaveLength(1));
+    await standIn.setFaults({ lead: true }, SECOND);
+    await standIn.setFaults({ lag: true }, FIRST);
+    await store.append(stream, 0, events.slice(1));
+    await eventually(() => expect(seen).toEqual(listIds(events)));
+    stop.abort();
+    await done;
+  });
+}
+
+function testRefusals(): void {
+  let secure: EventStoreDbStandIn;
+  let plain: EventStoreDbStandIn;
+  let folder: TempFolder;
+  beforeAll(async () => {
+    folder = await createTempFolder();
+    secure = await EventStoreDbStandIn.create(createSecureClusterOptions());
+    plain = await EventStoreDbStandIn.create();
+    await Promise.all([secure.startNode(), plain.startNode()]);
+  });
+  afterAll(() => Promise.all([secure.removeNode(), plain.removeNode(), folder.remove()]));
+
+  async function findRefusal(url: string): Promise<unknown> {
+    const store = openStore(url, { limits: { operationTimeoutMs: 2_000 } });
+    const error: unknown = await store.checkAccess().catch((reason: unknown) => reason);
+    await store.close();
+    return error;
+  }
+
+  /** Returns the connection string with the certificate of an authority that did not sign the nodes' certificates. */
+  async function trustAnotherAuthority(url: string): Promise<string> {
+    const path = join(folder.path, 'other.crt');
+    await writeFile(path, createAuthority('Other authority').cert);
+    return addUser(url).replace(/tlsCaFile=.*$/, `tlsCaFile=${encodeURIComponent(path)}`);
+  }
+
+  it('accepts the right user and authority', async () => {
+    expect(await findRefusal(addUser(secure.url))).toBeUndefined();
+    expect(await findRefusal(addUser(secure.nodeUrl(SECOND)))).toBeUndefined();
+    expect(await findRefusal(addUser(secure.url.replace('esdb:', 'esdb+discover:')))).toBeUndefined();
+    expect(await findRefusal(plain.url)).toBeUndefined();
+  });
+
+  const refusals: readonly (readonly [name: string, url: () => string | Promise<string>, reason: RegExp])[] = [
+    [
+      'a wrong password',
+      () => addUser(secure.url, { ...TEST_USER, password: 's3cret' }),
+      /refuses the user name or the password/,
+    ],
+    [
+      'an unknown user',
+      () => addUser(secure.url, { ...TEST_USER, username: 'nobody' }),
+      /refuses the user name or the password/,
+    ],
+    ['no user', () => secure.url, /names no user/],
+    ['another authority', () => trustAnotherAuthority(secure.url), /not trusted .* tlsCaFile must name/],
+    [
+      'another authority of a name',
+      () => trustAnotherAuthority(secure.url.replace('esdb:', 'esdb+discover:')),
+      /not trusted/,
+    ],
+    ['no authority', () => addUser(secure.url.replace(/&tlsCaFile=.*$/, '')), /not trusted/],
+    ['no TLS for a node that needs it', () => addUser(secure.url.replace(/\?.*$/, '?tls=false')), /requires TLS/],
+    ['TLS for a node without it', () => plain.url.replace('tls=false', 'tls=true'), /does not use TLS/],
+  ];
+
+  it.each(refusals)('names %s', async (_name, url, reason) => {
+    const error = await findRefusal(await url());
+    expect(error).toBeInstanceOf(AccessRefused);
+    const { message, cause } = error as AccessRefused;
+    expect(message).toMatch(reason);
+    expect(message).not.toMatch(/s3cret|sesame|127\.0\.0\.1|localhost/);
+    expect(cause).toBeUndefined();
+  });
+
+  it('reports a node that is down as unavailable', async () => {
+    const error = await findRefusal('esdb://someone:s3cret@localhost:9?tls=true');
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).not.toBeInstanceOf(AccessRefused);
+  });
+
+  it('refuses operations of a running process as unavailable, so that callers may repeat them', async () => {
+    const store = openStore(addUser(secure.url, { ...TEST_USER, password: 'changed' }));
+    await expect(store.append('a', 'no_stream', createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await store.close();
+  });
+}

@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import type { Channel } from '@grpc/grpc-js';
+import { Unavailable } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
+
+/** Name of the engine for operators. */
+export const ENGINE_NAME = 'event store';
+/** gRPC status of a call that this process gave up. */
+const DEADLINE_EXCEEDED_STATUS = 4;
+
+/** Private members of the client that the adapter uses. */
+interface EventStoreDbClientInternals {
+  readonly handleError: (client: { readonly getChannel: () => unknown }, failure: Error) => Promise<void>;
+  readonly getChannel: () => Promise<Channel>;
+}
+
+/** A connection to one node, which the client chooses. It changes to another node when the node is lost. */
+export class NodeConnection {
+  readonly client: EventStoreDBClient;
+  private readonly internals: EventStoreDbClientInternals;
+  private answeredAt = 0;
+  private reconnectedAt = 0;
+
+  /** @param silenceMs milliseconds without any answer after which the node counts as lost */
+  constructor(
+    url: string,
+    private readonly silenceMs: number,
+  ) {
+    this.client = EventStoreDBClient.connectionString(url);
+    this.internals = patchClient(this.client);
+  }
+
+  /**
+   * Records that the node answered a call. Events of a subscription are no answers, because the subscription can be at
+   * another node: it stays open when the connection changes.
+   */
+  noteAnswer(): void {
+    this.answeredAt = monotonicMs();
+  }
+
+  /**
+   * Settles as the call does, or rejects when the node has not answered in time. Rejects earlier if the node
+   * answered no call at all for a while, so that the caller can repeat the call on another node.
+   * @throws Unavailable
+   */
+  async awaitAnswer<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+    const startedAt = monotonicMs();
+    const expired = Promise.withResolvers<never>();
+    let isSettled = false;
+    const check = async () => {
+      // A busy process may have received the answer without having handled it yet.
+      await setImmediate();
+      if (isSettled) return;
+      const now = monotonicMs();
+      const leftMs = startedAt + timeoutMs - now;
+      const untilSilentMs = Math.max(this.answeredAt, startedAt) + this.silenceMs - now;
+      if (leftMs > 0 && untilSilentMs > 0) timer = setTimeout(check, Math.min(leftMs, untilSilentMs));
+      else {
+        this.reconnectIfSilent();
+        expired.reject(createTimeoutError());
+      }
+    };
+    let timer = setTimeout(check, Math.min(timeoutMs, this.silenceMs));
+    const noteFailure = (error: unknown) => {
+      if ((error as { readonly code?: unknown }).code !== DEADLINE_EXCEEDED_STATUS) this.noteAnswer();
+    };
+    answer.then(() => this.noteAnswer(), noteFailure);
+    try {
+      return await Promise.race([answer, expired.promise]);
+    } finally {
+      isSettled = true;
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Gives up the current node if it has not answered for a while. The client itself notices a node that hangs only after
+   * about 20 seconds. Later calls search for the leader again; calls in progress continue.
+   */
+  reconnectIfSilent(): void {
+    const now = monotonicMs();
+    if (now - Math.max(this.answeredAt, this.reconnectedAt) < this.silenceMs) return;
+    this.reconnectedAt = now;
+    const { getChannel, handleError } = this.internals;
+    // While the client searches for a node, there is no channel to give up.
+    let isConnected = true;
+    globalThis.setImmediate(() => (isConnected = false));
+    getChannel().then(
+      (channel) => (isConnected ? handleError({ getChannel: () => channel }, new UnavailableError()) : undefined),
+      () => undefined,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.client.dispose();
+    // The code does not await the promise, because it does not settle while no node is found.
+    this.internals.getChannel().then(
+      (channel) => channel.close(),
+      () => undefined,
+    );
+  }
+}
+
+/**
+ * Changes three behaviors of the client that would lose concurrent appends or end the process:
+ * - Appends that share one long call (`BatchAppend`) are in one map for all clients of the process. An error of any call
+ *   rejects them all, a later response causes an uncaught `TypeError`, and the error of a write that waits for capacity
+ *   is uncaught too. So each append uses its own call, as with servers without `BatchAppend`.
+ * - After an error, the client closes its channel immediately. An append that is being started then fails with an
+ *   uncaught error. If no node is found meanwhile, there is an unhandled rejection. So the channel is closed in a turn of
+ *   the event loop of its own.
+ * - With `throwOnAppendFailure=false` in the URL, a refused append would look like a stored one.
+ */
+function patchClient(client: EventStoreDBClient): EventStoreDbClientInternals {
+  const internals = client as unknown as EventStoreDbClientInternals;
+  const { handleError } = internals;
+  Object.defineProperties(client, {
+    supports: { value: () => Promise.resolve(false) },
+    handleError: {
+      value: async (...failure: Parameters<EventStoreDbClientInternals['handleError']>) => {
+        await setImmediate();
+        await handleError(...failure).catch(() => undefined);
+      },
+    },
+    throwOnAppendFailure: { value: true },
+  });
+  return internals;
+}
+
+export function createTimeoutError(): Unavailable {
+  return new Unavailable(ENGINE_NAME, 'the node did not respond in time');
+}

@@ -1,0 +1,202 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Unavailable } from '@tracking/ports';
+import { EMPTY, of, throwError } from 'rxjs';
+import {
+  createRecordingLogger,
+  eventually,
+  findFreePort,
+  type LogLine,
+  noMetrics,
+  silentLogger,
+  simulateDelay,
+} from '@tracking/testing';
+import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
+import { setToken } from './grpc-options.ts';
+import { GrpcServiceChannel } from './grpc-service-channel.ts';
+import { GrpcServiceServer } from './grpc-service-server.ts';
+import { receiveMessages } from './message-stream.ts';
+import { PROJECTIONS_PROTO } from './service-protos.ts';
+
+interface StreamedOperations {
+  readonly progress: {
+    follow(request: object, onMessage: (message: unknown) => Promise<void> | void, signal: AbortSignal): Promise<void>;
+  };
+}
+
+const MESSAGE_TEXT = 'x'.repeat(65_536);
+const FOLLOW_PATH = '/tracking.v1.Progress/Follow';
+/** Milliseconds after which a message counts as not taken. A longer pause of the process makes the test wait early. */
+const BLOCKED_MS = 500;
+/** Exceeds the messages that the buffers of a connection hold. */
+const MAX_MESSAGES = 2_000;
+
+describe('a streamed operation', () => {
+  let server: GrpcServiceServer;
+  let address: string;
+  let link: FaultyLink;
+  let channel: GrpcServiceChannel;
+  let follow: StreamedOperations['progress']['follow'];
+  /** Running operations of the server, in the order of their calls. */
+  let running: {
+    readonly request: object;
+    send(message: unknown): Promise<void>;
+    end(error?: Error): void;
+    signal: AbortSignal;
+  }[];
+  beforeEach(async () => {
+    running = [];
+    const port = await findFreePort();
+    address = `127.0.0.1:${port}`;
+    const common = { token: TEST_TOKEN, logger: silentLogger, metrics: noMetrics };
+    server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address });
+    server.serve<StreamedOperations>({
+      progress: {
+        follow: (request, send, signal) =>
+          new Promise((resolve, reject) => {
+            const end = (error?: Error) => (error === undefined ? resolve() : reject(error));
+            signal.addEventListener('abort', () => resolve());
+            running.push({ request, send: async (message) => send(message), end, signal });
+          }),
+      },
+    });
+    await server.listen();
+    link = await FaultyLink.openLink(await findFreePort(), port);
+    channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${link.port}` } });
+    follow = channel.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
+  });
+  afterEach(async () => {
+    await channel.close();
+    await server.close();
+    await link.cutConnections();
+  });
+
+  async function startFollowing() {
+    const messages: unknown[] = [];
+    const ending = new AbortController();
+    const ended = follow({ from: 'a' }, (message) => void messages.push(message), ending.signal);
+    ended.catch(() => undefined);
+    const before = running.length;
+    await eventually(() => expect(running).toHaveLength(before + 1));
+    return { messages, ending, ended, operation: running.at(-1)! };
+  }
+
+  it('passes all messages on in order, longer than the deadline of calls, and ends with the operation', async () => {
+    const { messages, ended, operation } = await startFollowing();
+    expect(operation.request).toEqual({ from: 'a' });
+    const expected = Array.from({ length: 500 }, (_, number) => ({ number }));
+    for (const message of expected) void operation.send(message);
+    await eventually(() => expect(messages).toEqual(expected));
+    operation.end();
+    expect(await ended).toBeUndefined();
+  });
+
+  it('makes the operation wait while the caller does not read, until the caller reads or is gone', async () => {
+    const caller = new Client(address, credentials.createInsecure());
+    const metadata = new Metadata();
+    setToken(metadata, TEST_TOKEN);
+    const encode = () => Buffer.alloc(0);
+    const stream = caller.makeServerStreamRequest(FOLLOW_PATH, encode, (bytes) => bytes, {}, metadata);
+    stream.on('error', () => undefined);
+    await eventually(() => expect(running).toHaveLength(1));
+    const [{ send }] = running as [(typeof running)[0]];
+    // A caller that has received nothing yet would not pause its connection.
+    const received = new Promise((resolve) => stream.on('data', resolve));
+    await send(MESSAGE_TEXT);
+    await received;
+    stream.pause();
+    const sendUntilBlocked = async () => {
+      for (let count = 0; count < MAX_MESSAGES; count += 1) {
+        const sent = send(MESSAGE_TEXT).then(() => 'sent');
+        if ((await Promise.race([sent, simulateDelay(BLOCKED_MS).then(() => 'blocked')])) === 'blocked')
+          return { sent };
+      }
+      throw new Error('the operation never waited');
+    };
+    const first = await sendUntilBlocked();
+    stream.resume();
+    expect(await first.sent).toBe('sent');
+    stream.pause();
+    const second = await sendUntilBlocked();
+    stream.cancel();
+    expect(await second.sent).toBe('sent');
+    caller.close();
+  });
+
+  it('ends in the service when the caller no longer needs it', async () => {
+    const { ending, ended, operation } = await startFollowing();
+    ending.abort();
+    expect(await ended).toBeUndefined();
+    await eventually(() => expect(operation.signal.aborted).toBe(true));
+  });
+
+  it('ends with Unavailable when the connection is lost, and in the service too', async () => {
+    const { ended, operation } = await startFollowing();
+    await link.cutConnections();
+    await expect(ended).rejects.toThrow(Unavailable);
+    await eventually(() => expect(operation.signal.aborted).toBe(true));
+    await link.acceptAgain();
+  });
+
+  it('ends when the server closes, which does not wait for it', async () => {
+    const { ended, operation } = await startFollowing();
+    await server.close();
+    expect(operation.signal.aborted).toBe(true);
+    await ended.catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
+  });
+
+  it('ends when the channel closes', async () => {
+    const { ended } = await startFollowing();
+    await channel.close();
+    expect(await ended).toBeUndefined();
+    await expect(follow({}, () => undefined, new AbortController().signal)).rejects.toThrow(Unavailable);
+  });
+
+  it('logs one warning while the service refuses the token', async () => {
+    const lines: LogLine[] = [];
+    const logger = createRecordingLogger(lines);
+    const stranger = new GrpcServiceChannel({
+      ...{ token: 'another token', logger, metrics: noMetrics, unavailableLogLevel: 'info' },
+      services: { projections: `dns:///${address}` },
+    });
+    const { progress } = stranger.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000);
+    for (let call = 0; call < 2; call += 1) {
+      const refused = progress.follow({}, () => undefined, new AbortController().signal);
+      await expect(refused).rejects.toThrow('projections: the service refuses the token');
+    }
+    expect(lines.map(({ level }) => level)).toEqual(['warn']);
+    expect(JSON.stringify(lines)).not.toContain('another token');
+    await stranger.close();
+  });
+
+  it('rejects if the operation or the listener fails', async () => {
+    const failing = await startFollowing();
+    failing.operation.end(new Error('password=hunter2'));
+    await expect(failing.ended).rejects.toThrow('projections: Progress/Follow ended: the operation failed');
+
+    const ended = follow({}, () => fail(), new AbortController().signal);
+    await eventually(() => expect(running).toHaveLength(2));
+    void running[1]!.send({});
+    await expect(ended).rejects.toThrow('the listener failed');
+    await eventually(() => expect(running[1]!.signal.aborted).toBe(true));
+  });
+});
+
+describe('a stream that ends at once', () => {
+  it('settles, and passes on the messages before its end', async () => {
+    const messages: unknown[] = [];
+    const receive = (stream: Parameters<typeof receiveMessages>[0], signal = new AbortController().signal) =>
+      receiveMessages(stream, (message) => void messages.push(message), signal);
+    await receive(EMPTY);
+    await receive(of({ json: '1' }, { json: '2' }));
+    await receive(of({ json: '3' }), AbortSignal.abort());
+    await expect(receive(throwError(() => new Error('the channel is closed')))).rejects.toThrow(
+      'the channel is closed',
+    );
+    expect(messages).toEqual([1, 2]);
+  });
+});
+
+function fail(): never {
+  throw new Error('the listener failed');
+}

@@ -1,0 +1,213 @@
+import { connectivityState, experimental, type Metadata, type StatusObject } from '@grpc/grpc-js';
+import { computeRendezvousScore, monotonicMs } from '@tracking/resilience';
+
+/** Name of the load balancing policy in the service configuration of a channel. */
+export const REPLICA_BALANCER_NAME = 'tracking_replicas';
+/** Metadata of a call that selects the replica. All callers send the calls with the same key to the same replica. */
+const ROUTING_KEY = 'routing-key';
+/**
+ * Milliseconds without a response after which a replica with running calls gets no further calls, as long as another
+ * replica responds.
+ */
+const MAX_SILENCE_MS = 1_000;
+
+export function setRoutingKey(metadata: Metadata, key: string): void {
+  metadata.set(ROUTING_KEY, key);
+}
+
+/** A replica of a service, with the calls that it has not answered. */
+class Replica {
+  readonly balancer: experimental.LeafLoadBalancer;
+  /** Times at which the running calls started, in their order. */
+  private readonly callStarts = new Set<{ readonly at: number }>();
+  private lastResponseAt = -Infinity;
+
+  /** @param name address, by which all callers know the replica */
+  constructor(
+    readonly name: string,
+    createBalancer: () => experimental.LeafLoadBalancer,
+  ) {
+    this.balancer = createBalancer();
+  }
+
+  get isReady(): boolean {
+    return this.balancer.getConnectivityState() === connectivityState.READY;
+  }
+
+  /** Returns true if calls are running and none of them got a response for a while. */
+  isSilent(now: number): boolean {
+    const [oldest] = this.callStarts;
+    return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_SILENCE_MS;
+  }
+
+  /** Selects this replica for a call. */
+  pick(args: experimental.PickArgs): experimental.PickResult {
+    const picked = this.balancer.getPicker().pick(args);
+    if (picked.pickResultType !== experimental.PickResultType.COMPLETE) return picked;
+    const call = { at: monotonicMs() };
+    return {
+      ...picked,
+      onCallStarted: () => {
+        picked.onCallStarted?.();
+        this.callStarts.add(call);
+      },
+      onCallEnded: (code, details, metadata) => {
+        picked.onCallEnded?.(code, details, metadata);
+        this.callStarts.delete(call);
+        if (code === 0) this.lastResponseAt = monotonicMs();
+      },
+    };
+  }
+}
+
+/** Selects a ready replica for each call. */
+class ReplicaPicker implements experimental.Picker {
+  constructor(
+    /** Ready replicas, at least one. */
+    private readonly replicas: readonly Replica[],
+    private next: number,
+  ) {}
+
+  pick(args: experimental.PickArgs): experimental.PickResult {
+    const now = monotonicMs();
+    const responding = this.replicas.filter((replica) => !replica.isSilent(now));
+    const candidates = responding.length > 0 ? responding : this.replicas;
+    const [key] = args.metadata.get(ROUTING_KEY);
+    const replica = key === undefined ? this.takeNext(candidates) : findBestReplica(candidates, String(key));
+    return replica?.pick(args) ?? new experimental.UnavailablePicker().pick(args);
+  }
+
+  private takeNext(candidates: readonly Replica[]): Replica | undefined {
+    this.next += 1;
+    return candidates[this.next % candidates.length];
+  }
+}
+
+/** Returns the replica with the highest score for the key (rendezvous hashing). */
+function findBestReplica(replicas: readonly Replica[], key: string): Replica | undefined {
+  if (replicas.length <= 1) return replicas[0];
+  const scored = replicas.map((replica) => ({ replica, score: computeRendezvousScore(replica.name, key) }));
+  return scored.reduce((best, other) => (other.score > best.score ? other : best)).replica;
+}
+
+class ReplicaBalancingConfig implements experimental.TypedLoadBalancingConfig {
+  static createFromJson(): ReplicaBalancingConfig {
+    return new ReplicaBalancingConfig();
+  }
+
+  getLoadBalancerName(): string {
+    return REPLICA_BALANCER_NAME;
+  }
+
+  toJsonObject(): object {
+    return { [REPLICA_BALANCER_NAME]: {} };
+  }
+}
+
+/**
+ * gRPC load balancing policy that connects to all replicas of a service. A call with a routing key goes to the same
+ * ready replica each time, and only moves if this replica is not ready or silent, or if a replica with a higher score
+ * is added. Calls without a key go to all replicas in turn.
+ */
+class ReplicaBalancer implements experimental.LoadBalancer {
+  private replicas: ReadonlyMap<string, Replica> = new Map();
+  private state = connectivityState.IDLE;
+  private isUpdating = false;
+  private lastError = 'no connection was attempted';
+
+  constructor(private readonly channel: experimental.ChannelControlHelper) {}
+
+  updateAddressList(
+    endpoints: experimental.StatusOr<experimental.Endpoint[]>,
+    config: experimental.TypedLoadBalancingConfig,
+    options: Parameters<experimental.LoadBalancer['updateAddressList']>[2],
+    note: string,
+  ): boolean {
+    if (!(config instanceof ReplicaBalancingConfig)) return false;
+    if (!endpoints.ok) {
+      if (this.replicas.size === 0) this.reportFailure(endpoints.error);
+      return true;
+    }
+    // Balancers of new replicas report their state before all replicas are known.
+    this.isUpdating = true;
+    const former = this.replicas;
+    this.replicas = new Map(
+      endpoints.value.map((endpoint): [string, Replica] => {
+        const name = experimental.endpointToString(endpoint);
+        const known = former.get(name);
+        known?.balancer.updateEndpoint(endpoint, options);
+        return [name, known ?? this.connect(name, endpoint, options, note)];
+      }),
+    );
+    for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
+    this.isUpdating = false;
+    if (this.replicas.size === 0) this.reportFailure({ details: `the service has no addresses: ${note}` });
+    else this.reportState();
+    return true;
+  }
+
+  exitIdle(): void {
+    // All replicas stay connected, so this policy is never idle while it has addresses.
+  }
+
+  resetBackoff(): void {
+    // The replicas have the pauses between attempts to connect, and not this policy.
+  }
+
+  destroy(): void {
+    for (const { balancer } of this.replicas.values()) balancer.destroy();
+    this.replicas = new Map();
+  }
+
+  getTypeName(): string {
+    return REPLICA_BALANCER_NAME;
+  }
+
+  private connect(
+    name: string,
+    endpoint: experimental.Endpoint,
+    options: Parameters<experimental.LoadBalancer['updateAddressList']>[2],
+    note: string,
+  ): Replica {
+    const helper = experimental.createChildChannelControlHelper(this.channel, {
+      updateState: (state, _picker, error) => {
+        // Looks up the replicas again after a lost connection.
+        if (this.state === connectivityState.READY && state !== connectivityState.READY)
+          this.channel.requestReresolution();
+        if (error !== null) this.lastError = error;
+        this.reportState();
+      },
+    });
+    const replica = new Replica(name, () => new experimental.LeafLoadBalancer(endpoint, helper, options, note));
+    replica.balancer.startConnecting();
+    return replica;
+  }
+
+  private reportState(): void {
+    if (this.isUpdating) return;
+    const replicas = [...this.replicas.values()];
+    const hasState = (state: connectivityState) =>
+      replicas.some(({ balancer }) => balancer.getConnectivityState() === state);
+    const ready = replicas.filter(({ isReady }) => isReady);
+    // A random start spreads the first calls of all callers over the replicas.
+    const first = Math.floor(Math.random() * ready.length);
+    if (ready.length > 0) this.report(connectivityState.READY, new ReplicaPicker(ready, first));
+    else if (hasState(connectivityState.CONNECTING) || hasState(connectivityState.IDLE))
+      this.report(connectivityState.CONNECTING, new experimental.QueuePicker(this));
+    else this.reportFailure({ details: `no replica can be reached: ${this.lastError}` });
+    for (const { balancer } of replicas)
+      if (balancer.getConnectivityState() === connectivityState.IDLE) balancer.exitIdle();
+  }
+
+  private reportFailure(failure: Partial<StatusObject>): void {
+    const picker = new experimental.UnavailablePicker(failure);
+    this.report(connectivityState.TRANSIENT_FAILURE, picker, failure.details);
+  }
+
+  private report(state: connectivityState, picker: experimental.Picker, error: string | null = null): void {
+    this.state = state;
+    this.channel.updateState(state, picker, error);
+  }
+}
+
+experimental.registerLoadBalancerType(REPLICA_BALANCER_NAME, ReplicaBalancer, ReplicaBalancingConfig);

@@ -1,0 +1,122 @@
+import { DuplicateKey, Unavailable, type CollectionSpec, type Document } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
+import { BSON, type Collection, type Filter, type FindCursor } from 'mongodb';
+import type { MongoConnection } from './mongo-connection.ts';
+import { ENGINE_NAME, findViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
+import { type MongoDocument, pickShardKey, toStoredDocument } from './mongo-filter.ts';
+import { ID_INDEX } from './mongo-indexes.ts';
+
+/** Result of a write that was refused because the id exists. */
+export const ID_CONFLICT = Symbol('id conflict');
+/** Pauses in milliseconds between attempts. The driver itself waits until it knows a primary. */
+const PAUSES = { firstPauseMs: 25, maxPauseMs: 250 };
+
+/**
+ * Runs operations on one collection of MongoDB. Operations without an answer are repeated until their deadline if that
+ * is safe, because an election breaks connections, and `retryWrites=false` leaves repetitions to the adapter.
+ */
+export class CollectionAccess {
+  constructor(
+    private readonly spec: CollectionSpec,
+    private readonly connection: MongoConnection,
+  ) {}
+
+  /**
+   * Runs an operation once.
+   *
+   * Derived data is acknowledged from memory, in order with all other writes; all other data is read from the majority.
+   * `ordered` writes are journaled, because later writes to Kafka or EventStoreDB do not wait for this journal.
+   */
+  run<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
+    const { name, durability } = this.spec;
+    const isDerived = durability === 'derived';
+    return this.connection.run((database) =>
+      operation(
+        database.collection<MongoDocument>(name, {
+          writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: this.connection.deadlineMs },
+          readConcern: { level: isDerived ? 'local' : 'majority' },
+        }),
+      ),
+    );
+  }
+
+  /** Runs an operation that has the same effect if it is repeated. */
+  runRepeatable<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
+    return this.run((documents) => this.repeatUntilAnswered(() => operation(documents)));
+  }
+
+  /**
+   * Writes a document, and writes it again while the outcome is unknown. If a repeated write is refused, an earlier
+   * attempt may be the cause, so the stored document decides.
+   * @param write performs the write; resolves with false if the stored document does not match the guard
+   * @returns true if the document was written
+   * @throws DuplicateKey; Unavailable if the stored document does not show who wrote it
+   */
+  writeDocument(
+    document: Document,
+    write: (documents: Collection<MongoDocument>, stored: MongoDocument) => Promise<boolean>,
+  ): Promise<boolean> {
+    const stored = toStoredDocument(document);
+    return this.run((documents) =>
+      this.repeatWrite(
+        async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
+        async () => isSameDocument(await documents.findOne(pickShardKey(this.spec, stored)), stored),
+      ),
+    );
+  }
+
+  /**
+   * Deletes the document that matches the filter, and repeats this while the outcome is unknown.
+   * @throws Unavailable if a repeated attempt finds no document
+   */
+  deleteDocument(filter: Filter<MongoDocument>): Promise<boolean> {
+    return this.run((documents) =>
+      this.repeatWrite(
+        async () => (await documents.deleteOne(filter)).deletedCount === 1,
+        () => Promise.resolve(false),
+      ),
+    );
+  }
+
+  /** @throws DuplicateKey if another unique index than that of the id refused the write */
+  ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof ID_CONFLICT> {
+    return written.catch((error: unknown) => {
+      const index = findViolatedIndex(error, this.spec.indexes);
+      if (index === undefined) throw error;
+      if (index === ID_INDEX) return ID_CONFLICT;
+      throw new DuplicateKey(this.spec.name, index);
+    });
+  }
+
+  private repeatWrite(write: () => Promise<boolean>, isDone: () => Promise<boolean>): Promise<boolean> {
+    return this.repeatUntilAnswered(async (earlierAttempts) => {
+      if (await write()) return true;
+      if (earlierAttempts === 0) return false;
+      if (await isDone()) return true;
+      throw new Unavailable(ENGINE_NAME, 'the outcome of an earlier attempt is unknown');
+    });
+  }
+
+  private repeatUntilAnswered<R>(attempt: (earlierAttempts: number) => Promise<R>): Promise<R> {
+    const deadline = monotonicMs() + this.connection.deadlineMs;
+    return retry(attempt, { ...PAUSES, deadline, isTransient: isUnknownOutcome });
+  }
+}
+
+function isSameDocument(found: MongoDocument | null, written: MongoDocument): boolean {
+  if (found === null) return false;
+  return Buffer.compare(BSON.serialize(found), BSON.serialize(written, { ignoreUndefined: true })) === 0;
+}
+
+/** Returns the first documents of a cursor. The server sends batches of at most 16 MiB. */
+export async function readWithinBytes(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
+  if (maxBytes === undefined) return { found: await cursor.toArray(), isCut: false };
+  const found: MongoDocument[] = [];
+  let bytes = 0;
+  for await (const document of cursor) {
+    bytes += BSON.calculateObjectSize(document);
+    if (found.length > 0 && bytes > maxBytes) return { found, isCut: true };
+    found.push(document);
+  }
+  return { found, isCut: false };
+}

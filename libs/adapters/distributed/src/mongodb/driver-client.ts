@@ -1,0 +1,132 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { type ClientSession, type ClusterTime, MongoClient, type Timestamp } from 'mongodb';
+import { toSocketTimeout } from './bounded-database.ts';
+import { ENGINE_NAME } from './mongo-errors.ts';
+
+/** Milliseconds after which an unused connection is closed, less than the limits of common load balancers. */
+const MAX_IDLE_TIME_MS = 60_000;
+/**
+ * Deadlines after which a client is replaced, counted from the start of an operation that is stuck, or of the first of
+ * several operations without any answer.
+ */
+const DEADLINES_BEFORE_REPLACEMENT = 2.5;
+
+/**
+ * A client of the driver with its running operations. The driver sometimes waits forever for a closed socket: a stuck
+ * operation then keeps its connection, and a stuck monitor leaves the client without a server. Such a client must be
+ * replaced.
+ */
+export class DriverClient {
+  readonly running = new Set<Promise<unknown>>();
+  private readonly client: MongoClient;
+  private connecting: Promise<MongoClient> | undefined;
+  /** Monotonic time of the latest answer of the server. */
+  private answeredAt = -Infinity;
+  /** Monotonic time since when no operation got an answer; undefined if the latest one did. */
+  private unansweredSince: number | undefined;
+  /** Milliseconds after which an operation that still runs is stuck. */
+  readonly replacementMs: number;
+
+  /** @throws TypeError if the connection string is invalid */
+  constructor(
+    url: string,
+    private readonly deadlineMs: number,
+  ) {
+    this.replacementMs = DEADLINES_BEFORE_REPLACEMENT * deadlineMs;
+    this.client = createClient(url, deadlineMs);
+  }
+
+  /**
+   * Connects with the first call. After a failed first connection, the driver recovers only if the code calls `connect`
+   * again.
+   */
+  async connect(): Promise<MongoClient> {
+    this.connecting ??= this.client.connect();
+    try {
+      return await this.connecting;
+    } catch (error) {
+      this.connecting = undefined;
+      throw error;
+    }
+  }
+
+  /** Records that an operation succeeded, or failed with an answer of the server. */
+  noteAnswer(): void {
+    this.answeredAt = performance.now();
+    this.unansweredSince = undefined;
+  }
+
+  /** Records that an operation got no answer of the server. @param startedAt monotonic time of its start */
+  noteSilence(startedAt: number): void {
+    this.unansweredSince ??= Math.max(startedAt, this.answeredAt);
+  }
+
+  /** Returns true if no operation got an answer for so long that the client itself may be the cause. */
+  isUnanswered(): boolean {
+    const { unansweredSince = Infinity } = this;
+    return performance.now() - unansweredSince >= this.replacementMs;
+  }
+
+  /** Waits for running operations, at most one operation deadline, then disconnects. */
+  async close(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.running), this.waitForDeadline()]);
+    // The driver may wait forever here too.
+    await Promise.race([this.client.close(), this.waitForDeadline()]);
+  }
+
+  private waitForDeadline(): Promise<void> {
+    return after(this.deadlineMs, undefined, { ref: false });
+  }
+}
+
+/**
+ * The driver has no deadline for a whole operation. These options limit its steps, so that abandoned operations end
+ * soon. `retryWrites` is not among them, because a connection string may turn it off.
+ */
+function createClient(url: string, deadlineMs: number): MongoClient {
+  try {
+    return new MongoClient(url, {
+      appName: 'tracking',
+      serverSelectionTimeoutMS: deadlineMs,
+      connectTimeoutMS: deadlineMs,
+      waitQueueTimeoutMS: deadlineMs,
+      socketTimeoutMS: toSocketTimeout(deadlineMs),
+      maxIdleTimeMS: MAX_IDLE_TIME_MS,
+      // If the server does not respond to this ping either, the driver closes the connection with all operations that
+      // wait for it.
+      heartbeatFrequencyMS: Math.max(500, deadlineMs),
+      retryReads: true,
+      readPreference: 'primary',
+      ignoreUndefined: true,
+    });
+  } catch {
+    // The driver's message may contain the whole URL with its password.
+    throw new TypeError(`${ENGINE_NAME}: the MongoDB connection string is invalid or has unknown options`);
+  }
+}
+
+/**
+ * Latest time in the log of the replica set that this process has seen. Operations that begin after that time see
+ * everything that it wrote, even on a new primary (https://www.mongodb.com/docs/manual/core/causal-consistency-read-write-concerns/).
+ */
+export class CausalTime {
+  private operationTime: Timestamp | undefined;
+  private clusterTime: ClusterTime | undefined;
+
+  /** Makes operations of the session wait for everything that this process has seen. */
+  applyTo(session: ClientSession): void {
+    if (this.clusterTime !== undefined) session.advanceClusterTime(this.clusterTime);
+    if (this.operationTime !== undefined) session.advanceOperationTime(this.operationTime);
+  }
+
+  /** Records what the session has seen. Engines without these times report none. */
+  noteTimes({ operationTime, clusterTime }: ClientSession): void {
+    if (operationTime !== undefined && !(this.operationTime?.greaterThanOrEqual(operationTime) ?? false))
+      this.operationTime = operationTime;
+    if (
+      clusterTime !== undefined &&
+      !(this.clusterTime?.clusterTime.greaterThanOrEqual(clusterTime.clusterTime) ?? false)
+    )
+      this.clusterTime = clusterTime;
+  }
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type {
+  Collection,
+  CollectionSpec,
+  CountRetry,
+  Document,
+  LeaseMember,
+  MemberDescription,
+  Membership,
+  WantedLeases,
+} from '@tracking/ports';
+import { type LeaseTime, msUntilNextTick, waitForSignals } from './held-lease.ts';
+
+export const LEASE_MEMBERS_COLLECTION: CollectionSpec = { name: 'lease_members', indexes: [] };
+/** Interval between beats of a member, as a fraction of the leases' time to live. */
+const BEAT_INTERVAL_FRACTION = 1 / 3;
+/** Interval between reads of all members, as a fraction of the leases' time to live. */
+const READ_INTERVAL_FRACTION = 1 / 9;
+/** Maximum time between two reads without which nothing is known about the beats in between. */
+const MAX_READ_GAP_FRACTION = 1 / 3;
+/**
+ * Multiple of the time to live after which the document of an ended member is deleted. Until then, a process that starts
+ * takes the member for alive at first, and leaves leases to it.
+ */
+const DELETION_AGE_FACTOR = 3;
+const MAX_MEMBERS = 1_000;
+
+/** Stored member. Only beats matter, never times, because clocks of different machines are not compared. */
+export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 'tlsName'> {
+  readonly address: string | null;
+  /** Absent for members without TLS, and for members of earlier versions. */
+  readonly tls_name?: string;
+  /** Increases with every write. */
+  readonly beat: number;
+  /** Increases with every change of `wanted`. */
+  readonly announced: number;
+}
+
+/** Beats of the other members, as this process observed them on its own clock. */
+export class MemberObservations {
+  private seen = new Map<string, { readonly document: MemberDocument; readonly since: number }>();
+  private readAt = -Infinity;
+
+  constructor(private readonly ttlMs: number) {}
+
+  /** Records a read of all members. @param now time before the read, on the monotonic clock of this process */
+  record(documents: readonly MemberDocument[], now: number): void {
+    const isContinuous = now - this.readAt <= MAX_READ_GAP_FRACTION * this.ttlMs;
+    const observe = (document: MemberDocument) => {
+      const known = isContinuous ? this.seen.get(document.id) : undefined;
+      return known?.document.beat === document.beat ? known : { document, since: now };
+    };
+    this.seen = new Map(documents.map((document) => [document.id, observe(document)]));
+    this.readAt = now;
+  }
+
+  /** Lists the members whose beat changed within the time to live, by id. */
+  listLive(): readonly MemberDocument[] {
+    const live = [...this.seen.values()].filter(({ since }) => this.readAt - since < this.ttlMs);
+    return live.map(({ document }) => document).sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** Returns the last beat of a member that made no beat for the time to live; undefined if it may be alive. */
+  findLastBeat(id: string): number | undefined {
+    const known = this.seen.get(id);
+    return known !== undefined && this.readAt - known.since >= this.ttlMs ? known.document.beat : undefined;
+  }
+
+  /** Lists the members that ended long ago. */
+  listForgotten(): readonly MemberDocument[] {
+    const isForgotten = (since: number) => this.readAt - since >= DELETION_AGE_FACTOR * this.ttlMs;
+    return [...this.seen.values()].filter(({ since }) => isForgotten(since)).map(({ document }) => document);
+  }
+}
+
+export interface MongoMembershipOptions {
+  readonly about: MemberDescription;
+  readonly open: () => Promise<Collection<MemberDocument>>;
+  readonly ttlMs: number;
+  readonly time: LeaseTime;
+  readonly countRetry: CountRetry;
+}
+
+/** This process as a member: one document whose beat shows the other members that the process is alive. */
+export class MongoMembership implements Membership {
+  readonly id = randomUUID();
+  private readonly observations: MemberObservations;
+  private readonly listeners = new Set<() => void>();
+  private readonly left = new AbortController();
+  private readonly running: Promise<void>;
+  private wanted: WantedLeases = {};
+  private announced = 0;
+  private beat = 0;
+  private beatAt = -Infinity;
+  private nextBeat: Promise<void> | undefined;
+  private announcement = new AbortController();
+  private others: readonly MemberDocument[] | undefined;
+
+  constructor(private readonly options: MongoMembershipOptions) {
+    this.observations = new MemberObservations(options.ttlMs);
+    this.running = this.run();
+  }
+
+  get members(): readonly LeaseMember[] | undefined {
+    if (this.others === undefined) return undefined;
+    return [{ id: this.id, ...this.options.about, wanted: this.wanted }, ...this.others.map(toMember)];
+  }
+
+  announce(wanted: WantedLeases): void {
+    this.wanted = wanted;
+    this.announced += 1;
+    this.announcement.abort();
+    this.notifyListeners();
+  }
+
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  async leave(): Promise<void> {
+    if (this.left.signal.aborted) return;
+    this.left.abort();
+    this.listeners.clear();
+    await this.running;
+    await this.nextBeat?.catch(() => undefined);
+    // If the document cannot be deleted, the other members notice that its beats end.
+    await this.options
+      .open()
+      .then((documents) => documents.delete(this.id))
+      .catch(() => undefined);
+  }
+
+  /** Writes a beat. It is stored when this resolves; calls at the same time share one write. @throws Unavailable */
+  writeBeat(): Promise<void> {
+    return (this.nextBeat ??= this.writeNextBeat());
+  }
+
+  /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws Unavailable */
+  async hasEnded(id: string): Promise<boolean> {
+    const last = this.observations.findLastBeat(id);
+    if (last === undefined) return false;
+    const documents = await this.options.open();
+    return (await documents.get(id))?.beat === last;
+  }
+
+  private async writeNextBeat(): Promise<void> {
+    await setImmediate();
+    // Later callers need another write, because this one may already be stored when they call.
+    this.nextBeat = undefined;
+    const { about, open, time } = this.options;
+    this.beat += 1;
+    this.beatAt = time.now();
+    const { id, wanted, announced, beat } = this;
+    const document = {
+      ...{ id, name: about.name, address: about.address ?? null, wanted, announced, beat },
+      ...(about.tlsName !== undefined && { tls_name: about.tlsName }),
+    };
+    // A late write must not replace a later beat, because other members would miss that beat.
+    await (await open()).upsert(document, { beat: { lt: beat } });
+  }
+
+  private async run(): Promise<void> {
+    const { ttlMs, time, countRetry } = this.options;
+    const { signal } = this.left;
+    let written = 0;
+    while (!signal.aborted) {
+      this.announcement = new AbortController();
+      const { announced } = this;
+      try {
+        const isDue = time.now() - this.beatAt >= BEAT_INTERVAL_FRACTION * ttlMs;
+        if (announced > 0 && (isDue || announced !== written)) {
+          await this.writeBeat();
+          written = announced;
+        }
+        if (announced > 0) await this.readOthers();
+      } catch {
+        countRetry('following the members of leases');
+      }
+      // Announcements that arrived meanwhile are written immediately.
+      if (this.announcement.signal.aborted) continue;
+      const pauseMs = msUntilNextTick(READ_INTERVAL_FRACTION * ttlMs, time.now());
+      await waitForSignals(time, pauseMs, [signal, this.announcement.signal]);
+    }
+  }
+
+  private async readOthers(): Promise<void> {
+    const { open, time } = this.options;
+    const now = time.now();
+    const documents = await open();
+    const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
+    this.observations.record(
+      found.filter(({ id }) => id !== this.id),
+      now,
+    );
+    const live = this.observations.listLive();
+    const isChanged = this.others === undefined || describeMembers(live) !== describeMembers(this.others);
+    this.others = live;
+    if (isChanged) this.notifyListeners();
+    for (const { id, beat } of this.observations.listForgotten()) await documents.delete(id, { beat });
+  }
+
+  private notifyListeners(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** Reads all stored members by id, including members that ended lately. @throws Unavailable */
+export async function readStoredMembers(
+  documents: Collection<MemberDocument>,
+): Promise<ReadonlyMap<string, LeaseMember>> {
+  const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
+  return new Map(found.map((document) => [document.id, toMember(document)]));
+}
+
+function toMember({ id, name, address, tls_name: tlsName, wanted }: MemberDocument): LeaseMember {
+  return { id, name, wanted, ...(address !== null && { address }), ...(tlsName !== undefined && { tlsName }) };
+}
+
+function describeMembers(members: readonly MemberDocument[]): string {
+  return members.map(({ id, announced }) => `${id} ${announced}`).join();
+}

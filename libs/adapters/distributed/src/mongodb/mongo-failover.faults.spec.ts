@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { eventually, MongoProxy, readMongoCommandName, RecordedMetrics } from '@tracking/testing';
+import { DriverClient } from './driver-client.ts';
+import { GridfsObjectStore } from './gridfs-object-store.ts';
+import { MongoConnection } from './mongo-connection.ts';
+import { MongoDocumentStore } from './mongo-document-store.ts';
+import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+
+interface TestDocument {
+  readonly id: string;
+  readonly version?: number;
+  readonly text?: string;
+}
+
+const DEADLINE_MS = 1_000;
+const REPLACEMENTS = 'document_store_client_replacements_total';
+/** Commands that the driver sends by itself. */
+const DRIVER_COMMANDS = ['hello', 'ismaster', 'endSessions', 'killCursors'];
+/** The driver does not limit these on the server. They end with their connection. */
+const UNLIMITED_COMMANDS = ['createIndexes'];
+
+describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
+  describe('MongoDB behind a faulty network', () => {
+    let engine: MongoEngine;
+    let proxy: MongoProxy;
+    let metrics: RecordedMetrics;
+    const connections: MongoConnection[] = [];
+    beforeAll(async () => {
+      engine = await MongoEngine.createEngine(enginesDir);
+      await engine.startEngine();
+    });
+    beforeEach(async () => {
+      metrics = new RecordedMetrics();
+      proxy = await MongoProxy.start(engine.port, { members: 3 });
+    });
+    afterEach(async () => {
+      proxy.endFaults();
+      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+      await proxy.close();
+    });
+    afterAll(() => engine.removeEngine());
+
+    function connect(options = ''): MongoConnection {
+      const url = proxy.formatDatabaseUrl(`proxied-${randomUUID()}`, options);
+      const connection = new MongoConnection({ url, metrics, deadlineMs: DEADLINE_MS });
+      connections.push(connection);
+      return connection;
+    }
+
+    const openThings = (options?: string) =>
+      new MongoDocumentStore(connect(options)).collection<TestDocument>({ name: 'things', indexes: [] });
+
+    it('replaces a client whose connections are lost to operations that never end', async () => {
+      const things = await openThings('maxPoolSize=2');
+      const ids = ['a', 'b', 'c', 'd'];
+      await Promise.all(ids.map((id) => things.insert({ id })));
+      proxy.hangConnections('operations');
+      // More than the operating system buffers, so the driver waits until it can write the rest.
+      const text = 'x'.repeat(12_000_000);
+      const outcomes = await Promise.allSettled(ids.map((id) => things.upsert({ id, text })));
+      expect(outcomes.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
+      await eventually(async () => expect(await things.upsert({ id: 'e' })).toBe(true), { deadlineMs: 15_000 });
+      expect(metrics.getValue(REPLACEMENTS)).toBe(1);
+      expect(metrics.getValue('document_store_operations')).toBe(0);
+    });
+
+    it('replaces a client that gets no answer, and works when the server is back', async () => {
+      const things = await openThings();
+      await things.insert({ id: 'a' });
+      proxy.breakAllConnections();
+      await eventually(
+        async () => {
+          await expect(things.get('a')).rejects.toMatchObject({ name: 'Unavailable' });
+          expect(metrics.getValue(REPLACEMENTS)).toBeGreaterThan(0);
+        },
+        { deadlineMs: 20_000 },
+      );
+      proxy.acceptConnections();
+      await eventually(async () => expect(await things.get('a')).toEqual({ id: 'a' }), { deadlineMs: 15_000 });
+    });
+
+    it('closes a connection whose answers do not arrive, and keeps its client', async () => {
+      const things = await openThings();
+      await things.insert({ id: 'a' });
+      proxy.hangConnections('operations');
+      await expect(things.get('a')).rejects.toMatchObject({ name: 'Unavailable' });
+      await eventually(() => expect(metrics.getValue('document_store_operations')).toBe(0));
+      expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+      expect(await things.get('a')).toEqual({ id: 'a' });
+    });
+
+    it('closes connections that are unused for a minute', async () => {
+      const client = new DriverClient(proxy.formatDatabaseUrl('idle'), DEADLINE_MS);
+      const { options } = await client.connect();
+      await client.close();
+      expect(options.maxIdleTimeMS).toBe(60_000);
+    });
+
+    it('keeps its client during errors that the server reports', async () => {
+      const things = await openThings();
+      for (let n = 0; n < 5; n += 1) {
+        proxy.failNextWrites('refused', 'refused');
+        await things.upsert({ id: 'a', version: n });
+      }
+      expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+    });
+
+    it('reads its own writes on a primary with an old snapshot', async () => {
+      const things = await openThings();
+      await things.insert({ id: 'a' });
+      proxy.hasOldSnapshot = true;
+      expect(await things.get('a')).toEqual({ id: 'a' });
+      await things.upsert({ id: 'b', version: 1 });
+      expect(await things.find({ filter: { version: 1 }, limit: 10 })).toEqual([{ id: 'b', version: 1 }]);
+      expect(await things.count({})).toBe(2);
+    });
+
+    describe.each([
+      ['the driver repeats writes', '', true],
+      ['the connection string turns this off', 'retryWrites=false', false],
+    ])('if %s', (_, options, isRepeatedByDriver) => {
+      it.each(['answer lost', 'interrupted', 'refused'] as const)('performs each write once: %s', async (fault) => {
+        const numbered = new Set<unknown>();
+        proxy.onCommand = (command) => void numbered.add('update' in command && 'txnNumber' in command);
+        const things = await openThings(options);
+        const writeWithFaults = <R>(write: () => Promise<R>) => {
+          proxy.failNextWrites(fault, fault);
+          return write();
+        };
+        expect(await writeWithFaults(() => things.insert({ id: 'a', version: 0 }))).toBe(true);
+        // The stored document could be a later version of the inserted one.
+        const another = writeWithFaults(() => things.insert({ id: 'a', version: 9 }));
+        await expect(another).rejects.toMatchObject({ name: 'Unavailable' });
+        expect(await writeWithFaults(() => things.replace({ id: 'a', version: 1 }, { version: 0 }))).toBe(true);
+        expect(await writeWithFaults(() => things.upsert({ id: 'a', version: 2 }, { version: 1 }))).toBe(true);
+        expect(await writeWithFaults(() => things.upsert({ id: 'b' }))).toBe(true);
+        const many = ['c', 'd'].map((id) => ({ kind: 'insert', document: { id } }) as const);
+        await writeWithFaults(() => things.writeMany([...many, { kind: 'delete', id: 'b' }]));
+        await writeWithFaults(() => things.delete('d')).catch((error: unknown) => {
+          expect(error).toMatchObject({ name: 'Unavailable' });
+        });
+        expect(await things.find({ filter: {}, sort: { fields: ['id'] }, limit: 9 })).toEqual([
+          { id: 'a', version: 2 },
+          { id: 'c' },
+        ]);
+        expect(numbered.has(true)).toBe(isRepeatedByDriver);
+        expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+      });
+    });
+
+    it('limits every operation in time on the server', async () => {
+      const unlimited: string[] = [];
+      const names = new Set<string>();
+      proxy.onCommand = (command) => {
+        const name = readMongoCommandName(command);
+        if ([...DRIVER_COMMANDS, ...UNLIMITED_COMMANDS].includes(name)) return;
+        names.add(name);
+        if (!(Number(command['maxTimeMS']) > 0)) unlimited.push(name);
+      };
+      const connection = connect();
+      const store = new MongoDocumentStore(connection);
+      const indexes = [{ name: 'by_version', fields: ['version', 'id'] }];
+      const things = await store.collection<TestDocument>({ name: 'things', indexes });
+      await things.insert({ id: 'a', version: 1 });
+      await things.replace({ id: 'a', version: 2 }, { version: 1 });
+      await things.upsert({ id: 'b' });
+      await things.writeMany([{ kind: 'upsert', document: { id: 'c' } }]);
+      await things.claim({ filter: { id: 'c' } }, { version: 3 });
+      await things.delete('b');
+      await things.find({ filter: {}, limit: 3 });
+      await things.count({});
+      await things.sum('version', {}, 'by_version');
+      await store.collectionNames('');
+      const objects = new GridfsObjectStore(connection);
+      const id = randomUUID();
+      await objects.put(
+        id,
+        (async function* () {
+          yield await Promise.resolve(Buffer.from('x'));
+        })(),
+      );
+      await objects.delete(id);
+      await store.dropCollection('things');
+      await connection.ping();
+      expect(unlimited).toEqual([]);
+      const expected = ['insert', 'update', 'delete', 'findAndModify', 'find', 'aggregate', 'create', 'drop'];
+      expect([...names]).toEqual(expect.arrayContaining(expected));
+    });
+  });
+});
