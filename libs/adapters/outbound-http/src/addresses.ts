@@ -88,12 +88,12 @@ export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPol
   return {
     isAllowedByOperator,
     refuses(address) {
-      return isAllowedByOperator(address) ? undefined : addressKind(address);
+      return isAllowedByOperator(address) ? undefined : getAddressKind(address);
     },
   };
 }
 
-function addressKind(address: string): string | undefined {
+function getAddressKind(address: string): string | undefined {
   // An address with a zone id names a network interface of this machine, so it is never public.
   if (address.includes('%')) return 'link-local';
   switch (isIP(address)) {

@@ -7,6 +7,7 @@ import {
   type RawBehaviour,
 } from '@tracking/testing';
 import type { RawReceiver, ReceiverOptions } from '@tracking/testing';
+import { createSecureServer as createHttp2Server, createServer as createPlainHttp2Server } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { NameNotResolvedError } from './connector.ts';
@@ -106,6 +107,19 @@ describe('certificates', () => {
     const post = client({ lookup: async () => ['127.0.0.1'] });
     await post(`https://Hooks.Example.:${(server.address() as AddressInfo).port}/`);
     expect(names).toEqual(['hooks.example']);
+  });
+
+  test.each([
+    ['tls_failed', 'with TLS', () => createHttp2Server(issueCertificate({ issuer: authority })), 'https'],
+    ['invalid_response', 'without TLS', () => createPlainHttp2Server(), 'http'],
+  ] as const)('fails as %s, naming HTTP/2, if the receiver speaks only HTTP/2 %s', async (code, _, create, scheme) => {
+    const server = create();
+    server.on('sessionError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => new Promise((resolve) => server.close(() => resolve())));
+    const url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const message = 'the receiver accepts only HTTP/2; deliveries use HTTP/1.1, which it must accept too';
+    expect(await client()(url)).toMatchObject({ kind: 'failure', code, message });
   });
 
   test('a receiver that does not speak TLS, or hangs up on it', async () => {
@@ -230,14 +244,14 @@ describe('the address that is connected to', () => {
       'https://10.0.0.1/',
       'https://hooks.example:25/',
     ]) {
-      const message = http.refusalReason(url);
+      const message = http.describeRefusal(url);
       expect(message).toEqual(expect.any(String));
       expect(await http.post({ url, headers: {}, body: '', timeoutMs: 100 })).toMatchObject({
         kind: 'failure',
         message,
       });
     }
-    expect(http.refusalReason('https://hooks.example/in')).toBeUndefined();
+    expect(http.describeRefusal('https://hooks.example/in')).toBeUndefined();
     await http.close();
   });
 });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
+import { ResponseHeadFilter } from './response-head.ts';
 
 export interface ConnectionTimeouts {
   /** Maximum number of open connections to one origin. Further requests wait for a connection. */
@@ -18,7 +19,7 @@ export interface ConnectionTimeouts {
 
 /**
  * Maximum bytes that the client reads of one answer, including status lines, headers (also of 1xx answers), chunk
- * extensions and trailers. The headers and body that the client keeps are at most half of this limit.
+ * extensions and trailers. The headers and the part of the body that the client keeps are at most 48 KiB.
  */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -29,7 +30,8 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_CHUNK_BYTES = 512;
 /** Margin subtracted from a receiver's `Keep-Alive: timeout=…` for the network delay. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
-const MAX_HEADER_BYTES = 16 * 1024;
+/** Maximum bytes of the names and values of an answer's headers. */
+const MAX_HEADER_BYTES = 32 * 1024;
 /**
  * Maximum bytes of one response on the network. TLS can add any number of bytes that no reader sees (tickets, key
  * updates, handshakes), so the connection counts the received bytes at intervals.
@@ -40,7 +42,7 @@ const NETWORK_CHECK_INTERVAL_MS = 50;
 /** A request that waits for a connection. */
 export interface ConnectionWaiter {
   readonly origin: string;
-  run(connection: ReceiverConnection): void;
+  runOn(connection: ReceiverConnection): void;
 }
 
 /** A connection to an origin, with at most one request at a time. */
@@ -53,7 +55,7 @@ export class ReceiverConnection {
   /** The TCP socket, beneath TLS. */
   #socket: Socket | undefined;
   #bytesBefore = 0;
-  readonly #bound = new AnswerLimiter();
+  readonly #bound = new ResponseSizeLimiter();
 
   constructor(
     readonly origin: string,
@@ -83,10 +85,20 @@ export class ReceiverConnection {
     this.#client.on('disconnect', () => onDisconnect(this));
   }
 
+  /** True if bytes after the latest answer could be part of it, so that the connection must not be used again. */
+  get isAmbiguous(): boolean {
+    return this.#bound.isAmbiguous;
+  }
+
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#bytesBefore = this.#socket?.bytesRead ?? 0;
     this.#bound.startAnswer();
     this.#client.dispatch(request, handler);
+  }
+
+  /** Reports that the request is written now. Bytes that arrived earlier are not part of its answer. */
+  expectAnswer(): void {
+    this.#bound.expectAnswer();
   }
 
   /** Closes the connection if more bytes were received than any answer needs. */
@@ -134,14 +146,14 @@ export class Connections {
   }
 
   /** Runs the waiter immediately on a free connection, or as soon as one is free. */
-  acquire(waiter: ConnectionWaiter): void {
+  acquireConnection(waiter: ConnectionWaiter): void {
     const origin = this.#origins.get(waiter.origin);
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
       this.#idle.delete(idle);
-      waiter.run(idle);
+      waiter.runOn(idle);
     } else if (origin === undefined || origin.open < this.settings.maxConnectionsPerOrigin) {
-      waiter.run(this.#openTo(waiter.origin));
+      waiter.runOn(this.#openTo(waiter.origin));
     } else {
       origin.waiting.add(waiter);
     }
@@ -153,16 +165,17 @@ export class Connections {
   }
 
   /** Returns a connection to the pool after a complete answer. */
-  release(connection: ReceiverConnection): void {
+  releaseConnection(connection: ReceiverConnection): void {
     connection.answers += 1;
     const origin = this.#origins.get(connection.origin);
-    if (origin === undefined || performance.now() - connection.openedAt > this.settings.maxConnectionAgeMs) {
-      this.discard(connection);
+    const isOld = performance.now() - connection.openedAt > this.settings.maxConnectionAgeMs;
+    if (origin === undefined || isOld || connection.isAmbiguous) {
+      this.discardConnection(connection);
       return;
     }
-    const next = takeFirst(origin.waiting);
+    const next = takeFirstMatching(origin.waiting);
     if (next !== undefined) {
-      next.run(connection);
+      next.runOn(connection);
       return;
     }
     origin.idle.push(connection);
@@ -174,21 +187,21 @@ export class Connections {
   }
 
   /** Closes a connection that cannot be used again. */
-  discard(connection: ReceiverConnection): void {
+  discardConnection(connection: ReceiverConnection): void {
     const waiting = this.#origins.get(connection.origin)?.waiting;
-    const next = waiting && takeFirst(waiting);
-    this.#close(connection);
-    next?.run(this.#openTo(next.origin));
+    const next = waiting && takeFirstMatching(waiting);
+    this.#closeConnection(connection);
+    next?.runOn(this.#openTo(next.origin));
   }
 
   /** Closes a connection and opens another in its place. */
-  renew(connection: ReceiverConnection): ReceiverConnection {
-    this.#close(connection);
+  replaceConnection(connection: ReceiverConnection): ReceiverConnection {
+    this.#closeConnection(connection);
     return this.#openTo(connection.origin);
   }
 
   /** Closes the idle connections. */
-  close(): void {
+  closeIdle(): void {
     for (const connection of this.#idle) this.#dropIdle(connection);
   }
 
@@ -211,10 +224,10 @@ export class Connections {
     if (!this.#idle.delete(connection)) return;
     const idle = this.#origins.get(connection.origin)?.idle;
     idle?.splice(idle.indexOf(connection), 1);
-    this.#close(connection);
+    this.#closeConnection(connection);
   }
 
-  #close(connection: ReceiverConnection): void {
+  #closeConnection(connection: ReceiverConnection): void {
     const origin = this.#origins.get(connection.origin);
     if (origin !== undefined) {
       origin.open -= 1;
@@ -233,7 +246,7 @@ function checkAllConnections(open: ReadonlySet<ReceiverConnection>): void {
   for (const connection of open) connection.checkNetworkBytes();
 }
 
-function takeFirst<T>(set: Set<T>): T | undefined {
+function takeFirstMatching<T>(set: Set<T>): T | undefined {
   for (const first of set) {
     set.delete(first);
     return first;
@@ -245,30 +258,53 @@ export class AnswerTooLongError extends Error {
   override readonly name = 'AnswerTooLongError';
 }
 
-/** Limits the bytes of an answer that its parser may read, and closes the socket if the parser reads more. */
-class AnswerLimiter {
+/** Limits the bytes of an answer that its parser may read, and closes the socket if more arrive. */
+class ResponseSizeLimiter {
   #left = MAX_ANSWER_BYTES;
+  readonly #head = new ResponseHeadFilter();
+
+  get isAmbiguous(): boolean {
+    return this.#head.isAmbiguous;
+  }
 
   /** Resets the byte count for the next response. */
   startAnswer(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
 
+  /** Treats the next byte as the beginning of a response. */
+  expectAnswer(): void {
+    this.#head.startResponse();
+  }
+
   /** Limits the decrypted bytes read from this socket from now on. */
   watchSocket(socket: Socket): void {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
-    let rest: Buffer | null = null;
+    let received: Buffer | null = null;
+    let filtered: Buffer | null = null;
     socket.read = (size?: number) => {
-      // The socket is destroyed at the next read and not earlier, because the bytes within the limit may already
-      // suffice.
-      if (this.#left < 0) socket.destroy(new AnswerTooLongError());
-      if (socket.destroyed) return null;
-      const bytes = rest ?? read(size);
-      if (bytes === null) return null;
-      const piece = bytes.subarray(0, MAX_CHUNK_BYTES);
-      rest = piece.length < bytes.length ? bytes.subarray(piece.length) : null;
-      this.#left -= piece.length;
-      return this.#left < 0 ? piece.subarray(0, this.#left) : piece;
+      for (;;) {
+        // The socket is destroyed at the next read and not earlier, because the bytes within the limit may already
+        // suffice.
+        if (filtered === null && this.#left < 0) socket.destroy(new AnswerTooLongError());
+        if (socket.destroyed) return null;
+        if (filtered === null) {
+          received ??= read(size);
+          if (received === null) return null;
+          const piece = received.subarray(0, MAX_CHUNK_BYTES);
+          received = skipBytes(received, MAX_CHUNK_BYTES);
+          this.#left -= piece.length;
+          filtered = this.#head.filterBytes(this.#left < 0 ? piece.subarray(0, this.#left) : piece);
+        }
+        const piece = filtered.subarray(0, MAX_CHUNK_BYTES);
+        filtered = skipBytes(filtered, MAX_CHUNK_BYTES);
+        if (piece.length > 0) return piece;
+      }
     };
   }
+}
+
+/** Returns the bytes after the first `count`; null if there are none. */
+function skipBytes(bytes: Buffer, count: number): Buffer | null {
+  return bytes.length > count ? bytes.subarray(count) : null;
 }

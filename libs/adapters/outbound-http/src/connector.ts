@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { AddressPolicy } from './addresses.ts';
-import { isLocalhost, LOOPBACK_ADDRESSES, addressRefusal } from './target.ts';
+import { isLocalhost, LOOPBACK_ADDRESSES, describeRefusedAddress } from './target.ts';
 
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
@@ -39,7 +39,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     const pick = async (hostname: string): Promise<LookupAddress[]> => {
       const found = await lookup(hostname);
       if (found.length === 0) throw new NameNotResolvedError('the host name has no address');
-      const refusals = found.map((address) => addressRefusal(address, protocol, addresses));
+      const refusals = found.map((address) => describeRefusedAddress(address, protocol, addresses));
       const usable = found.filter((_, index) => refusals[index] === undefined);
       // The message omits the address, because clients must not learn how names resolve in the operator's network.
       if (usable.length === 0) throw new AddressRefusedError(`the host is ${refusals[0]}`);
@@ -133,7 +133,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
   let resolver = createResolver();
   let resolverMadeAt = performance.now();
 
-  async function resolve(hostname: string): Promise<readonly string[]> {
+  async function resolveHostname(hostname: string): Promise<readonly string[]> {
     if (isLocalhost(hostname)) return LOOPBACK_ADDRESSES;
     if (performance.now() - resolverMadeAt > SERVER_LIST_MAX_AGE_MS) {
       resolver = createResolver();
@@ -143,7 +143,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
     const v4 = await queryAddresses(() => resolver.resolve4(hostname));
     const v6 =
       v4.addresses.length > 0
-        ? await Promise.race([six, delay(IPV6_WAIT_MS, NO_ADDRESSES, { ref: false })])
+        ? await Promise.race([six, delay(IPV6_WAIT_MS, EMPTY_DNS_ANSWER, { ref: false })])
         : await six;
     // IPv4 addresses come first, because machines without an IPv6 route are more common than machines without an IPv4
     // route.
@@ -165,7 +165,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
   return (hostname) => {
     let answer = running.get(hostname);
     if (answer === undefined) {
-      answer = resolve(hostname).finally(() => running.delete(hostname));
+      answer = resolveHostname(hostname).finally(() => running.delete(hostname));
       running.set(hostname, answer);
     }
     return answer;
@@ -177,7 +177,7 @@ interface DnsAnswer {
   /** Reason for an empty result of a name resolution, as a c-ares code. */
   readonly code: string;
 }
-const NO_ADDRESSES: DnsAnswer = { addresses: [], code: 'ENODATA' };
+const EMPTY_DNS_ANSWER: DnsAnswer = { addresses: [], code: 'ENODATA' };
 
 async function queryAddresses(query: () => Promise<string[]>): Promise<DnsAnswer> {
   try {

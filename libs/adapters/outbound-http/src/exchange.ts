@@ -2,7 +2,7 @@ import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
 import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
 import { toFailure, isConnectionLoss, type FailureReason } from './failure.ts';
-import { type ReceivedHeaders, ResponseBody, responseHeaders } from './response-body.ts';
+import { type ReceivedHeaders, ResponseBody, selectResponseHeaders } from './response-body.ts';
 import type { RequestTarget } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
@@ -43,15 +43,15 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.origin = target.origin;
   }
 
-  start(): void {
+  startExchange(): void {
     // One timer limits all phases. Node keeps timers of the same duration in one list, so each timer costs half a
     // microsecond.
     this.#deadline = setTimeout(expireExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
-    this.connections.acquire(this);
+    this.connections.acquireConnection(this);
   }
 
-  run(connection: ReceiverConnection): void {
+  runOn(connection: ReceiverConnection): void {
     this.#connection = connection;
     this.#phase = 'connecting';
     const { path, headers } = this.target;
@@ -61,12 +61,16 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   expireRequest(): void {
     if (this.#phase === 'over') return;
     const doing = REQUEST_PHASE_DESCRIPTIONS[this.#phase];
-    this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
+    this.#settleWithFailure({
+      code: 'timeout',
+      message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}`,
+    });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.request.mayBeSent?.() === false) this.#giveUp();
     if (this.#connection === undefined) return controller.abort(new Error('canceled'));
+    this.#connection.expectAnswer();
     this.#phase = 'waiting';
     this.#sent += 1;
   }
@@ -76,22 +80,22 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     if (this.#connection === undefined || statusCode < 200) return;
     this.#phase = 'reading';
     this.#statusCode = statusCode;
-    this.#headers = responseHeaders(headers);
+    this.#headers = selectResponseHeaders(headers);
     this.#body = new ResponseBody(this.#headers['content-encoding']);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#connection === undefined) return;
-    this.#body.add(chunk);
+    this.#body.addChunk(chunk);
     if (!this.#body.isFull) return;
-    this.#detachConnection((connection) => this.connections.discard(connection));
-    this.#answer();
+    this.#detachConnection((connection) => this.connections.discardConnection(connection));
+    this.#respondWithBody();
   }
 
   onResponseEnd(): void {
     if (this.#connection === undefined) return;
-    this.#detachConnection((connection) => this.connections.release(connection));
-    this.#answer();
+    this.#detachConnection((connection) => this.connections.releaseConnection(connection));
+    this.#respondWithBody();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -101,39 +105,39 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     // answered and usually not received. Because deliveries are at-least-once, the request is sent again on a new
     // connection. The new connection has not answered any request, so there is no third attempt.
     if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
-      this.run(this.connections.renew(connection));
+      this.runOn(this.connections.replaceConnection(connection));
       return;
     }
-    this.#fail(toFailure(error, this.#phase !== 'connecting'));
+    this.#settleWithFailure(toFailure(error, this.#phase !== 'connecting'));
   }
 
   readonly #giveUp = (): void => {
-    this.#fail({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
+    this.#settleWithFailure({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
   };
 
-  #answer(): void {
+  #respondWithBody(): void {
     const text = this.#body.decodeText();
-    if (typeof text === 'string') this.#respond(text);
-    else void text.then((inflated) => this.#respond(inflated));
+    if (typeof text === 'string') this.#settleWithResponse(text);
+    else void text.then((inflated) => this.#settleWithResponse(inflated));
   }
 
-  #respond(body: string): void {
-    this.#settle({
+  #settleWithResponse(body: string): void {
+    this.#settleOutcome({
       kind: 'response',
       statusCode: this.#statusCode,
       headers: this.#headers,
       body,
-      ...this.#sendingInfo(),
+      ...this.#createSendingInfo(),
     });
   }
 
-  #fail(failure: FailureReason): void {
+  #settleWithFailure(failure: FailureReason): void {
     this.connections.removeWaiter(this);
-    this.#detachConnection((connection) => this.connections.discard(connection));
-    this.#settle({ kind: 'failure', ...failure, ...this.#sendingInfo() });
+    this.#detachConnection((connection) => this.connections.discardConnection(connection));
+    this.#settleOutcome({ kind: 'failure', ...failure, ...this.#createSendingInfo() });
   }
 
-  #settle(outcome: OutboundOutcome): void {
+  #settleOutcome(outcome: OutboundOutcome): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     clearTimeout(this.#deadline);
@@ -147,7 +151,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     if (connection !== undefined) giveBack(connection);
   }
 
-  #sendingInfo(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
+  #createSendingInfo(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     return { durationMs, ...(this.#sent > 1 && { resent: true }) };
   }

@@ -21,6 +21,15 @@ const CERTIFICATE_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete or its authority is not trusted',
 };
 
+const NO_HTTP_1_MESSAGE = 'the receiver accepts only HTTP/2; deliveries use HTTP/1.1, which it must accept too';
+
+const TLS_ERROR_MESSAGES: Readonly<Record<string, string>> = {
+  ...CERTIFICATE_ERROR_MESSAGES,
+  // The receiver refused `http/1.1` in the negotiation of the protocol (ALPN).
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: NO_HTTP_1_MESSAGE,
+  'ERR_SSL_SSL/TLS_ALERT_NO_APPLICATION_PROTOCOL': NO_HTTP_1_MESSAGE,
+};
+
 const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ENETUNREACH: "no route to the receiver's network",
   EHOSTUNREACH: 'no route to the receiver',
@@ -33,68 +42,81 @@ const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
  * @param opened true if the connection was open (for https: its handshake was done) when the error occurred
  */
 export function toFailure(thrown: Error, opened: boolean): FailureReason {
-  const error = firstError(thrown);
+  const error = findFirstError(thrown);
   return (
-    adapterFailure(error) ??
-    connectionLossFailure(error, opened) ??
-    (opened ? answerFailure(error) : openingFailure(error))
+    createAdapterFailure(error) ??
+    createConnectionLossFailure(error, opened) ??
+    (opened ? createAnswerFailure(error) : createOpeningFailure(error))
   );
 }
 
 /** Converts errors that this adapter throws to failures. */
-function adapterFailure(error: Error): FailureReason | undefined {
+function createAdapterFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolvedError) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLongError)) return undefined;
   return { code: 'invalid_response', message: `the answer is longer than ${MAX_ANSWER_BYTES / 1024} KiB` };
 }
 
-function connectionLossFailure(error: Error, opened: boolean): FailureReason | undefined {
+function createConnectionLossFailure(error: Error, opened: boolean): FailureReason | undefined {
   if (!isConnectionLoss(error)) return undefined;
   const when = opened ? 'its answer was complete' : 'it was open';
   return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };
 }
 
-function answerFailure(error: NodeJS.ErrnoException): FailureReason {
+function createAnswerFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name } = error;
   // An invalid answer, such as a status of 099, can violate assertions of undici.
   const isInvalid =
     error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION';
-  return isInvalid ? { code: 'invalid_response', message: invalidAnswerMessage(code, error) } : connectionFailure(code);
+  return isInvalid
+    ? { code: 'invalid_response', message: describeInvalidAnswer(code, error) }
+    : createConnectionFailure(code);
 }
 
-function openingFailure(error: NodeJS.ErrnoException): FailureReason {
+function createOpeningFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name, syscall } = error;
   // Errors of the operating system contain the name of the failed system call. Other errors before a connection is open
   // come from TLS.
   const isSystem = syscall !== undefined && code !== 'EPROTO';
-  if (isSystem || error instanceof errors.UndiciError) return connectionFailure(code);
-  return { code: 'tls_failed', message: CERTIFICATE_ERROR_MESSAGES[code] ?? `the TLS handshake failed (${code})` };
+  if (isSystem || error instanceof errors.UndiciError) return createConnectionFailure(code);
+  return { code: 'tls_failed', message: TLS_ERROR_MESSAGES[code] ?? `the TLS handshake failed (${code})` };
 }
 
-function connectionFailure(code: string): FailureReason {
+function createConnectionFailure(code: string): FailureReason {
   if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'the receiver refused the connection' };
   return { code: 'connection_failed', message: CONNECT_ERROR_MESSAGES[code] ?? `the connection failed (${code})` };
 }
 
 /** Returns true if the peer closed the connection; false if the peer sent an invalid answer. */
 export function isConnectionLoss(error: Error): boolean {
-  const { code } = firstError(error);
+  const { code } = findFirstError(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
   // undici uses this code for two cases. The error message identifies unexpected answers.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
 }
 
-function invalidAnswerMessage(code: string, error: Error): string {
+function describeInvalidAnswer(code: string, error: Error): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the length of the answer differs from its Content-Length';
-  if (code === 'UND_ERR_SOCKET') return 'the answer begins with an unexpected status (100 or 101)';
+  if (code === 'UND_ERR_SOCKET') return 'the answer begins with an unexpected status (101)';
+  if (error instanceof errors.HTTPParserError && isHttp2Frame((error as { readonly data?: string }).data))
+    return NO_HTTP_1_MESSAGE;
   // The reasons of llhttp are constants of the parser, not text of the receiver.
   const reason = /\(([\w /,'-]{1,80})\)$/.exec(error.message)?.[1];
   return `the answer is not valid HTTP/1.1${reason === undefined ? '' : `: ${reason}`}`;
 }
 
+/**
+ * Returns true if an answer begins with a frame SETTINGS or GOAWAY of the connection, with which every receiver of
+ * HTTP/2 begins (RFC 9113, 3.4 and 4.1).
+ */
+function isHttp2Frame(answer: string | undefined): boolean {
+  // A length of less than 65,536 bytes, the type, any flags, and stream 0.
+  return /^\0[^][^][\x04\x07][^]\0{4}/.test(answer ?? '');
+}
+
 /** Returns the first error if the connector tried several addresses. */
-function firstError(error: Error): NodeJS.ErrnoException {
+function findFirstError(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

@@ -158,6 +158,46 @@ describe('the answer', () => {
     expect(await answerTo(hostileReceivers.informsFirst(102))).toMatchObject({ statusCode: 200, body: 'ok' });
   });
 
+  test.each([
+    [
+      'an unasked 100 Continue',
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+      200,
+      'ok',
+    ],
+    ['the same length twice', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nContent-Length: 2\r\n\r\nok', 200, 'ok'],
+    ['a 204 with the length 0', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', 204, ''],
+  ])('with %s is an answer, and the connection is used again', async (_what, says, statusCode, body) => {
+    const target = await receiver(hostileReceivers.says(says));
+    const http = client();
+    for (let n = 0; n < 3; n += 1) expect(await http.post(to(target.origin))).toMatchObject({ statusCode, body });
+    expect(target.connections).toBe(1);
+  });
+
+  test.each([
+    ['a 204 with a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\nok', 204, ''],
+    ['a 204 that announces a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n', 204, ''],
+    [
+      'a 204 whose body looks like an answer',
+      'HTTP/1.1 204 No Content\r\ncontent-length: 24\r\n\r\nHTTP/1.1 500 Stolen\r\n\r\n',
+      204,
+      '',
+    ],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      200,
+      'ok',
+    ],
+  ])('with %s is an answer, and its connection is not used again', async (_what, says, statusCode, body) => {
+    const target = await receiver(hostileReceivers.says(says));
+    const http = client({ maxConnectionsPerOrigin: 1 });
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => http.post(to(target.origin))));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ statusCode, body });
+    expect(target.connections).toBe(4);
+    expect(target.requests).toHaveLength(4);
+  });
+
   test('one that ends with the connection, or in chunks, is complete', async () => {
     expect(await answerTo(hostileReceivers.endsWithConnection('the end'))).toMatchObject({
       statusCode: 200,
@@ -268,15 +308,13 @@ describe('invalid answers', () => {
     ['a length that is no number', hostileReceivers.says('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n')],
     ['a status below 100', hostileReceivers.says('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n')],
     ['two lengths', hostileReceivers.says('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
-    ['a length beside chunks', hostileReceivers.claimsTwice()],
     ['a malformed chunk', hostileReceivers.says('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')],
-    ['headers of more than 16 KiB', hostileReceivers.hugeHeader(17 * 1024)],
-    ['too many headers', hostileReceivers.manyHeaders(4000)],
+    ['headers of more than 32 KiB', hostileReceivers.hugeHeader(33 * 1024)],
+    ['too many headers', hostileReceivers.manyHeaders(7000)],
     [
       'a switch of protocols',
       hostileReceivers.says('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ],
-    ['100 Continue unasked', hostileReceivers.informsFirst(100)],
   ])('%s', async (_name, behaviour) => {
     expect(await failureOf(behaviour)).toMatchObject({ code: 'invalid_response' });
   });
@@ -284,7 +322,7 @@ describe('invalid answers', () => {
   test('headers within the limit are answers, cut to 64', async () => {
     const { headers } = await answerTo(hostileReceivers.manyHeaders(500));
     expect(Object.keys(headers)).toHaveLength(64);
-    expect((await answerTo(hostileReceivers.hugeHeader(15 * 1024))).headers['x-huge']).toHaveLength(15 * 1024);
+    expect((await answerTo(hostileReceivers.hugeHeader(31 * 1024))).headers['x-huge']).toHaveLength(31 * 1024);
   });
 
   test.each<[string, RawBehaviour]>([
@@ -353,7 +391,9 @@ describe('the deadline', () => {
   });
 
   test('an answer just in time is accepted', async () => {
-    expect(await answerTo(hostileReceivers.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({ statusCode: 200 });
+    expect(await answerTo(hostileReceivers.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({
+      statusCode: 200,
+    });
   });
 });
 
@@ -479,7 +519,9 @@ describe('connections', () => {
     const target = await receiver(hostileReceivers.hangs());
     const http = client({ metrics, maxConnectionsPerOrigin: 2 });
     const counts = () =>
-      ['requests_in_flight', 'connections_open', 'connections_idle'].map((name) => metrics.value(`outbound_${name}`));
+      ['requests_in_flight', 'connections_open', 'connections_idle'].map((name) =>
+        metrics.getValue(`outbound_${name}`),
+      );
     const controller = new AbortController();
     const running = Array.from({ length: 5 }, () => http.post(to(target.origin, { signal: controller.signal })));
     await eventually(() => expect(target.requests).toHaveLength(2));

@@ -37,7 +37,7 @@ export class ResponseBody {
     return this.#size > this.#limit;
   }
 
-  add(chunk: Buffer): void {
+  addChunk(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
   }
@@ -50,7 +50,9 @@ export class ResponseBody {
     const [first] = this.#chunks;
     if (first === undefined || this.#coding === 'unknown') return '';
     const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    return this.#coding === 'identity' ? bytes.toString('utf8', 0, MAX_BODY_BYTES) : inflate(bytes, this.#coding);
+    return this.#coding === 'identity'
+      ? bytes.toString('utf8', 0, MAX_BODY_BYTES)
+      : decompressPrefix(bytes, this.#coding);
   }
 }
 
@@ -76,7 +78,7 @@ function parseCoding(contentEncoding: string | undefined): Coding {
  * Decompresses data up to the limit. Decompression stops at the first full chunk of output, which is as long as the
  * limit, so that a decompression bomb does not expand.
  */
-function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
+function decompressPrefix(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
   return new Promise((resolve) => {
     const stream = createDecoder(bytes, coding);
     const out: Buffer[] = [];
@@ -127,14 +129,14 @@ const OWN_HEADERS = new Set([
   'expect',
 ]);
 
-/** Maximum number of response headers that are kept. The parser limits their total size to 16 KiB. */
+/** Maximum number of response headers that are kept. The parser limits their total size to 32 KiB. */
 const MAX_HEADERS = 64;
 
 /**
  * Returns the request headers as alternating names and values, undici's fastest format. Headers that callers cannot set
  * are dropped.
  */
-export function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): string[] {
+export function createRequestHeaders(given: Readonly<Record<string, string>>, userAgent: string): string[] {
   // Receivers are asked for responses without compression, because the kept part is small and is read by people.
   const defaults: Record<string, string> = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   const headers: string[] = [];
@@ -149,7 +151,7 @@ export function requestHeaders(given: Readonly<Record<string, string>>, userAgen
 }
 
 /** Returns the headers with names in lower case and multiple values joined by commas. */
-export function responseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
+export function selectResponseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
   const entries = Object.entries(received).slice(0, MAX_HEADERS);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

@@ -42,7 +42,7 @@ const BLOCKED_PORTS = new Set(
  */
 export function parseTarget(text: string, rules: TargetUrlRules): RequestTarget | TargetRefusal {
   const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
-  if (url === null) return urlNotAllowed(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
+  if (url === null) return createUrlRefusal(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
   // A trailing dot would become part of the TLS server name, where it is forbidden (RFC 6066).
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
   const refused = checkUrlForm(url, rules.allowHttp) ?? checkHost(host, url.protocol, rules.addresses);
@@ -53,28 +53,34 @@ export function parseTarget(text: string, rules: TargetUrlRules): RequestTarget 
 
 function checkUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && allowHttp);
-  if (!isAllowed) return urlNotAllowed('the URL must begin with https://');
-  if (url.username !== '' || url.password !== '') return urlNotAllowed('the URL must not contain credentials');
-  if (url.href.includes('#')) return urlNotAllowed('the URL must not contain a fragment');
-  return BLOCKED_PORTS.has(url.port) ? urlNotAllowed(`port ${url.port} is reserved for another protocol`) : undefined;
+  if (!isAllowed) return createUrlRefusal('the URL must begin with https://');
+  if (url.username !== '' || url.password !== '') return createUrlRefusal('the URL must not contain credentials');
+  if (url.href.includes('#')) return createUrlRefusal('the URL must not contain a fragment');
+  return BLOCKED_PORTS.has(url.port)
+    ? createUrlRefusal(`port ${url.port} is reserved for another protocol`)
+    : undefined;
 }
 
 function checkHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   if (isIP(literal) !== 0) {
-    const refused = addressRefusal(literal, protocol, addresses);
+    const refused = describeRefusedAddress(literal, protocol, addresses);
     return refused === undefined ? undefined : { code: 'address_not_allowed', message: `the host is ${refused}` };
   }
-  if (!isHostName(host)) return urlNotAllowed('the host is not a host name');
+  if (!isHostName(host)) return createUrlRefusal('the host is not a host name');
   const isThisMachine =
-    isLocalhost(host) && LOOPBACK_ADDRESSES.every((address) => addressRefusal(address, protocol, addresses));
+    isLocalhost(host) && LOOPBACK_ADDRESSES.every((address) => describeRefusedAddress(address, protocol, addresses));
   return isThisMachine ? { code: 'address_not_allowed', message: 'the host is this machine' } : undefined;
 }
 
 /**
  * Returns the reason why a connection to this address is refused, as the end of a sentence; undefined if it is allowed.
  */
-export function addressRefusal(address: string, protocol: string, addresses: AddressPolicy): string | undefined {
+export function describeRefusedAddress(
+  address: string,
+  protocol: string,
+  addresses: AddressPolicy,
+): string | undefined {
   const kind = addresses.refuses(address);
   if (kind !== undefined) return `not a public address (${kind})`;
   return protocol === 'http:' && !addresses.isAllowedByOperator(address)
@@ -99,6 +105,6 @@ function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-function urlNotAllowed(message: string): TargetRefusal {
+function createUrlRefusal(message: string): TargetRefusal {
   return { code: 'url_not_allowed', message };
 }

@@ -4,7 +4,7 @@ import { Connections, type ConnectionTimeouts } from './connections.ts';
 import { createConnector, createLookup, type Lookup } from './connector.ts';
 import { RequestExchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
-import { requestHeaders } from './response-body.ts';
+import { createRequestHeaders } from './response-body.ts';
 import { parseTarget } from './target.ts';
 
 export interface OutboundHttpOptions extends Partial<ConnectionTimeouts> {
@@ -64,27 +64,27 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     () => connections.idle,
   );
 
-  function post(request: OutboundRequest): Promise<OutboundOutcome> {
+  function postRequest(request: OutboundRequest): Promise<OutboundOutcome> {
     if (closing !== undefined) return toOutboundFailure({ code: 'aborted', message: 'this process is shutting down' });
     if (request.signal?.aborted === true)
       return toOutboundFailure({ code: 'aborted', message: 'the request was canceled before it was sent' });
     const target = parseTarget(request.url, rules);
     if ('code' in target) return toOutboundFailure(target);
     return new Promise((resolve) => {
-      const headers = requestHeaders(request.headers, userAgent);
+      const headers = createRequestHeaders(request.headers, userAgent);
       const exchange = new RequestExchange(request, { ...target, headers }, connections, (outcome) => {
         inFlight.delete(exchange);
         if (inFlight.size === 0) closing?.resolve();
         resolve(outcome);
       });
       inFlight.add(exchange);
-      exchange.start();
+      exchange.startExchange();
     });
   }
 
   return {
-    post,
-    refusalReason(url) {
+    post: postRequest,
+    describeRefusal(url) {
       const target = parseTarget(url, rules);
       return 'code' in target ? target.message : undefined;
     },
@@ -92,7 +92,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
       closing ??= Promise.withResolvers();
       if (inFlight.size === 0) closing.resolve();
       await closing.promise;
-      connections.close();
+      connections.closeIdle();
     },
   };
 }
