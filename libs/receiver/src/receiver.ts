@@ -13,7 +13,7 @@ import type { EventEnvelope } from '@tracking/contracts';
  * Maximum age of a delivery in seconds. Older deliveries are rejected to prevent replay attacks:
  * docs/reference/delivery.md#signature.
  */
-const MAX_AGE_SECONDS = 300;
+const MAX_DELIVERY_AGE_SECONDS = 300;
 
 export interface ReceivedDelivery {
   readonly event: EventEnvelope;
@@ -65,13 +65,13 @@ export async function startReceiver(
   const seen = new Set<string>();
   let secret: string | undefined;
   const server = createServer((request, response) => {
-    void respond(request, createDisconnectSignal(response)).then(
+    void respondToDelivery(request, createDisconnectSignal(response)).then(
       ({ status, headers, body }) => response.writeHead(status, headers).end(body),
       () => response.writeHead(400).end(),
     );
   });
 
-  async function respond(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryResponse> {
+  async function respondToDelivery(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryResponse> {
     const { headers } = request;
     const body = await readBody(request);
     const header = headers['service-signature'];
@@ -156,5 +156,5 @@ export function verifySignature(header: string | undefined, body: Uint8Array, se
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
   if (!matches) return 'wrong_signature';
-  return now / 1000 - Number(timestamp) > MAX_AGE_SECONDS ? 'too_old' : 'valid';
+  return now / 1000 - Number(timestamp) > MAX_DELIVERY_AGE_SECONDS ? 'too_old' : 'valid';
 }

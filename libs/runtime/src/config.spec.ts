@@ -11,19 +11,19 @@ const read = (env: Record<string, string>) => new ConfigReader(env);
 
 describe('ConfigReader', () => {
   it('returns the default if a setting is missing or empty', () => {
-    expect(read({}).get('HOST')).toBe('127.0.0.1');
-    expect(read({ PORT: '' }).get('PORT')).toBe(3000);
-    expect(read({}).get('PORT', '4001')).toBe(4001);
-    expect(read({ PORT: '80' }).get('PORT', '4001')).toBe(80);
-    expect(read({}).get('PLACES_FILE')).toBeUndefined();
+    expect(read({}).readSetting('HOST')).toBe('127.0.0.1');
+    expect(read({ PORT: '' }).readSetting('PORT')).toBe(3000);
+    expect(read({}).readSetting('PORT', '4001')).toBe(4001);
+    expect(read({ PORT: '80' }).readSetting('PORT', '4001')).toBe(80);
+    expect(read({}).readSetting('PLACES_FILE')).toBeUndefined();
   });
 
   it.each([
     ['a missing setting', () => read({}).readRequired('MONGODB_URL')],
-    ['a wrong value', () => read({ MONGODB_URL: 'a', PORT: '?' }).get('PORT')],
-    ['a missing file', () => read({ MONGODB_URL_FILE: '/does/not/exist' }).get('MONGODB_URL')],
-    ['an empty file', () => read({ MONGODB_URL_FILE: '/dev/null' }).get('MONGODB_URL')],
-    ['two sources', () => read({ MONGODB_URL: 'a', MONGODB_URL_FILE: '/b' }).get('MONGODB_URL')],
+    ['a wrong value', () => read({ MONGODB_URL: 'a', PORT: '?' }).readSetting('PORT')],
+    ['a missing file', () => read({ MONGODB_URL_FILE: '/does/not/exist' }).readSetting('MONGODB_URL')],
+    ['an empty file', () => read({ MONGODB_URL_FILE: '/dev/null' }).readSetting('MONGODB_URL')],
+    ['two sources', () => read({ MONGODB_URL: 'a', MONGODB_URL_FILE: '/b' }).readSetting('MONGODB_URL')],
   ])('rejects %s with one line that names the variable', (_, act) => {
     expect(act).toThrow(ConfigError);
     expect(act).toThrow(/^(MONGODB_URL|PORT)(_FILE)?\b[^\n]*$/);
@@ -110,7 +110,7 @@ describe('misspelled settings', () => {
   it('are compared with the settings that were read, and reported without their values', () => {
     const read = new ConfigReader({ SECRET_KEY: 'sesame', LOG_LEVEL: 'info' });
     expect(read.findMisspelledVariables()).toEqual([]);
-    read.get('SECRETS_KEY');
+    read.readSetting('SECRETS_KEY');
     const lines: unknown[] = [];
     const silent = () => undefined;
     const logger: Logger = {

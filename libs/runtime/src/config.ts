@@ -15,6 +15,7 @@ const SETTING_NAME_PREFIXES = [
   'ADMINISTRATION_',
   'KAFKA_SASL_',
   'MANAGEMENT_',
+  'MCP_',
   'RATE_LIMIT_',
   'RETENTION_',
   'WEBHOOKS_',
@@ -23,7 +24,7 @@ const SETTING_NAME_PREFIXES = [
  * Variables in which Kubernetes describes the surrounding services to each process. Their names start with the name of
  * a service.
  */
-const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
+const KUBERNETES_VARIABLE_PATTERN = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -47,9 +48,9 @@ export class ConfigReader {
    * @param programDefault default of the calling program, if it differs from the declared default
    * @throws ConfigError
    */
-  get<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
-  get<N extends SettingName>(name: N): OptionalValue<N>;
-  get(name: SettingName, programDefault?: string): unknown {
+  readSetting<N extends SettingName>(name: N, programDefault: string): SettingValue<N>;
+  readSetting<N extends SettingName>(name: N): OptionalValue<N>;
+  readSetting(name: SettingName, programDefault?: string): unknown {
     const { type, default: declaredDefault }: SettingDefinition = SETTINGS[name];
     const text = this.readText(name) ?? programDefault ?? declaredDefault;
     return text === undefined ? undefined : type(text, name);
@@ -57,7 +58,7 @@ export class ConfigReader {
 
   /** Reads a setting that must be set. @throws ConfigError */
   readRequired<N extends SettingName>(name: N): SettingValue<N> {
-    const value = this.get(name);
+    const value = this.readSetting(name);
     if (value === undefined) throw new ConfigError(`${name} is not set`);
     return value as SettingValue<N>;
   }
@@ -119,12 +120,12 @@ export function warnOfMisspelledVariables(logger: Logger, found: readonly Misspe
 }
 
 function findClosestName(variable: string, names: Iterable<string>): string | undefined {
-  const prefix = KUBERNETES_VARIABLE.test(variable)
+  const prefix = KUBERNETES_VARIABLE_PATTERN.test(variable)
     ? undefined
     : SETTING_NAME_PREFIXES.find((each) => variable.startsWith(each));
   const candidates = [...names]
     .map((name) => ({ name, edits: countEdits(variable, name) }))
-    .filter(({ name, edits }) => edits <= maxEdits(name) || (prefix !== undefined && name.startsWith(prefix)))
+    .filter(({ name, edits }) => edits <= computeMaxEdits(name) || (prefix !== undefined && name.startsWith(prefix)))
     .sort((one, other) => one.edits - other.edits);
   return candidates[0]?.name;
 }
@@ -133,7 +134,7 @@ function findClosestName(variable: string, names: Iterable<string>): string | un
  * Returns the maximum number of edits at which two names count as the same: 0 for short names, which resemble other
  * words too easily.
  */
-function maxEdits({ length }: string): number {
+function computeMaxEdits({ length }: string): number {
   if (length < 8) return 0;
   if (length < 12) return 1;
   return length < 15 ? 2 : 3;
@@ -149,13 +150,13 @@ function countEdits(one: string, other: string): number {
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
-      const replaced = numberAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = areSwapped(one, i, other, j) ? numberAt(before, j - 2) + 1 : Infinity;
-      row.push(Math.min(replaced, swapped, numberAt(last, j) + 1, numberAt(row, j - 1) + 1));
+      const replaced = getNumberAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swapped = areSwapped(one, i, other, j) ? getNumberAt(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, getNumberAt(last, j) + 1, getNumberAt(row, j - 1) + 1));
     }
     [before, last] = [last, row];
   }
-  return numberAt(last, other.length);
+  return getNumberAt(last, other.length);
 }
 
 /**
@@ -165,6 +166,6 @@ function areSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }
 
-function numberAt(row: readonly number[], index: number): number {
+function getNumberAt(row: readonly number[], index: number): number {
   return row[index] ?? 0;
 }

@@ -82,6 +82,36 @@ describe('connections', () => {
     expect([first, second, other].some(isClosed)).toBe(false);
   });
 
+  it('are admitted for each new network while a few connections of many networks reach the maximum', async () => {
+    await guarded({ maxConnections: 48 });
+    const networks = Array.from({ length: 12 }, (_, n) => `127.0.1.${n}`);
+    const attack = () => Promise.all(networks.flatMap((from) => Array.from({ length: 5 }, () => open(from))));
+    const attackers = await attack();
+    for (const socket of attackers) socket.resume();
+    await eventually(() => expect(attackers.filter(isClosed)).toHaveLength(60 - 48));
+    const clients = [await open('127.0.0.2'), await open('127.0.0.3'), await open('127.0.0.3')];
+    for (const socket of await attack()) socket.resume();
+    for (const socket of clients) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await Promise.all(clients.map((socket) => responses(socket, 1)));
+    expect(clients.some(isClosed)).toBe(false);
+  });
+
+  it('are refused while each of many networks holds one and they reach the maximum', async () => {
+    await guarded({ maxConnections: 3 });
+    const holders = [await open('127.0.0.1'), await open('127.0.0.2'), await open('127.0.0.3')];
+    const refused = await open('127.0.0.4');
+    refused.resume();
+    await eventually(() => expect(isClosed(refused)).toBe(true));
+    expect(holders.some(isClosed)).toBe(false);
+    holders[0]?.destroy();
+    await eventually(async () => {
+      const admitted = await open('127.0.0.4');
+      admitted.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      const [bytes] = (await Promise.race([once(admitted, 'data'), once(admitted, 'close')])) as unknown[];
+      expect(String(bytes)).toContain('HTTP/1.1 200');
+    });
+  });
+
   it('stay open while a pipelined request is in its handler', async () => {
     const held: (() => void)[] = [];
     await guarded({ stalledMs: 200 }, (request, response) => void held.push(() => response.end(`path ${request.url}`)));

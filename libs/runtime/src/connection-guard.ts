@@ -78,19 +78,19 @@ export class ConnectionGuard {
     if (own >= this.limits.maxPerNetwork) return this.refuseConnection(socket, 'network_limit');
     if (this.open.size >= this.limits.maxConnections && !this.closeIdleConnection(own))
       return this.refuseConnection(socket, 'total_limit');
-    this.add(socket, network);
+    this.addConnection(socket, network);
   }
 
-  private add(socket: Socket, network: string | undefined): void {
+  private addConnection(socket: Socket, network: string | undefined): void {
     this.open.set(socket, { network, response: undefined });
     if (network !== undefined) {
       const sockets = this.byNetwork.get(network) ?? new Set();
       this.byNetwork.set(network, sockets.add(socket));
     }
-    socket.once('close', () => this.remove(socket));
+    socket.once('close', () => this.removeConnection(socket));
   }
 
-  private remove(socket: Socket): void {
+  private removeConnection(socket: Socket): void {
     const network = this.open.get(socket)?.network;
     this.open.delete(socket);
     if (network === undefined) return;
@@ -101,7 +101,7 @@ export class ConnectionGuard {
 
   /**
    * Closes a connection of the network with the most connections. Returns false if the new connection's network would
-   * then have just as many.
+   * have at least as many as that network before: closing one would only exchange one client for another.
    */
   private closeIdleConnection(own: number): boolean {
     let largest = new Set<Socket>();
@@ -132,7 +132,7 @@ export class ConnectionGuard {
   private endConnection(socket: Socket | undefined, reason: string): void {
     if (socket === undefined) return;
     this.closed?.add(1, { reason });
-    this.remove(socket);
+    this.removeConnection(socket);
     socket.destroy();
   }
 

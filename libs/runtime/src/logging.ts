@@ -155,11 +155,13 @@ function formatRecord(record: LogRecord): string {
     )
     .map(([name, value]) => [name, toText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
-  const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${sanitize(text)}`);
+  const short = fields
+    .filter((field) => !isLong(field))
+    .map(([name, text]) => `${name}=${replaceControlCharacters(text)}`);
   const long = fields
     .filter(isLong)
-    .map(([name, text]) => `\n    ${name}: ${text.split('\n').map(sanitize).join('\n    ')}`);
-  return [sanitize(what), ...short].join('  ') + long.join('');
+    .map(([name, text]) => `\n    ${name}: ${text.split('\n').map(replaceControlCharacters).join('\n    ')}`);
+  return [replaceControlCharacters(what), ...short].join('  ') + long.join('');
 }
 
 function toText(value: unknown): string {
@@ -169,7 +171,7 @@ function toText(value: unknown): string {
 }
 
 /** Replaces control characters, so that text from outside cannot control the terminal. */
-function sanitize(text: string): string {
+function replaceControlCharacters(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { eventually } from '@tracking/testing';
 import { Health, PrometheusMetrics, startManagementServer } from './management-server.ts';
 
 describe('the management server', () => {
@@ -21,6 +24,27 @@ describe('the management server', () => {
       expect((await get('/metrics')).text).toContain('service="test"');
       expect((await get('/')).status).toBe(404);
     } finally {
+      await server.close();
+    }
+  });
+
+  it('closes connections beyond 64 of one address, and responds to others', async () => {
+    const report = () => new Health().createReport();
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, new PrometheusMetrics('test'), report);
+    const open = async (localAddress: string) => {
+      const socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
+      socket.on('error', () => undefined).resume();
+      await once(socket, 'connect');
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: 70 }, () => open('127.0.0.66')));
+    try {
+      await eventually(() =>
+        expect(sockets.filter(({ readableEnded, destroyed }) => readableEnded || destroyed)).toHaveLength(6),
+      );
+      expect((await fetch(`http://127.0.0.1:${server.port}/health/live`)).status).toBe(200);
+    } finally {
+      for (const socket of sockets) socket.destroy();
       await server.close();
     }
   });

@@ -8,13 +8,13 @@ import { logOutput } from './logging.ts';
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Connection limits that are sufficient for the probes and metric scrapers of a cluster. */
-const CONNECTIONS = { maxConnections: 256, maxPerNetwork: 64 };
+const CONNECTION_LIMITS = { maxConnections: 256, maxPerNetwork: 64 };
 
 /** Serves `/metrics` and the health checks of this process on its management port. */
 export async function startManagementServer(
   address: { host: string; port: number },
   metrics: PrometheusMetrics,
-  health: () => HealthReport,
+  health: () => OperatorsHealthReport,
   handleOther: ManagementHandler = () => false,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
@@ -38,7 +38,7 @@ export async function startManagementServer(
     }
   };
   const server: Server = createServer(serializeRequests(handle));
-  new ConnectionGuard({ ...CONNECTIONS, networkOf: (address) => address }).guardServer(server);
+  new ConnectionGuard({ ...CONNECTION_LIMITS, networkOf: (address) => address }).guardServer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
@@ -67,10 +67,25 @@ export interface HealthReport {
   readonly httpStatus: 200 | 503;
 }
 
+/** Health of a process with details for operators. */
+export interface OperatorsHealthReport extends HealthReport {
+  /**
+   * Share of this process in each group of leases: leases that it holds, and processes that share the group. Absent if
+   * the process shares no leases.
+   */
+  readonly leases?: Readonly<Record<string, { readonly held: number; readonly members: number }>>;
+}
+
 /** Health of a process, reported to orchestrators. */
 export class Health {
   private phase: 'starting' | 'serving' | 'draining' = 'starting';
   private readonly engines = new Map<string, string>();
+  private reportLeases: (() => OperatorsHealthReport['leases']) | undefined;
+
+  /** Sets the function that reports the leases of this process. */
+  setLeaseReport(reportLeases: () => NonNullable<OperatorsHealthReport['leases']>): void {
+    this.reportLeases = reportLeases;
+  }
 
   /** Records the state of an engine. @param problem one line without secrets; undefined if the engine responds */
   setEngineStatus(name: string, problem?: string): void {
@@ -89,6 +104,12 @@ export class Health {
     const degraded = [...this.engines.values()].some((state) => state !== 'ok');
     const status = this.phase === 'serving' ? (degraded ? 'degraded' : 'ready') : this.phase;
     return { status, engines: Object.fromEntries(this.engines), httpStatus: this.phase === 'serving' ? 200 : 503 };
+  }
+
+  /** Returns the report for the management port. */
+  createOperatorsReport(): OperatorsHealthReport {
+    const leases = this.reportLeases?.();
+    return { ...this.createReport(), ...(leases !== undefined && { leases }) };
   }
 }
 

@@ -8,6 +8,12 @@ export type SettingType<T> = (text: string, name: string) => T;
 
 export const parseText: SettingType<string> = (given) => given;
 
+/** Parses an API key. Errors do not contain it. */
+export const parseApiKey: SettingType<string> = (given, name) => {
+  if (/^[\x21-\x7e]{1,500}$/.test(given)) return given;
+  throw new ConfigError(`${name}: expected an API key, sk_live_… or sk_test_…`);
+};
+
 export function parseInteger(min: number, max: number): SettingType<number> {
   return (given, name) => {
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
@@ -85,7 +91,7 @@ export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
 };
 
 /** Parses base64 of exactly `length` bytes. */
-export function bytes(length: number): SettingType<Uint8Array> {
+export function bytesOfLength(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(given) && decoded.length === length) return decoded;
@@ -108,6 +114,12 @@ export function parseSecret(minLength: number): SettingType<string> {
 export const parseServiceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
+  throw createError(name, 'host:port', given);
+};
+
+/** Address `host:port` of a single process. */
+export const parseHostAndPort: SettingType<string> = (given, name) => {
+  if (/^[^\s/@]+:\d{1,5}$/.test(given)) return given;
   throw createError(name, 'host:port', given);
 };
 

@@ -1,13 +1,15 @@
-import { DISK_RESERVE, LIMIT_SETTINGS } from './limit-settings.ts';
+import { KAFKA_SETTINGS } from './kafka-settings.ts';
+import { DISK_RESERVE, LIMIT_SETTINGS, RATE_LIMIT_SETTINGS } from './limit-settings.ts';
 import { LOG_LEVELS } from './logging.ts';
+import { MCP_SETTINGS, TRACKING_SETTINGS } from './mcp-settings.ts';
 import {
   parseBoolean,
-  bytes,
+  bytesOfLength,
   parseCidrs,
   parseDuration,
   parseEmail,
+  parseHostAndPort,
   parseInteger,
-  list,
   parseOneOf,
   parsePort,
   parseSecret,
@@ -18,8 +20,7 @@ import {
 } from './setting-types.ts';
 
 /** Name of a program that reads settings; `compose` stands for Docker Compose, `services` for `npm run services`. */
-export type Program =
-  'standalone' | 'gateway' | 'shipments' | 'projections' | 'webhooks' | 'setup' | 'cli' | 'services' | 'compose';
+export type Program = (typeof SERVICE_PROGRAMS)[number] | 'standalone' | 'cli' | 'mcp' | 'services' | 'compose';
 
 export interface SettingDefinition {
   readonly type: SettingType<unknown>;
@@ -34,8 +35,7 @@ export interface SettingDefinition {
 }
 
 const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
-const KAFKA_PROGRAMS = ['shipments', 'webhooks', 'setup'] as const;
-const CALLING_PROGRAMS = ['gateway', 'shipments', 'webhooks'] as const;
+const CALLING_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
 const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
 const DELIVERING_PROGRAMS = ['standalone', 'webhooks'] as const;
 
@@ -60,6 +60,12 @@ export const SETTINGS = {
     type: parseSecret(10),
     programs: SIGN_IN_PROGRAMS,
     for: 'password of the first admin, 10 to 200 characters',
+  },
+  ADVERTISED_ADDRESS: {
+    type: parseHostAndPort,
+    programs: ['projections', 'webhooks'],
+    otherwise: 'from `HOST` and `PORT`; the first network address of the machine if `HOST` is `0.0.0.0`',
+    for: '`host:port` at which other processes reach this one',
   },
   API_KEY: { type: parseText, programs: ['cli'], for: 'API key for `listen` and `events resend`' },
   API_PORTS: { type: parseText, programs: ['compose'], default: '3000', for: 'ports on this machine for gateways' },
@@ -91,56 +97,32 @@ export const SETTINGS = {
   EVENTSTOREDB_URL: {
     type: parseText,
     programs: ['shipments', 'projections', 'services'],
-    for: 'EventStoreDB connection string, `esdb://…`, with credentials and options',
+    for: 'EventStoreDB [connection string](#eventstoredb) with hosts, credentials and options',
   },
   HOST: {
     type: parseText,
-    programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
+    programs: ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'mcp'],
     default: '127.0.0.1',
     for: 'address to listen on',
   },
-  KAFKA_BROKERS: { type: list, programs: [...KAFKA_PROGRAMS, 'services'], for: '`host:port`, comma-separated' },
-  KAFKA_REPLICATION_FACTOR: {
-    type: parseInteger(0, 100),
-    programs: KAFKA_PROGRAMS,
-    otherwise: "the brokers' default, 1 in Apache Kafka",
-    for: 'copies of each topic, set when the topic is created; 3 on a cluster of three brokers',
-  },
-  KAFKA_SASL_MECHANISM: {
-    type: parseOneOf('plain', 'scram-sha-256', 'scram-sha-512'),
-    programs: KAFKA_PROGRAMS,
-    for: '`plain`, `scram-sha-256` or `scram-sha-512`',
-  },
-  KAFKA_SASL_PASSWORD: {
-    type: parseText,
-    programs: KAFKA_PROGRAMS,
-    for: 'Kafka password; required with `KAFKA_SASL_MECHANISM`',
-  },
-  KAFKA_SASL_USERNAME: {
-    type: parseText,
-    programs: KAFKA_PROGRAMS,
-    for: 'Kafka user name; required with `KAFKA_SASL_MECHANISM`',
-  },
-  KAFKA_TLS: { type: parseBoolean, programs: KAFKA_PROGRAMS, default: 'false', for: 'TLS to the brokers' },
-  KAFKA_TLS_CA: { type: parseText, programs: KAFKA_PROGRAMS, for: 'certificate authority of the brokers, as PEM' },
-  KAFKA_TOPIC_PREFIX: { type: parseText, programs: KAFKA_PROGRAMS, default: '', for: 'prefix of all topic names' },
+  ...KAFKA_SETTINGS,
   LOG_LEVEL: {
     type: parseOneOf(...LOG_LEVELS),
-    programs: ['standalone', ...SERVICE_PROGRAMS],
+    programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: 'info',
     for: 'log level; logs are JSON lines, or readable lines at a terminal',
   },
   MANAGEMENT_HOST: {
     type: parseText,
-    programs: ['standalone', ...SERVICE_PROGRAMS],
+    programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: '127.0.0.1',
     for: 'address for `/metrics` and the health checks',
   },
   MANAGEMENT_PORT: {
     type: parsePort,
-    programs: ['standalone', ...SERVICE_PROGRAMS],
+    programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: '9464',
-    for: 'port for `/metrics` and the health checks',
+    for: 'port for `/metrics` and the health checks; mcp 9465',
   },
   MANAGEMENT_PORTS: {
     type: parseText,
@@ -149,10 +131,11 @@ export const SETTINGS = {
     for: 'ports on this machine for the management ports of gateways',
   },
   ...LIMIT_SETTINGS,
+  ...MCP_SETTINGS,
   MONGODB_URL: {
     type: parseText,
     programs: [...SERVICE_PROGRAMS, 'services'],
-    for: 'MongoDB connection string, `mongodb://…`; the path names the database, default `tracking`',
+    for: 'MongoDB [connection string](#mongodb), `mongodb://…`; the path names the database, default `tracking`',
   },
   PLACES_FILE: {
     type: parseText,
@@ -161,22 +144,11 @@ export const SETTINGS = {
   },
   PORT: {
     type: parsePort,
-    programs: ['standalone', 'gateway', 'shipments', 'webhooks', 'services'],
+    programs: ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'mcp', 'services'],
     default: '3000',
-    for: 'port to listen on; shipments 4001, webhooks 4002',
+    for: 'port to listen on; shipments 4001, webhooks 4002, projections 4003, mcp 3100',
   },
-  RATE_LIMIT_OWNER_FACTOR: {
-    type: parseInteger(1, 1_000),
-    programs: ['standalone', 'gateway'],
-    default: '4',
-    for: 'limit for all keys and sessions of one user or service account together, in multiples of `RATE_LIMIT_PER_MINUTE`',
-  },
-  RATE_LIMIT_PER_MINUTE: {
-    type: parseInteger(1, 1_000_000_000),
-    programs: ['standalone', 'gateway'],
-    default: '1000',
-    for: 'maximum number of requests per minute and API key',
-  },
+  ...RATE_LIMIT_SETTINGS,
   RETENTION_DEAD_LETTERS: {
     type: parseDuration,
     programs: DELIVERING_PROGRAMS,
@@ -196,7 +168,7 @@ export const SETTINGS = {
     for: 'retention of events at `/v1/events`; set the same value for all programs',
   },
   SECRETS_KEY: {
-    type: bytes(32),
+    type: bytesOfLength(32),
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone creates one in the data folder',
     for: 'key that signs cursors and encrypts secrets at rest; 32 bytes as base64, the same for all programs',
@@ -204,7 +176,7 @@ export const SETTINGS = {
   SECRETS_KEY_LOST: {
     type: parseText,
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
-    for: 'id of a lost key whose secrets are abandoned (see [Secrets key](running.md#secrets-key))',
+    for: 'id of a lost secrets key; for one start, gives up the secrets encrypted with it (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {
     type: parseText,
@@ -221,14 +193,15 @@ export const SETTINGS = {
   SHIPMENTS_URL: {
     type: parseServiceAddress,
     programs: ['gateway', 'webhooks'],
-    for: '`host:port` of the service; calls use all addresses of the name in turn',
+    for: '`host:port` of the service; calls use all addresses of the name',
   },
   SHUTDOWN_DRAIN: {
     type: parseDuration,
-    programs: ['standalone', 'gateway'],
+    programs: ['standalone', 'gateway', 'mcp'],
     default: '3s',
     for: 'time at [shutdown](running.md#shutdown) in which requests on open connections get a response; at most 8 s',
   },
+  ...TRACKING_SETTINGS,
   TRUSTED_PROXIES: {
     type: parseCidrs,
     programs: ['standalone', 'gateway'],
@@ -292,7 +265,7 @@ export const SETTINGS = {
   WEBHOOKS_URL: {
     type: parseServiceAddress,
     programs: ['gateway'],
-    for: '`host:port` of the service; calls use all addresses of the name in turn',
+    for: '`host:port` of the service; calls use all addresses of the name',
   },
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 

@@ -19,7 +19,7 @@ export interface SecretsKeySettings {
  * @throws ConfigError
  */
 export async function openSealingKey(
-  { secretsKey, lostSecretsKey, keySource: keySource = 'SECRETS_KEY' }: SecretsKeySettings,
+  { secretsKey, lostSecretsKey, keySource = 'SECRETS_KEY' }: SecretsKeySettings,
   use: (key: Uint8Array, lost: string | undefined) => Promise<string | undefined>,
 ): Promise<Uint8Array> {
   const key = deriveKey(secretsKey, 'webhook secrets');
@@ -56,7 +56,7 @@ export interface FirstAdminConfig {
  * set
  */
 export function readFirstAdminConfig(read: ConfigReader): FirstAdminConfig | undefined {
-  const [email, password] = [read.get('ADMIN_EMAIL'), read.get('ADMIN_PASSWORD')];
+  const [email, password] = [read.readSetting('ADMIN_EMAIL'), read.readSetting('ADMIN_PASSWORD')];
   if (email === undefined && password === undefined) return undefined;
   if (email === undefined) throw new ConfigError('ADMIN_PASSWORD is set but ADMIN_EMAIL is not: set both or neither');
   if (password === undefined)
@@ -106,24 +106,24 @@ export interface WebhookConfig {
 /** Reads the settings of webhook deliveries. @throws ConfigError */
 export function readWebhookConfig(read: ConfigReader): WebhookConfig {
   return {
-    allowedCidrs: read.get('WEBHOOKS_ALLOWED_CIDRS'),
-    allowHttp: read.get('WEBHOOKS_ALLOW_HTTP'),
-    firstMs: read.get('WEBHOOKS_RETRY_FIRST'),
-    factor: read.get('WEBHOOKS_RETRY_FACTOR'),
-    capMs: read.get('WEBHOOKS_RETRY_CAP'),
-    windowMs: read.get('WEBHOOKS_RETRY_WINDOW'),
-    timeoutMs: read.get('WEBHOOKS_TIMEOUT'),
-    recoveryAfterMs: read.get('WEBHOOKS_RECOVERY_AFTER'),
-    failingAfterMs: read.get('WEBHOOKS_FAILING_AFTER'),
+    allowedCidrs: read.readSetting('WEBHOOKS_ALLOWED_CIDRS'),
+    allowHttp: read.readSetting('WEBHOOKS_ALLOW_HTTP'),
+    firstMs: read.readSetting('WEBHOOKS_RETRY_FIRST'),
+    factor: read.readSetting('WEBHOOKS_RETRY_FACTOR'),
+    capMs: read.readSetting('WEBHOOKS_RETRY_CAP'),
+    windowMs: read.readSetting('WEBHOOKS_RETRY_WINDOW'),
+    timeoutMs: read.readSetting('WEBHOOKS_TIMEOUT'),
+    recoveryAfterMs: read.readSetting('WEBHOOKS_RECOVERY_AFTER'),
+    failingAfterMs: read.readSetting('WEBHOOKS_FAILING_AFTER'),
     retention: {
-      deliveriesMs: read.get('RETENTION_DELIVERIES'),
-      deadLettersMs: read.get('RETENTION_DEAD_LETTERS'),
+      deliveriesMs: read.readSetting('RETENTION_DELIVERIES'),
+      deadLettersMs: read.readSetting('RETENTION_DEAD_LETTERS'),
     },
   };
 }
 
 /** Limits that apply to one caller of the service. */
-export interface ShareConfig {
+export interface CallerLimitsConfig {
   readonly maxKeysPerOwner: number;
   readonly rateLimitPerMinute: number;
   readonly rateLimitOwnerFactor: number;
@@ -141,18 +141,18 @@ export interface ShareConfig {
 }
 
 /** @throws ConfigError */
-export function readShareConfig(read: ConfigReader): ShareConfig {
+export function readShareConfig(read: ConfigReader): CallerLimitsConfig {
   return {
-    maxKeysPerOwner: read.get('MAX_API_KEYS_PER_OWNER'),
-    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
-    rateLimitOwnerFactor: read.get('RATE_LIMIT_OWNER_FACTOR'),
-    storagePerWorkspace: read.get('MAX_STORAGE_PER_WORKSPACE'),
-    diskReserve: read.get('DISK_RESERVE'),
+    maxKeysPerOwner: read.readSetting('MAX_API_KEYS_PER_OWNER'),
+    rateLimitPerMinute: read.readSetting('RATE_LIMIT_PER_MINUTE'),
+    rateLimitOwnerFactor: read.readSetting('RATE_LIMIT_OWNER_FACTOR'),
+    storagePerWorkspace: read.readSetting('MAX_STORAGE_PER_WORKSPACE'),
+    diskReserve: read.readSetting('DISK_RESERVE'),
     eventStreams: {
-      maxOpen: read.get('MAX_EVENT_STREAMS'),
-      maxPerCredential: read.get('MAX_EVENT_STREAMS_PER_KEY'),
-      maxPerOwner: read.get('MAX_EVENT_STREAMS_PER_OWNER'),
-      maxPerWorkspace: read.get('MAX_EVENT_STREAMS_PER_WORKSPACE'),
+      maxOpen: read.readSetting('MAX_EVENT_STREAMS'),
+      maxPerCredential: read.readSetting('MAX_EVENT_STREAMS_PER_KEY'),
+      maxPerOwner: read.readSetting('MAX_EVENT_STREAMS_PER_OWNER'),
+      maxPerWorkspace: read.readSetting('MAX_EVENT_STREAMS_PER_WORKSPACE'),
     },
   };
 }
@@ -163,7 +163,7 @@ export type ConnectionConfig = Pick<ConnectionLimits, 'maxConnections' | 'maxPer
 /** @throws ConfigError */
 export function readConnectionConfig(read: ConfigReader): ConnectionConfig {
   return {
-    maxConnections: read.get('MAX_CONNECTIONS'),
-    maxPerNetwork: read.get('MAX_CONNECTIONS_PER_NETWORK'),
+    maxConnections: read.readSetting('MAX_CONNECTIONS'),
+    maxPerNetwork: read.readSetting('MAX_CONNECTIONS_PER_NETWORK'),
   };
 }

@@ -7,10 +7,10 @@ describe('Shutdown', () => {
   it('stops in reverse order, once, and continues after a step that fails', async () => {
     const stopped: string[] = [];
     const shutdown = new Shutdown(silent, 1_000);
-    shutdown.add('engine', async () => void stopped.push('engine'));
-    shutdown.add('broken', () => Promise.reject(new Error('no')));
-    shutdown.add('http', async () => void stopped.push('http'));
-    await Promise.all([shutdown.run(), shutdown.run()]);
+    shutdown.addStep('engine', async () => void stopped.push('engine'));
+    shutdown.addStep('broken', () => Promise.reject(new Error('no')));
+    shutdown.addStep('http', async () => void stopped.push('http'));
+    await Promise.all([shutdown.runSteps(), shutdown.runSteps()]);
     expect(stopped).toEqual(['http', 'engine']);
   });
 });

@@ -28,12 +28,12 @@ export class Shutdown {
   ) {}
 
   /** Registers a function that stops a component which was just started. */
-  add(name: string, run: () => Promise<void>): void {
+  addStep(name: string, run: () => Promise<void>): void {
     this.steps.unshift({ name, run });
   }
 
   /** Runs every shutdown step once, even if one fails. Another call waits for the same shutdown. */
-  run(): Promise<void> {
+  runSteps(): Promise<void> {
     this.running ??= this.steps.reduce(
       (before, step) =>
         before.then(step.run).catch((error: unknown) => {
@@ -58,7 +58,7 @@ export class Shutdown {
         }
         signaledAt = performance.now();
         this.logger.info({ signal }, 'stopping');
-        this.end(before);
+        this.endProcess(before);
       });
     }
   }
@@ -72,21 +72,29 @@ export class Shutdown {
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;
-        this.hasFailed = true;
         this.logger.error({ error: formatError(error) }, 'the process stops after an uncaught error');
-        if (this.running === undefined) this.end(before);
+        this.failProcess(before);
       });
     }
   }
 
   /**
-   * Stops the process with exit code 0, or 1 after an uncaught error or at the deadline.
+   * Stops the process with exit code 1, because it cannot work.
+   * @param before runs immediately, before the first shutdown step
+   */
+  failProcess(before: () => void = () => undefined): void {
+    this.hasFailed = true;
+    if (this.running === undefined) this.endProcess(before);
+  }
+
+  /**
+   * Stops the process with exit code 0, or 1 after a failure or at the deadline.
    * @param before runs first, immediately
    */
-  end(before: () => void = () => undefined): void {
+  endProcess(before: () => void = () => undefined): void {
     before();
     setTimeout(() => process.exit(1), this.deadlineMs).unref();
-    void this.run().then(() => {
+    void this.runSteps().then(() => {
       this.logger.info({}, 'stopped');
       process.exit(this.hasFailed ? 1 : 0);
     });

@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
+  checkServerAccess,
   EventStoreDbEventStore,
   type EventStoreDbOptions,
   type GrpcServerTls,
@@ -11,39 +13,57 @@ import {
   MongoDocumentStore,
   MongoLeases,
 } from '@tracking/distributed';
+import { LeaseShares } from '@tracking/resilience';
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
+import { findTlsName } from './replica-channels.ts';
 import type { Service } from './service.ts';
 
 /** Opens the event store. The service watches it, and closes it after all components that start later. */
 export function openEventStoreDb(service: Service, options: EventStoreDbOptions): EventStoreDbEventStore {
   const { logger, metrics, shutdown } = service;
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
-  shutdown.add('event store', () => eventStore.close());
-  service.watch('event store', () => eventStore.head());
+  shutdown.addStep('event store', () => eventStore.close());
+  service.watchEngine('event store', () => eventStore.head());
+  service.requireAccess('EVENTSTOREDB_URL', () => eventStore.checkAccess());
   return eventStore;
 }
 
 /**
- * Opens the document store and its leases. The service watches the store, and closes both after all components that
- * start later.
+ * Opens the document store and its leases, which replicas share. The service watches the store, and closes both after
+ * all components that start later.
+ * @param reached address `host:port` at which other processes reach this one, and its certificate
  */
-export function openMongo(service: Service, options: { readonly url: string }) {
-  const { metrics, shutdown } = service;
-  const connection = new MongoConnection({ ...options, metrics });
-  shutdown.add('document store', () => connection.close());
+export function openMongo(
+  service: Service,
+  options: { readonly url: string },
+  reached: { readonly advertisedAddress?: string; readonly tls?: GrpcServerTls } = {},
+) {
+  const { logger, metrics, shutdown } = service;
+  const connection = new MongoConnection({ ...options, metrics, failsFast: true });
+  shutdown.addStep('document store', () => connection.close());
   const documentStore = new MongoDocumentStore(connection);
   const leases = new MongoLeases(documentStore, metrics);
-  shutdown.add('leases', () => leases.close());
-  service.watch('document store', () => connection.ping());
-  return { connection, documentStore, leases };
+  shutdown.addStep('leases', () => leases.close());
+  service.watchEngine('document store', () => connection.ping());
+  service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
+  const { advertisedAddress: address, tls } = reached;
+  const tlsName = address === undefined || tls === undefined ? undefined : findTlsName(tls);
+  const member = {
+    name: `${service.name}@${hostname()}:${process.pid}`,
+    ...(address !== undefined && { address }),
+    ...(tlsName !== undefined && { tlsName }),
+  };
+  const shares = new LeaseShares({ leases, member, logger, metrics });
+  service.health.setLeaseReport(() => shares.getReports());
+  return { connection, documentStore, leases, shares };
 }
 
 /** Opens the message broker. The service watches it, and closes it after all components that start later. */
 export function openKafka(service: Service, options: KafkaOptions): KafkaMessageBroker {
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
-  shutdown.add('message broker', () => broker.close());
-  service.watch('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
+  shutdown.addStep('message broker', () => broker.close());
+  service.watchEngine('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
 }
 
@@ -63,14 +83,14 @@ export function readMongoSettings(read: ConfigReader): { readonly url: string } 
  * @throws ConfigError
  */
 export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOptions {
-  const mechanism = read.get('KAFKA_SASL_MECHANISM');
-  const ca = read.get('KAFKA_TLS_CA');
-  const replicas = read.get('KAFKA_REPLICATION_FACTOR', '0');
+  const mechanism = read.readSetting('KAFKA_SASL_MECHANISM');
+  const ca = read.readSetting('KAFKA_TLS_CA');
+  const replicas = read.readSetting('KAFKA_REPLICATION_FACTOR', '0');
   return {
     brokers: read.readRequired('KAFKA_BROKERS'),
     clientId,
-    topicPrefix: read.get('KAFKA_TOPIC_PREFIX'),
-    tls: read.get('KAFKA_TLS') && (ca === undefined ? true : { ca }),
+    topicPrefix: read.readSetting('KAFKA_TOPIC_PREFIX'),
+    tls: read.readSetting('KAFKA_TLS') && (ca === undefined ? true : { ca }),
     ...(mechanism !== undefined && { sasl: readSaslSettings(read, mechanism) }),
     ...(replicas > 0 && { replicationFactor: replicas }),
   };
@@ -91,19 +111,19 @@ export function readChannelToken(read: ConfigReader): string {
 
 /** @throws ConfigError */
 export function readSecretsKeySettings(read: ConfigReader): SecretsKeySettings {
-  const secretsKey = read.get('SECRETS_KEY');
+  const secretsKey = read.readSetting('SECRETS_KEY');
   if (secretsKey === undefined) {
     throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
   }
-  return { secretsKey, lostSecretsKey: read.get('SECRETS_KEY_LOST') };
+  return { secretsKey, lostSecretsKey: read.readSetting('SECRETS_KEY_LOST') };
 }
 
 /**
- * Reads the TLS settings for calls to other services. Calls use TLS if a certificate authority is set. @throws
- * ConfigError
+ * Reads the TLS settings for calls to other services. Calls use TLS if a certificate authority is set.
+ * @throws ConfigError
  */
 export function readClientTls(read: ConfigReader): { readonly tls?: GrpcClientTls } {
-  const ca = read.get('SERVICES_TLS_CA');
+  const ca = read.readSetting('SERVICES_TLS_CA');
   const certificate = readCertificate(read);
   return ca === undefined ? {} : { tls: { ca, ...certificate } };
 }
@@ -113,14 +133,14 @@ export function readClientTls(read: ConfigReader): { readonly tls?: GrpcClientTl
  * `SERVICES_TLS_CA`, callers also need a certificate that it signed. @throws ConfigError
  */
 export function readServerTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
-  const ca = read.get('SERVICES_TLS_CA');
+  const ca = read.readSetting('SERVICES_TLS_CA');
   const own = readCertificate(read);
   return own === undefined ? {} : { tls: { ...own, ...(ca !== undefined && { ca }) } };
 }
 
 function readCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
-  const cert = read.get('SERVICES_TLS_CERT');
-  const key = read.get('SERVICES_TLS_KEY');
+  const cert = read.readSetting('SERVICES_TLS_CERT');
+  const key = read.readSetting('SERVICES_TLS_KEY');
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: set both or neither');
@@ -130,6 +150,6 @@ function readCertificate(read: ConfigReader): { readonly cert: string; readonly 
 
 /** Reads the public addresses of the gateway. All services have the same addresses. */
 export function readPublicAddresses(read: ConfigReader): PublicAddresses {
-  const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
-  return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };
+  const baseUrl = read.readSetting('BASE_URL', 'http://127.0.0.1:3000');
+  return { baseUrl, appUrl: read.readSetting('APP_URL', baseUrl) };
 }

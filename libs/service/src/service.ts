@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, type Logger, retryCounter, Unavailable } from '@tracking/ports';
+import { AccessRefused, type Clock, type Logger, createRetryCounter, Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
   nameSettingInErrors,
@@ -35,9 +35,9 @@ export interface ServiceSettings {
 /** Reads the settings that all services have. @throws ConfigError */
 export function readServiceSettings(read: ConfigReader): ServiceSettings {
   return {
-    managementHost: read.get('MANAGEMENT_HOST'),
-    managementPort: read.get('MANAGEMENT_PORT'),
-    logLevel: read.get('LOG_LEVEL'),
+    managementHost: read.readSetting('MANAGEMENT_HOST'),
+    managementPort: read.readSetting('MANAGEMENT_PORT'),
+    logLevel: read.readSetting('LOG_LEVEL'),
     findMisspelled: () => read.findMisspelledVariables(),
   };
 }
@@ -54,7 +54,8 @@ export class Service {
   private port = 0;
 
   private constructor(
-    name: string,
+    /** Name of the service, the same for all replicas. */
+    readonly name: string,
     readonly logger: Logger,
   ) {
     this.metrics = new PrometheusMetrics(name);
@@ -67,25 +68,22 @@ export class Service {
   }
 
   /**
-   * Starts the process: it serves its health, reports that it is not ready yet, and stops on SIGTERM. @throws
-   * ConfigError
+   * Starts the process: it serves its health, reports that it is not ready yet, and stops on SIGTERM.
+   * @throws ConfigError
    */
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelledVariables(logger, settings.findMisspelled());
     const service = new Service(name, logger);
     const { metrics, health, shutdown } = service;
-    const drain = () => {
-      health.markDraining();
-      service.stopping.abort();
-    };
+    const drain = () => service.startDraining();
     shutdown.shutDownOnUncaughtErrors(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
     const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
-    const starting = startManagementServer(address, metrics, () => health.createReport(), others);
+    const starting = startManagementServer(address, metrics, () => health.createOperatorsReport(), others);
     const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
-    shutdown.add('management', () => management.close());
+    shutdown.addStep('management', () => management.close());
     shutdown.shutDownOnSignals(drain);
     return service;
   }
@@ -100,7 +98,7 @@ export class Service {
    * @param name name of the engine for operators
    * @param probe rejects if the engine does not respond
    */
-  watch(name: string, probe: () => Promise<unknown>): void {
+  watchEngine(name: string, probe: () => Promise<unknown>): void {
     const { signal } = this.stopping;
     const probeRepeatedly = async () => {
       while (!signal.aborted) {
@@ -113,16 +111,37 @@ export class Service {
   }
 
   /**
-   * Retries an action until the engine that it needs is available. @throws errors that are not caused by an engine;
-   * AbortError at shutdown
+   * Checks in the background whether an engine accepts this process, and waits for the engine if it is not available. If
+   * the engine refuses, the process prints one line that names the setting and stops with exit code 1.
+   * @param setting name of the setting with the address and credentials
+   * @param check rejects with `AccessRefused` if the engine refuses
    */
-  async retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
+  requireAccess(setting: string, check: () => Promise<unknown>): void {
+    this.retryWhile((error) => !(error instanceof AccessRefused), check).catch((error: unknown) => {
+      if (this.stopping.signal.aborted) return;
+      const reason = error instanceof AccessRefused ? error.reason : 'the engine could not be checked';
+      this.logger.error({ setting, reason }, 'an engine refuses this process');
+      process.stderr.write(`${setting}: ${reason}\n`);
+      this.shutdown.failProcess(() => this.startDraining());
+    });
+  }
+
+  /**
+   * Retries an action until the engine that it needs is available. An engine that refuses this process counts as not
+   * available, because {@link requireAccess} stops the process if the engine continues to refuse.
+   * @throws errors that are not caused by an engine; AbortError at shutdown
+   */
+  retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
+    return this.retryWhile(() => true, action);
+  }
+
+  private async retryWhile<T>(isRetried: (error: Unavailable) => boolean, action: () => Promise<T>): Promise<T> {
     const { signal } = this.stopping;
-    const isTransient = (error: unknown) => error instanceof Unavailable;
+    const isTransient = (error: unknown): error is Unavailable => error instanceof Unavailable && isRetried(error);
     let said = '';
     const onFailure = (error: unknown) => {
-      if (!(error instanceof Unavailable)) return;
-      retryCounter(this.metrics)('starting');
+      if (!isTransient(error)) return;
+      createRetryCounter(this.metrics)('starting');
       if (error.message !== said) this.logger.warn({ reason: error.message }, 'waiting for an engine');
       said = error.message;
     };
@@ -132,6 +151,11 @@ export class Service {
       if (error instanceof Unavailable) signal.throwIfAborted();
       throw error;
     }
+  }
+
+  private startDraining(): void {
+    this.health.markDraining();
+    this.stopping.abort();
   }
 
   /** Reports that the process is ready, so that orchestrators may send it work. */

@@ -10,6 +10,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly ports?: readonly string[];
   readonly networks?: readonly string[];
+  readonly profiles?: readonly string[];
   readonly volumes?: readonly (string | ComposeMount)[];
   readonly restart?: string;
   readonly stop_grace_period?: string;

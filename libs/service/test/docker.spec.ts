@@ -13,7 +13,7 @@ const read = (path: string) => readFile(join(root, path), 'utf8');
 
 const SECRETS = ['SECRETS_KEY', 'SERVICES_TOKEN', 'ADMINISTRATION_TOKEN'];
 const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks'];
-const APPS = [...SERVICES, 'setup'];
+const APPS = [...SERVICES, 'mcp', 'setup'];
 const ENGINES = ['eventstoredb', 'kafka', 'mongodb'];
 
 let folder: TempFolder;
@@ -63,7 +63,7 @@ describe('docker-compose.yml', () => {
     });
 
     it('has no setting that it does not know', async () => {
-      const known = jest.spyOn(ConfigReader.prototype, 'get');
+      const known = jest.spyOn(ConfigReader.prototype, 'readSetting');
       await configOfService(name);
       const names = known.mock.calls.map(([variable]) => variable);
       known.mockRestore();
@@ -96,7 +96,19 @@ describe('docker-compose.yml', () => {
     });
     expect(await configOfService('webhooks')).toMatchObject({ address: WEBHOOKS_URL?.replace('webhooks', '0.0.0.0') });
     expect(await configOfService('gateway')).toMatchObject({ host: '0.0.0.0', port: 3000, managementHost: '0.0.0.0' });
-    for (const name of SERVICES) expect(await configOfService(name)).toMatchObject({ managementPort: 9464 });
+    for (const name of [...SERVICES, 'mcp']) {
+      expect(await configOfService(name)).toMatchObject({ managementPort: 9464 });
+    }
+    expect(await configOfService('mcp')).toMatchObject({
+      host: '0.0.0.0',
+      port: 3100,
+      trackingUrl: 'http://gateway:3000',
+    });
+  });
+
+  it('starts the MCP server only on request', () => {
+    expect(service('mcp').profiles).toEqual(['mcp']);
+    for (const name of SERVICES) expect(service(name).profiles).toBeUndefined();
   });
 
   it('starts in an order without cycles, each on a condition that the other can meet', () => {
@@ -110,16 +122,25 @@ describe('docker-compose.yml', () => {
       }
       started.add(name);
     };
-    // The API starts last.
-    start('gateway', []);
+    // The API starts after all other services, and the optional MCP server after the API.
+    start('mcp', []);
     expect([...started].sort()).toEqual(Object.keys(compose.services).sort());
   });
 
-  it("publishes the API, and the gateway's management port to this machine only", () => {
+  it('updates the services in the order in which they must learn new events', () => {
+    const order = ['setup', 'projections', 'shipments', 'webhooks', 'gateway'];
+    for (const [index, name] of order.entries()) {
+      expect(Object.keys(service(name).depends_on ?? {})).toEqual(
+        expect.arrayContaining(order.slice(Math.max(0, index - 1), index)),
+      );
+    }
+  });
+
+  it("publishes the API, and to this machine only, the gateway's management port and the MCP server", () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => `${name} ${port}`),
     );
-    expect(published).toEqual(['gateway 3000:3000', 'gateway 127.0.0.1:9464:9464']);
+    expect(published).toEqual(['gateway 3000:3000', 'gateway 127.0.0.1:9464:9464', 'mcp 127.0.0.1:3100:3100']);
   });
 
   it('has engines without published ports', () => {

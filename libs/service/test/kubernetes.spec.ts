@@ -89,7 +89,9 @@ function environmentOf(app: string): Record<string, string | undefined> {
 describe('deploy/k8s', () => {
   it('uses all files of its folder', async () => {
     const used = [...kustomization.resources, ...kustomization.patches.map(({ path }) => path), 'kustomization.yaml'];
-    expect((await readdir(folder)).sort()).toEqual([...new Set(used)].sort());
+    const entries = await readdir(folder, { withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    expect(files.sort()).toEqual([...new Set(used)].sort());
   });
 
   describe.each(APPS)('%s', (app) => {
@@ -132,6 +134,10 @@ describe('deploy/k8s', () => {
       expect(ports).toContainEqual({ name: 'management', containerPort: managementPort });
       expect(readinessProbe?.httpGet).toEqual({ path: '/health/ready', port: 'management' });
       expect(livenessProbe?.httpGet).toEqual({ path: '/health/live', port: 'management' });
+    });
+
+    it('has a label by which it can be updated alone', () => {
+      expect(named('Deployment', app).metadata.labels).toEqual({ 'app.kubernetes.io/name': app });
     });
 
     it('has replicas that stop one at a time, in order', () => {
@@ -187,10 +193,41 @@ describe('deploy/k8s', () => {
       'anybody gateway:3000',
       'gateway shipments:4001',
       'webhooks shipments:4001',
+      'gateway projections:4003',
+      'shipments projections:4003',
       'gateway webhooks:4002',
+      'webhooks webhooks:4002',
     ]);
     expect(
       policies.some(({ spec }) => APPS.every((app) => isOf(app, spec.podSelector?.matchLabels)) && !spec.ingress),
     ).toBe(true);
+  });
+});
+
+describe('deploy/k8s/mcp', () => {
+  it('runs the MCP server of the image without root and secrets, with valid settings and probes', async () => {
+    const component = parse(await read('mcp/kustomization.yaml')) as {
+      readonly kind: string;
+      readonly resources: object;
+    };
+    expect(component).toMatchObject({ kind: 'Component', resources: ['mcp.yaml'] });
+    const manifests = readManifests(await read('mcp/mcp.yaml'));
+    const specOf = (kind: string) => manifests.find((one) => one.kind === kind)?.spec;
+    const { template, selector } = specOf('Deployment') ?? {};
+    const [container] = template?.spec.containers ?? [];
+    const env = (container?.env ?? []) as readonly { readonly name: string; readonly value?: string }[];
+    const config = await loadAppConfig('mcp', Object.fromEntries(env.map(({ name, value }) => [name, value])));
+    expect(config).toMatchObject({ transport: 'http', apiKey: undefined, host: '0.0.0.0', allowWrites: false });
+    expect(config).toMatchObject({ port: container?.ports?.[0]?.containerPort, managementPort: 9464 });
+    expect(container).toMatchObject({
+      image: 'tracking',
+      args: ['apps/mcp/dist/main.js'],
+      readinessProbe: { httpGet: { path: '/health/ready', port: 'management' } },
+      livenessProbe: { httpGet: { path: '/health/live', port: 'management' } },
+      securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+    });
+    expect(template?.spec.securityContext).toMatchObject({ runAsNonRoot: true });
+    expect(selector).toEqual({ matchLabels: template?.metadata.labels });
+    expect(specOf('NetworkPolicy')?.ingress).toEqual([{ ports: [{ port: 3100 }] }]);
   });
 });

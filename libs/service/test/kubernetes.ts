@@ -30,7 +30,7 @@ export interface KubernetesPod {
 
 export interface KubernetesResource {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
   readonly spec: {
     readonly replicas?: number;
     readonly clusterIP?: string;
@@ -56,13 +56,13 @@ export function readManifests(text: string): readonly KubernetesResource[] {
 export function applyPatch<T>(resource: T, patch: unknown): T {
   if (resource === undefined) return patch as T;
   if (Array.isArray(resource) && Array.isArray(patch)) return mergeLists(resource, patch) as T;
-  if (!isObject(resource) || !isObject(patch)) return resource;
+  if (!isRecord(resource) || !isRecord(patch)) return resource;
   const names = new Set([...Object.keys(patch), ...Object.keys(resource)]);
   return Object.fromEntries([...names].map((name) => [name, applyPatch(resource[name], patch[name])])) as T;
 }
 
 function mergeLists(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
-  const nameOf = (value: unknown) => (isObject(value) ? value['name'] : undefined);
+  const nameOf = (value: unknown) => (isRecord(value) ? value['name'] : undefined);
   const both = own.map((each) =>
     applyPatch(
       each,
@@ -73,6 +73,6 @@ function mergeLists(own: readonly unknown[], patch: readonly unknown[]): readonl
   return [...both, ...patch.filter((other) => !names.has(nameOf(other)))];
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,22 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { eventually, findFreePort } from '@tracking/testing';
+import { absentEngines, eventually, findFreePort } from '@tracking/testing';
 
 jest.setTimeout(60_000);
 
 const apps = fileURLToPath(new URL('../../../apps', import.meta.url));
-/** Engines that do not exist: the services wait for them. */
-const settings = (nobody: number) => ({
-  EVENTSTOREDB_URL: `esdb://127.0.0.1:${nobody}?tls=false`,
-  KAFKA_BROKERS: `127.0.0.1:${nobody}`,
-  MONGODB_URL: `mongodb://127.0.0.1:${nobody}/?replicaSet=rs0`,
-  SHIPMENTS_URL: `127.0.0.1:${nobody}`,
-  WEBHOOKS_URL: `127.0.0.1:${nobody}`,
-  SERVICES_TOKEN: 't'.repeat(32),
-  ADMINISTRATION_TOKEN: 't'.repeat(32),
-  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
-});
 const THROWING = encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('nobody catches it') })");
 
 it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
@@ -28,7 +17,7 @@ it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
       process.execPath,
       [`--import=data:text/javascript,${THROWING}`, `${apps}/${app}/dist/main.js`],
       {
-        env: { ...settings(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort) },
+        env: { ...absentEngines(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort) },
       },
     );
     const ended = once(child, 'close');

@@ -1,0 +1,83 @@
+import { GrpcServiceServer, PROJECTIONS_PROTO } from '@tracking/distributed';
+import type { LeaseMember } from '@tracking/ports';
+import type { LeaseShares } from '@tracking/resilience';
+import {
+  createAuthority,
+  eventually,
+  findFreePort,
+  issueCertificate,
+  noMetrics,
+  silentLogger,
+} from '@tracking/testing';
+import { findTlsName, followReplicas } from './replica-channels.ts';
+
+const TOKEN = 'service token for tests';
+const GROUP = 'read_models';
+
+interface FollowedOperations {
+  readonly progress: {
+    follow(request: object, onMessage: (name: string) => void, signal: AbortSignal): Promise<void>;
+  };
+}
+
+describe('following the replicas of a service', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  const authority = createAuthority();
+  const certificate = issueCertificate({ names: ['projections'], issuer: authority });
+
+  async function startReplica(name: string, withTls: boolean): Promise<LeaseMember> {
+    const address = `127.0.0.1:${await findFreePort()}`;
+    const tls = withTls && { cert: certificate.cert, key: certificate.key };
+    const server = new GrpcServiceServer({
+      ...{ proto: PROJECTIONS_PROTO, address, token: TOKEN, logger: silentLogger, metrics: noMetrics },
+      ...(tls && { tls }),
+    });
+    server.serve<FollowedOperations>({
+      progress: {
+        follow: (_request, send, signal) =>
+          new Promise((resolve) => {
+            send(name);
+            signal.addEventListener('abort', () => resolve());
+          }),
+      },
+    });
+    await server.listen();
+    closing.push(() => server.close());
+    const tlsName = tls && findTlsName(tls);
+    return { id: name, name, address, wanted: { [GROUP]: ['a'] }, ...(tlsName && { tlsName }) };
+  }
+
+  it.each([false, true])('connects to each live replica by its address (TLS: %s)', async (withTls) => {
+    let setMembers: (members: readonly LeaseMember[]) => void = () => undefined;
+    const shares = {
+      followMembers: (_group: string, listener: typeof setMembers) => (setMembers = listener),
+    } as unknown as LeaseShares;
+    const clientTls = withTls ? { ca: authority.cert } : undefined;
+    const options = { proto: PROJECTIONS_PROTO, token: TOKEN, clientTls, logger: silentLogger, metrics: noMetrics };
+    const followed = new Set<string>();
+    const stop = followReplicas<FollowedOperations>(shares, GROUP, options, async (operations, signal) => {
+      let connected = '';
+      await operations.progress.follow({}, (name) => followed.add((connected = name)), signal);
+      followed.delete(connected);
+    });
+    closing.push(stop);
+    const one = await startReplica('one', withTls);
+    const two = await startReplica('two', withTls);
+    const withoutAddress: LeaseMember = { id: 'earlier version', name: 'three', wanted: { [GROUP]: ['a'] } };
+
+    setMembers([one, withoutAddress]);
+    await eventually(() => expect([...followed]).toEqual(['one']));
+    setMembers([one, two, withoutAddress]);
+    await eventually(() => expect([...followed].sort()).toEqual(['one', 'two']));
+    setMembers([two]);
+    await eventually(() => expect([...followed]).toEqual(['two']));
+    await stop();
+    await eventually(() => expect([...followed]).toEqual([]));
+    setMembers([one, two]);
+    expect([...followed]).toEqual([]);
+  });
+});

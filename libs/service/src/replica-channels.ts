@@ -1,0 +1,153 @@
+import { X509Certificate } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+import {
+  type GrpcClientTls,
+  type GrpcServerTls,
+  GrpcServiceChannel,
+  type Parts,
+  type ServiceProto,
+} from '@tracking/distributed';
+import type { LeaseMember, Logger, Metrics } from '@tracking/ports';
+import type { LeaseShares } from '@tracking/resilience';
+
+/** Deadline in milliseconds of a call to one replica. Callers do without the response. */
+const CALL_DEADLINE_MS = 500;
+const UNSPECIFIED_HOSTS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]']);
+
+interface ReplicaChannelsOptions {
+  /** Operations of the replicas. */
+  readonly proto: ServiceProto;
+  readonly token: string;
+  /** TLS settings of this process as a server; calls use plain text without TLS settings of either kind. */
+  readonly tls?: GrpcServerTls | undefined;
+  /** TLS settings of this process as a client. */
+  readonly clientTls: true | GrpcClientTls | undefined;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+interface OpenReplica<Operations> {
+  readonly channel: GrpcServiceChannel;
+  readonly operations: Operations;
+}
+
+/**
+ * Connections to single replicas of a service, by the id of their process. A replica that restarts at the same address
+ * gets a new connection, because the old one pauses between its attempts to connect.
+ */
+export class ReplicaChannels<Operations extends Parts<Operations>> {
+  private readonly replicas = new Map<string, OpenReplica<Operations>>();
+
+  constructor(private readonly options: ReplicaChannelsOptions) {}
+
+  /**
+   * Returns the operations of a replica, always the same object. A new connection closes those to replicas that have
+   * ended.
+   * @param address address `host:port` of the replica
+   * @param live all replicas by id
+   */
+  connect(
+    { id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>,
+    address: string,
+    live: ReadonlyMap<string, unknown>,
+  ): Operations {
+    const known = this.replicas.get(id);
+    if (known !== undefined) return known.operations;
+    this.closeEnded(live);
+    const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
+    const client = typeof clientTls === 'object' ? clientTls : {};
+    // Replicas of one service share a certificate, and a replica of an earlier version does not announce its name.
+    const serverName = tlsName ?? (server && findTlsName(server));
+    const tls = (server ?? clientTls) && { ...client, ...(serverName !== undefined && { serverName }) };
+    const channel = new GrpcServiceChannel({
+      services: { [proto.name]: `dns:///${address}` },
+      token,
+      ...(tls && { tls }),
+      logger,
+      // A replica that restarts is expected, and callers do without its response.
+      unavailableLogLevel: 'info',
+      metrics,
+    });
+    const operations = channel.createOperations<Operations>(proto, CALL_DEADLINE_MS);
+    this.replicas.set(id, { channel, operations });
+    return operations;
+  }
+
+  /** Closes the connections to replicas that have ended. @param live all replicas by id */
+  closeEnded(live: ReadonlyMap<string, unknown>): void {
+    for (const [id, { channel }] of this.replicas) {
+      if (live.has(id)) continue;
+      this.replicas.delete(id);
+      void channel.close();
+    }
+  }
+
+  /** Waits for calls in progress, and closes all connections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.replicas.values()].map(({ channel }) => channel.close()));
+  }
+}
+
+/**
+ * Connects to each live replica that shares a group of leases and has an address, and follows it.
+ * @param follow receives the operations of a replica, and a signal that aborts when the replica has ended. Must not
+ * reject
+ * @returns a function that ends all signals and closes the connections
+ */
+export function followReplicas<Operations extends Parts<Operations>>(
+  shares: LeaseShares,
+  group: string,
+  options: ReplicaChannelsOptions,
+  follow: (operations: Operations, signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  const replicas = new ReplicaChannels<Operations>(options);
+  const followed = new Map<string, AbortController>();
+  let isEnded = false;
+  const update = (members: readonly LeaseMember[]) => {
+    const live = new Map(members.map((member) => [member.id, member]));
+    for (const [id, controller] of followed) {
+      if (live.has(id)) continue;
+      followed.delete(id);
+      controller.abort();
+    }
+    replicas.closeEnded(live);
+    for (const member of members) {
+      if (member.address === undefined || followed.has(member.id)) continue;
+      const controller = new AbortController();
+      followed.set(member.id, controller);
+      void follow(replicas.connect(member, member.address, live), controller.signal);
+    }
+  };
+  shares.followMembers(group, (members) => {
+    if (!isEnded) update(members);
+  });
+  return async () => {
+    isEnded = true;
+    for (const controller of followed.values()) controller.abort();
+    await replicas.close();
+  };
+}
+
+/**
+ * Returns the address at which other processes reach the server of this process: the listening address, or the first
+ * address of this machine in a network if the server listens on all addresses.
+ * @param address listening address `host:port`
+ */
+export function findAdvertisedAddress(address: string): string {
+  const end = address.lastIndexOf(':');
+  const [host, port] = [address.slice(0, end), address.slice(end + 1)];
+  if (!UNSPECIFIED_HOSTS.has(host)) return address;
+  const all = Object.values(networkInterfaces()).flatMap((interfaces) => interfaces ?? []);
+  const reachable = all.find(({ family, internal }) => family === 'IPv4' && !internal);
+  return `${reachable?.address ?? '127.0.0.1'}:${port}`;
+}
+
+/**
+ * Returns the first host name of the certificate, if it has one. Callers reach a replica at an address that is not in
+ * the certificate, so they check the certificate for this name.
+ */
+export function findTlsName({ cert }: Pick<GrpcServerTls, 'cert'>): string | undefined {
+  const { subjectAltName = '' } = new X509Certificate(cert);
+  const name = subjectAltName.split(', ').find((one) => one.startsWith('DNS:'));
+  return name?.slice('DNS:'.length);
+}
