@@ -1,5 +1,5 @@
 import type { Collection, Filter, Query, Scalar } from '@tracking/ports';
-import { ids, type SampleDocument } from './document-store-samples.ts';
+import { listIds, type SampleDocument } from './document-store-samples.ts';
 
 const SAMPLE_DOCUMENTS: readonly SampleDocument[] = [
   { id: 'a', owner: 'o', rank: 1, made_at: '2026-01-01', words: ['red', 'round'], open: true, note: 'x' },
@@ -87,6 +87,12 @@ const FILTER_CASES: readonly [string, Filter, string][] = [
     { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } },
     'd',
   ],
+  ['a filter by an element and one of two matches', { words: { all: ['red', { in: ['round', 'green'] }] } }, 'ae'],
+  [
+    'a filter by a prefix and one of two elements matches arrays that meet both',
+    { words: { all: [{ gte: 'r', lt: 's' }, { in: ['green', 'blue'] }] } },
+    'de',
+  ],
   [
     'a filter by two prefixes matches arrays that meet both',
     {
@@ -130,7 +136,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
 
     it.each(FILTER_CASES)('%s', async (_title, filter, expected) => {
       expect(
-        ids(await things.find({ filter, limit: 100 }))
+        listIds(await things.find({ filter, limit: 100 }))
           .sort()
           .join(''),
       ).toBe(expected);
@@ -157,11 +163,11 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
     it('a query returns the same result with every index', async () => {
       const filter = { owner: 'o', words: { all: ['red'] }, open: true };
       for (const index of ['by_owner', 'by_word']) {
-        expect(ids(await things.find({ filter, sort: { fields: ['made_at'] }, limit: 9, index }))).toEqual(['a']);
+        expect(listIds(await things.find({ filter, sort: { fields: ['made_at'] }, limit: 9, index }))).toEqual(['a']);
       }
       const beginnings = { owner: 'p', words: { all: [{ gte: 'g', lt: 's' }, 'green'] } };
       const sort = { fields: ['made_at', 'id'], descending: true };
-      expect(ids(await things.find({ filter: beginnings, sort, limit: 9, index: 'by_word' }))).toEqual(['e', 'd']);
+      expect(listIds(await things.find({ filter: beginnings, sort, limit: 9, index: 'by_word' }))).toEqual(['e', 'd']);
       await expect(things.find({ filter: {}, limit: 9, index: 'by_nothing' })).rejects.toThrow(TypeError);
       await expect(things.count({}, { index: 'by_nothing' })).rejects.toThrow(TypeError);
     });
@@ -171,13 +177,13 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       await Promise.all([write('x', 1), write('y', 2), write('z', 3)]);
       const versions = { owner: 'o', version: { gte: 2 } };
       const sort = { fields: ['version', 'id'] };
-      expect(ids(await things.find({ filter: versions, sort, limit: 9, index: 'by_version' }))).toEqual(['y', 'z']);
+      expect(listIds(await things.find({ filter: versions, sort, limit: 9, index: 'by_version' }))).toEqual(['y', 'z']);
       expect(await things.count({ owner: 'o', version: 1 }, { index: 'by_version' })).toBe(1);
       expect(await things.count({ owner: 'o' })).toBe(6);
       await things.upsert({ id: 'y', owner: 'o' });
       await things.upsert({ id: 'a', owner: 'o', version: 4 });
       const after = [2, 'z'];
-      expect(ids(await things.find({ filter: versions, sort, after, limit: 9, index: 'by_version' }))).toEqual([
+      expect(listIds(await things.find({ filter: versions, sort, after, limit: 9, index: 'by_version' }))).toEqual([
         'z',
         'a',
       ]);
@@ -209,13 +215,13 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
 
     it('a query sorts in both directions', async () => {
       const sorted = async (fields: string[], descending: boolean) =>
-        ids(await things.find({ filter: {}, sort: { fields, descending }, limit: 100 })).join('');
+        listIds(await things.find({ filter: {}, sort: { fields, descending }, limit: 100 })).join('');
       expect(await sorted(['made_at', 'id'], false)).toBe('abcdefgh');
       expect(await sorted(['made_at', 'id'], true)).toBe('hgfedcba');
       const numbers = { filter: { rank: { gte: 0 } }, limit: 100 };
-      expect(ids(await things.find({ ...numbers, sort: { fields: ['rank'] } })).join('')).toBe('abc');
+      expect(listIds(await things.find({ ...numbers, sort: { fields: ['rank'] } })).join('')).toBe('abc');
       const notes = { filter: { note: { gte: '' } }, sort: { fields: ['note', 'id'], descending: true }, limit: 100 };
-      expect(ids(await things.find(notes)).join('')).toBe('gdfa');
+      expect(listIds(await things.find(notes)).join('')).toBe('gdfa');
     });
 
     it.each([
@@ -243,7 +249,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
           const last = page.at(-1);
           after = last === undefined ? undefined : [last.made_at ?? '', last.id];
         } while (after !== undefined);
-        expect(ids(seen)).toEqual(ids(expected));
+        expect(listIds(seen)).toEqual(listIds(expected));
       }
     });
 
@@ -269,7 +275,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
       for (let version = 0; version < 30; version += 1) {
         await things.upsert({ id: 'z', owner: `o${version}`, version, words: [`w${version}`] });
         expect(await things.get('z')).toMatchObject({ version });
-        expect(ids(await things.find({ filter: { words: `w${version}` }, limit: 5 }))).toEqual(['z']);
+        expect(listIds(await things.find({ filter: { words: `w${version}` }, limit: 5 }))).toEqual(['z']);
         expect(await things.count({ owner: `o${version}` })).toBe(1);
       }
     });
@@ -301,7 +307,7 @@ export function testDocumentStoreClaims(things: () => Collection<SampleDocument>
         Array.from({ length: 50 }, (_, index) => things().claim({ filter: { rank: 'free' } }, { rank: `by ${index}` })),
       );
       const claimed = claims.filter((thing) => thing !== undefined);
-      expect(new Set(ids(claimed)).size).toBe(20);
+      expect(new Set(listIds(claimed)).size).toBe(20);
       expect(claimed).toHaveLength(20);
       for (const [index, thing] of claims.entries()) {
         if (thing !== undefined) expect((await things().get(thing.id))?.rank).toBe(`by ${index}`);

@@ -17,7 +17,7 @@ export interface SampleDocument {
 }
 
 /** Specification of a new collection. `note`, `open` and `deep` are in no index. */
-export function sampleCollectionSpec(overrides: Partial<CollectionSpec> = {}): CollectionSpec {
+export function createSampleCollectionSpec(overrides: Partial<CollectionSpec> = {}): CollectionSpec {
   return {
     name: `t${randomUUID().replaceAll('-', '')}.things-v1`,
     indexes: [
@@ -32,7 +32,7 @@ export function sampleCollectionSpec(overrides: Partial<CollectionSpec> = {}): C
   };
 }
 
-export function ids(documents: readonly { readonly id: string }[]): string[] {
+export function listIds(documents: readonly { readonly id: string }[]): string[] {
   return documents.map(({ id }) => id);
 }
 

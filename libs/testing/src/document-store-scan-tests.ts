@@ -1,5 +1,5 @@
 import type { Collection, Filter, Scalar, Scan } from '@tracking/ports';
-import { ids, type SampleDocument } from './document-store-samples.ts';
+import { listIds, type SampleDocument } from './document-store-samples.ts';
 
 /** 60 documents of the owner `many`, three per day. Every second one has the word `even`, and every tenth a note. */
 const MATCHING_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 }, (_, n) => ({
@@ -13,7 +13,7 @@ const OTHER_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].flatMap((o
   MATCHING_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
 );
 
-function sortedIds(things: readonly SampleDocument[], descending: boolean): string[] {
+function listSortedIds(things: readonly SampleDocument[], descending: boolean): string[] {
   const sorted = things
     .map(({ id, made_at = '' }) => ({ id, key: made_at + id }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
@@ -39,7 +39,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       do {
         const step = await things.scan(after === undefined ? scan : { ...scan, after });
         expect(step.documents.length).toBeLessThanOrEqual(scan.limit);
-        seen.push(ids(step.documents));
+        seen.push(listIds(step.documents));
         after = step.next;
       } while (after !== undefined);
       return seen;
@@ -95,7 +95,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       it.each(SCANS)(
         `return all of %s, ${descending ? 'descending' : 'ascending'}`,
         async (_title, index, filter, fits) => {
-          const expected = sortedIds(MATCHING_DOCUMENTS.filter(fits), descending);
+          const expected = listSortedIds(MATCHING_DOCUMENTS.filter(fits), descending);
           for (const [limit, visit] of [
             [100, 7],
             [4, 1_000],
@@ -111,10 +111,10 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
 
     it('a scan visits at most the allowed number of entries, and returns where to continue', async () => {
       const scan = { index: 'by_owner', filter: { ...many, note: 'tenth' }, sort: sorted(false), limit: 100 };
-      const order = sortedIds(MATCHING_DOCUMENTS, false);
+      const order = listSortedIds(MATCHING_DOCUMENTS, false);
       const first = await things.scan({ ...scan, visit: 25 });
-      const tenths = new Set(ids(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth')));
-      expect(ids(first.documents)).toEqual(order.slice(0, 25).filter((id) => tenths.has(id)));
+      const tenths = new Set(listIds(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth')));
+      expect(listIds(first.documents)).toEqual(order.slice(0, 25).filter((id) => tenths.has(id)));
       expect(first.next?.[1]).toBe(order[24]);
       const stretch = await things.scan({ ...scan, visit: 10, after: ['2026-03-10', 'z'] });
       expect(stretch.next?.[1]).toBe(order[12]);
@@ -125,12 +125,12 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
 
     it('a scan stops after the requested number of documents', async () => {
       const scan = { index: 'by_word', filter: { ...many, words: 'even' }, sort: sorted(true), visit: 100 };
-      const order = sortedIds(
+      const order = listSortedIds(
         MATCHING_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
         true,
       );
       const { documents, next } = await things.scan({ ...scan, limit: 3 });
-      expect(ids(documents)).toEqual(order.slice(0, 3));
+      expect(listIds(documents)).toEqual(order.slice(0, 3));
       expect(next?.[1]).toBe(order[2]);
     });
 
@@ -142,7 +142,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
         made_at: `2026-04-1${n}`,
         note: '貨'.repeat(3_333),
       }));
-      const all = ids(LARGE);
+      const all = listIds(LARGE);
       const query = { index: 'by_owner', filter: { owner: 'large' }, sort: sorted(false), limit: 100 };
       beforeEach(() => things.writeMany(LARGE.map((document) => ({ kind: 'insert', document }))));
 
@@ -152,7 +152,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
           const scan = { ...query, visit: 100, maxBytes: 35_000, ...(after && { after }) };
           const { documents, next, isCut } = await things.scan(scan);
           expect(isCut).toBe(documents.length === 3 && seen.flat().length < 6);
-          seen.push(ids(documents));
+          seen.push(listIds(documents));
           after = next;
         }
         expect(seen).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6)]);
@@ -160,17 +160,17 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
 
       it('a query ends at the byte limit, and reports that', async () => {
         const cut = await things.findWithin(query, 35_000);
-        expect([ids(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
+        expect([listIds(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
         const whole = await things.findWithin(query, 1_000_000);
-        expect([ids(whole.documents), whole.isCut]).toEqual([all, false]);
+        expect([listIds(whole.documents), whole.isCut]).toEqual([all, false]);
         const limited = await things.findWithin({ ...query, limit: 2 }, 35_000);
-        expect([ids(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
+        expect([listIds(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
       });
 
       it('a query returns the first document even if it exceeds the byte limit', async () => {
-        expect(ids((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
+        expect(listIds((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
         const { documents, next } = await things.scan({ ...query, visit: 100, maxBytes: 1 });
-        expect([ids(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
+        expect([listIds(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
       });
     });
 
@@ -184,18 +184,18 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
 
     it('a scan misses no unchanged document while other documents are added and removed', async () => {
       const scan = { index: 'by_owner', filter: many, sort: sorted(false), limit: 7, visit: 9 };
-      const stays = sortedIds(
+      const stays = listSortedIds(
         MATCHING_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
         false,
       );
-      const gone = ids(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth'));
+      const gone = listIds(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth'));
       const seen: string[] = [];
       let after: readonly Scalar[] | undefined;
       for (let n = 0; n === 0 || after !== undefined; n += 1) {
         const { documents, next }: Awaited<ReturnType<typeof things.scan>> = await things.scan(
           after === undefined ? scan : { ...scan, after },
         );
-        seen.push(...ids(documents));
+        seen.push(...listIds(documents));
         after = next;
         const [id] = gone.splice(0, 1);
         if (id !== undefined) await things.delete(id);

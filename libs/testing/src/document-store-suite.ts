@@ -1,11 +1,16 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { testDocumentStoreClaims, testDocumentStoreQueries } from './document-store-query-tests.ts';
 import { testDocumentStoreScans } from './document-store-scan-tests.ts';
-import { expectDuplicateKey, ids, sampleCollectionSpec, type SampleDocument } from './document-store-samples.ts';
-import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
+import {
+  expectDuplicateKey,
+  listIds,
+  createSampleCollectionSpec,
+  type SampleDocument,
+} from './document-store-samples.ts';
+import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 /** Tests every guarantee of the `DocumentStore` port. */
-export function testDocumentStore(name: string, subject: AdapterSubject<DocumentStore>): void {
+export function testDocumentStore(name: string, subject: TestedAdapter<DocumentStore>): void {
   describe(`document store on ${name}`, () => {
     let store: DocumentStore;
     let spec: CollectionSpec;
@@ -13,7 +18,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
     beforeEach(async () => {
-      spec = sampleCollectionSpec();
+      spec = createSampleCollectionSpec();
       things = await store.collection<SampleDocument>(spec);
     });
 
@@ -94,11 +99,11 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
 
       it('the store reads several documents by id', async () => {
         for (const id of ['a', 'b', 'c']) await things.insert({ id });
-        expect(ids(await things.getMany(['c', 'none', 'a', 'a'])).sort()).toEqual(['a', 'c']);
+        expect(listIds(await things.getMany(['c', 'none', 'a', 'a'])).sort()).toEqual(['a', 'c']);
         expect(await things.getMany([])).toEqual([]);
         const many = Array.from({ length: 1_000 }, (_, index) => `m${index}`);
         await things.writeMany(many.map((id) => ({ kind: 'upsert', document: { id } })));
-        expect(ids(await things.getMany(many)).sort()).toEqual(many.toSorted());
+        expect(listIds(await things.getMany(many)).sort()).toEqual(many.toSorted());
       });
     });
 
@@ -218,7 +223,7 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
       });
 
       it('concurrent callers create a collection only once', async () => {
-        const fresh = sampleCollectionSpec();
+        const fresh = createSampleCollectionSpec();
         const made = await Promise.all(Array.from({ length: 10 }, () => store.collection<SampleDocument>(fresh)));
         await Promise.all(made.map((collection, index) => collection.insert({ id: String(index) })));
         expect(await made[0]?.count({})).toBe(10);
@@ -239,7 +244,32 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         const anew = await store.collection<SampleDocument>(spec);
         expect(await anew.count({})).toBe(0);
         expect(await anew.insert({ id: 'b', owner: 'o', code: 'c', words: ['x'] })).toBe(true);
-        expect(ids(await anew.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['b']);
+        expect(listIds(await anew.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['b']);
+      });
+
+      it('a collection has the same results with a shard key', async () => {
+        const sharded = await store.collection<SampleDocument>(createSampleCollectionSpec({ shardKey: ['owner'] }));
+        expect(await sharded.upsert({ id: 'a', owner: 'o', version: 1 })).toBe(true);
+        expect(await sharded.upsert({ id: 'a', owner: 'o', version: 2 }, { version: 1 })).toBe(true);
+        expect(await sharded.upsert({ id: 'a', owner: 'o', version: 3 }, { version: 1 })).toBe(false);
+        expect(await sharded.insert({ id: 'a', owner: 'o' })).toBe(false);
+        await sharded.writeMany([
+          { kind: 'upsert', document: { id: 'b', owner: 'p', version: 1 }, guard: { version: { lt: 1 } } },
+          { kind: 'upsert', document: { id: 'c', owner: 'p', version: 1 } },
+          { kind: 'delete', id: 'c', guard: { owner: 'p', version: 1 } },
+        ]);
+        const [first, second] = await Promise.all([
+          sharded.get('a', { owner: ['o'] }),
+          sharded.get('b', { owner: ['p'] }),
+        ]);
+        expect([first?.version, second?.version]).toEqual([2, 1]);
+        expect(listIds(await sharded.getMany(['a', 'b', 'c'], { owner: ['o', 'p'] })).sort()).toEqual(['a', 'b']);
+        const shards = { owner: ['o'] };
+        expect(listIds(await sharded.find({ filter: { version: 2 }, limit: 5, shards }))).toEqual(['a']);
+        expect(await sharded.count({ version: { gt: 0 }, owner: 'o' }, { shards })).toBe(1);
+        expect(await sharded.claim({ filter: { version: 2 } }, { version: 4 })).toMatchObject({ id: 'a', version: 4 });
+        expect(await sharded.replace({ id: 'a', owner: 'o', version: 5 }, { owner: 'o', version: 4 })).toBe(true);
+        expect(await sharded.delete('a', { owner: 'o', version: 5 })).toBe(true);
       });
 
       it('a collection gets indexes that are added to its definition later', async () => {
@@ -248,15 +278,15 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         const indexes = [...spec.indexes, { name: 'by_note', fields: ['note'], unique: true }];
         const grown = await store.collection<SampleDocument>({ ...spec, indexes });
         await expectDuplicateKey(grown.insert({ id: 'c', note: 'n' }), spec.name, 'by_note');
-        expect(ids(await grown.find({ filter: { note: 'm' }, limit: 10 }))).toEqual(['b']);
-        expect(ids(await grown.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['a']);
+        expect(listIds(await grown.find({ filter: { note: 'm' }, limit: 10 }))).toEqual(['b']);
+        expect(listIds(await grown.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['a']);
       });
     });
 
     describe('durability', () => {
       for (const durability of ['durable', 'ordered', 'derived'] as const) {
         it(`the store has every written document after a restart, ${durability}`, async () => {
-          spec = sampleCollectionSpec({ durability });
+          spec = createSampleCollectionSpec({ durability });
           things = await store.collection<SampleDocument>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
           await things.insert(thing);
@@ -274,14 +304,14 @@ export function testDocumentStore(name: string, subject: AdapterSubject<Document
         expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
       });
 
-      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
         'the store has every acknowledged write after a crash',
         async () => {
           await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
           await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
           store = (await subject.crash?.()) ?? store;
           things = await store.collection<SampleDocument>(spec);
-          expect(ids(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
+          expect(listIds(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
           await expectDuplicateKey(things.insert({ id: 'z', owner: 'o', code: 'c' }), spec.name, 'by_code');
         },
       );

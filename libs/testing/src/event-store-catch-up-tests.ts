@@ -3,7 +3,7 @@ import {
   isCaughtUp,
   hasEventCount,
   collectCatchUp,
-  ids,
+  listIds,
   createNewEvents,
   createStreamPrefix,
 } from './event-store-samples.ts';
@@ -26,7 +26,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         for (const stream of streams) {
           const events = createNewEvents(1);
           await store.append(prefix + stream, revision === 0 ? 'no_stream' : revision - 1, events);
-          appended.push(...ids(events));
+          appended.push(...listIds(events));
         }
       }
       return appended;
@@ -42,7 +42,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
-      expect(ids(events)).toEqual([...stored, ...live]);
+      expect(listIds(events)).toEqual([...stored, ...live]);
       expectAscendingPositions(events);
     });
 
@@ -66,7 +66,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
           { prefixes: [prefix], after, maxBatch: 3 },
           () => true,
         );
-        seen.push(...ids(events));
+        seen.push(...listIds(events));
         after = position;
       }
       expect(seen).toEqual(stored);
@@ -83,7 +83,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         { prefixes: [prefix], after: first.position },
         hasEventCount(6 - first.events.length),
       );
-      expect([...ids(first.events), ...ids(rest.events)]).toEqual(ids(await store.read(`${prefix}a`)));
+      expect([...listIds(first.events), ...listIds(rest.events)]).toEqual(listIds(await store.read(`${prefix}a`)));
     });
 
     it('a catch-up continues after the position of any event', async () => {
@@ -91,7 +91,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(6));
       for (const [index, { position }] of events.entries()) {
         const rest = await collectCatchUp(store, { prefixes: [prefix], after: position }, isCaughtUp);
-        expect(ids(rest.events)).toEqual(stored.slice(index + 1));
+        expect(listIds(rest.events)).toEqual(stored.slice(index + 1));
       }
     });
 
@@ -198,7 +198,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       }
       const quick = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3_000));
       proceed.resolve();
-      expect(ids((await slow).events)).toEqual(ids(quick.events));
+      expect(listIds((await slow).events)).toEqual(listIds(quick.events));
       expect(quick.events).toHaveLength(3_000);
     });
 
@@ -228,7 +228,8 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const seen: string[] = [];
       const ended = (async () => {
         const { signal } = new AbortController();
-        for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal })) seen.push(...ids(batch.events));
+        for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal }))
+          seen.push(...listIds(batch.events));
         return 'ended';
       })();
       await appendToStreams(['a'], 1);

@@ -8,8 +8,8 @@ import {
   type NewEvent,
 } from '@tracking/ports';
 import { testEventStoreCatchUp } from './event-store-catch-up-tests.ts';
-import { ids, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
-import { type AdapterSubject, IS_SOAK_RUN, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
+import { listIds, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
+import { type TestedAdapter, IS_SOAK_RUN, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 async function captureConflict(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(
@@ -21,7 +21,7 @@ async function captureConflict(append: Promise<unknown>): Promise<VersionConflic
 }
 
 /** Tests every guarantee of the `EventStore` port. */
-export function testEventStore(name: string, subject: AdapterSubject<EventStore>): void {
+export function testEventStore(name: string, subject: TestedAdapter<EventStore>): void {
   describe(`event store on ${name}`, () => {
     let store: EventStore;
     let stream: string;
@@ -60,7 +60,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         const second = createNewEvents(3);
         await append('no_stream', first);
         expect((await append(1, second)).revision).toBe(4);
-        expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
+        expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
       });
 
       it('the store reads its own appends immediately', async () => {
@@ -73,11 +73,11 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
       it('the store reads ranges, including both bounds', async () => {
         const events = createNewEvents(10);
         await append('no_stream', events);
-        const read = async (range: { from?: number; to?: number }) => ids(await store.read(stream, range));
-        expect(await read({ from: 3, to: 5 })).toEqual(ids(events.slice(3, 6)));
-        expect(await read({ from: 7 })).toEqual(ids(events.slice(7)));
-        expect(await read({ to: 0 })).toEqual(ids(events.slice(0, 1)));
-        expect(await read({ from: 9, to: 99 })).toEqual(ids(events.slice(9)));
+        const read = async (range: { from?: number; to?: number }) => listIds(await store.read(stream, range));
+        expect(await read({ from: 3, to: 5 })).toEqual(listIds(events.slice(3, 6)));
+        expect(await read({ from: 7 })).toEqual(listIds(events.slice(7)));
+        expect(await read({ to: 0 })).toEqual(listIds(events.slice(0, 1)));
+        expect(await read({ from: 9, to: 99 })).toEqual(listIds(events.slice(9)));
         expect(await read({ from: 10 })).toEqual([]);
         expect(await read({ from: 5, to: 4 })).toEqual([]);
       });
@@ -100,8 +100,8 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         for (let from = 0; from < events.length; from += 350) {
           await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
         }
-        expect(ids(await store.read(stream))).toEqual(ids(events));
-        expect(ids(await store.read(stream, { from: 100, to: 999 }))).toEqual(ids(events.slice(100, 1_000)));
+        expect(listIds(await store.read(stream))).toEqual(listIds(events));
+        expect(listIds(await store.read(stream, { from: 100, to: 999 }))).toEqual(listIds(events.slice(100, 1_000)));
       });
 
       it('the store saves large events', async () => {
@@ -131,7 +131,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
           if (length > 0) await append('no_stream', events);
           const conflict = await captureConflict(append(expected, createNewEvents(2)));
           expect(conflict).toMatchObject({ stream, expected, actual });
-          expect(ids(await store.read(stream))).toEqual(ids(events));
+          expect(listIds(await store.read(stream))).toEqual(listIds(events));
         },
       );
 
@@ -144,7 +144,7 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         for (const result of results) {
           if (result.status === 'rejected') expect(result.reason).toMatchObject({ name: 'VersionConflict', actual: 2 });
         }
-        expect(ids((await store.read(stream)).slice(1))).toEqual(ids(winners.flat()));
+        expect(listIds((await store.read(stream)).slice(1))).toEqual(listIds(winners.flat()));
       });
 
       it('readers never see a part of an append', async () => {
@@ -256,13 +256,13 @@ export function testEventStore(name: string, subject: AdapterSubject<EventStore>
         expect((await append(4, createNewEvents(1))).position > (head ?? '')).toBe(true);
       });
 
-      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
         'the store has every acknowledged append after a crash',
         async () => {
           const events = createNewEvents(3);
           const first = await append('no_stream', events);
           store = (await subject.crash?.()) ?? store;
-          expect(ids(await store.read(stream))).toEqual(ids(events));
+          expect(listIds(await store.read(stream))).toEqual(listIds(events));
           expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
           expect(await append(2, createNewEvents(1))).toMatchObject({ revision: 3 });
         },

@@ -20,6 +20,8 @@ export const endlessResponses = {
   spaceInHeader: [`${OK_STATUS_LINE}x-long:`, ' '],
   reason: ['HTTP/1.1 200 ', 'x'],
   emptyLines: ['', '\r\n'],
+  information100: ['', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  lengths: [OK_STATUS_LINE, 'content-length: 1\r\n'],
   information102: ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
   information103: ['', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
 } as const satisfies Readonly<Record<string, readonly [beginning: string, part: string]>>;

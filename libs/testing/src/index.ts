@@ -1,4 +1,5 @@
 export * from './certificates.ts';
+export * from './delaying-proxy.ts';
 export * from './machine.ts';
 export * from './object-samples.ts';
 export * from './document-store-suite.ts';
@@ -11,8 +12,12 @@ export * from './lagging-reads.ts';
 export * from './lease-suite.ts';
 export * from './managed-process.ts';
 export * from './message-broker-suite.ts';
+export * from './mongo-proxy.ts';
+export * from './mongo-server.ts';
+export { encodeMongoReply, isMongoHello, MongoMessageReader, readMongoCommandName } from './mongo-wire.ts';
 export * from './object-store-suite.ts';
 export * from './quota-suite.ts';
 export * from './receiver.ts';
+export * from './services.ts';
 export * from './subject.ts';
 export * from './telemetry.ts';

@@ -41,8 +41,9 @@ function delayReads<T extends Document>(inner: Collection<T>, lagMs: number): Co
     return result;
   };
   return {
-    get: (id) => (visibleVersions.has(id) ? Promise.resolve(visibleVersions.get(id)?.[0]) : inner.get(id)),
-    getMany: (ids) => inner.getMany(ids),
+    get: (id, shards) =>
+      visibleVersions.has(id) ? Promise.resolve(visibleVersions.get(id)?.[0]) : inner.get(id, shards),
+    getMany: (ids, shards) => inner.getMany(ids, shards),
     find: (query) => inner.find(query),
     findWithin: (query, maxBytes) => inner.findWithin(query, maxBytes),
     count: (filter, options) => inner.count(filter, options),

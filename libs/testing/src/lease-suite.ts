@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
-import type { Lease, Leases } from '@tracking/ports';
+import type { Lease, Leases, Membership } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
+import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
 /**
  * Maximum milliseconds until another process acquires a lost lease. They exceed the time to live of any lease, even on
@@ -11,7 +11,7 @@ import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_E
 const TAKEOVER_DEADLINE_MS = 40_000;
 
 /** Tests every guarantee of the `Leases` port. */
-export function testLeases(title: string, subject: AdapterSubject<Leases>): void {
+export function testLeases(title: string, subject: TestedAdapter<Leases>): void {
   describe(`leases on ${title}`, () => {
     const never = new AbortController().signal;
     let leases: Leases;
@@ -120,7 +120,50 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       await again.release();
     });
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+    it('a member sees itself with the leases that it announced, until it leaves', async () => {
+      const group = `group-${randomUUID()}`;
+      const membership = leases.join({ name: 'test', address: '127.0.0.1:1' });
+      const findSelf = () => membership.members?.find(({ id }) => id === membership.id);
+      let changes = 0;
+      membership.onChange(() => (changes += 1));
+      membership.announce({ [group]: [name] });
+      await eventually(() => expect(findSelf()?.wanted).toEqual({ [group]: [name] }));
+      expect(findSelf()).toMatchObject({ name: 'test', address: '127.0.0.1:1' });
+      expect(changes).toBeGreaterThan(0);
+      const lease = await leases.acquire(name, never);
+      expect(lease.handOverRequested.aborted).toBe(false);
+      const listed = (await leases.list()).find((one) => one.name === name);
+      expect(listed).toEqual({
+        name,
+        epoch: lease.epoch,
+        holder: { id: membership.id, name: 'test', address: '127.0.0.1:1' },
+      });
+      await lease.release();
+      expect((await leases.list()).map((one) => one.name)).not.toContain(name);
+      await membership.leave();
+      await membership.leave();
+      leases = await subject.reopen();
+    });
+
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+      'members see each other, and notice when one leaves',
+      async () => {
+        const other = (await subject.openSecond?.()) ?? leases;
+        const [first, second] = [leases.join({ name: 'first' }), other.join({ name: 'second' })];
+        first.announce({ [name]: ['a'] });
+        second.announce({ [name]: ['b'] });
+        const namesAt = ({ members }: Membership) => members?.map((member) => member.name).sort();
+        await eventually(() => {
+          for (const membership of [first, second]) expect(namesAt(membership)).toEqual(['first', 'second']);
+        });
+        await second.leave();
+        await eventually(() => expect(namesAt(first)).toEqual(['first']));
+        await first.leave();
+        leases = await subject.reopen();
+      },
+    );
+
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'a lease is acquired again after a crash, with a greater epoch',
       async () => {
         const lease = await leases.acquire(name, never);
@@ -131,7 +174,7 @@ export function testLeases(title: string, subject: AdapterSubject<Leases>): void
       },
     );
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'a lease excludes other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;

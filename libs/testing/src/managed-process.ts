@@ -8,7 +8,8 @@ import { scaleTimeout } from './eventually.ts';
 export interface ProcessSpec {
   readonly name: string;
   readonly command: string;
-  readonly args: readonly string[];
+  /** Arguments, or a function that returns those of the next start. */
+  readonly args: readonly string[] | (() => readonly string[]);
   readonly env?: Readonly<Record<string, string>>;
   /**
    * True to start the process in its own process group, so that Ctrl-C reaches only the parent, which stops everything
@@ -59,10 +60,14 @@ export class ManagedProcess {
   }
 
   /** Starts the process. Resolves when it is ready, with the match of its ready line. */
-  async start(): Promise<readonly string[]> {
+  async startProcess(): Promise<readonly string[]> {
     const { name, command, args, env, detached = false, ready } = this.spec;
     this.shouldRun = true;
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached, ...(env && { env }) });
+    const child = spawn(command, typeof args === 'function' ? args() : args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached,
+      ...(env && { env }),
+    });
     this.child = child;
     runningChildren.add(child);
     child.stdout.pipe(this.log, { end: false });
@@ -113,8 +118,8 @@ export class ManagedProcess {
   }
 
   /** Ends the process with SIGKILL, like a power failure. */
-  kill(): Promise<void> {
-    return this.end('SIGKILL');
+  killProcess(): Promise<void> {
+    return this.endProcess('SIGKILL');
   }
 
   /**
@@ -122,14 +127,14 @@ export class ManagedProcess {
    * @throws Error if the process timed out before it reported its end. If it times out after that, the cause is a fault
    *   of Node.js: its threads may wait for each other forever at exit (nodejs/node#54918)
    */
-  async stop(): Promise<void> {
+  async stopProcess(): Promise<void> {
     const { child } = this;
     let isLate = false;
     const late = setTimeout(() => {
       isLate = true;
       child?.kill('SIGKILL');
     }, STOP_TIMEOUT_MS);
-    await this.end('SIGTERM');
+    await this.endProcess('SIGTERM');
     clearTimeout(late);
     const { name, stopped } = this.spec;
     if (!isLate || stopped === undefined || stopped.test(this.output)) return;
@@ -137,9 +142,10 @@ export class ManagedProcess {
   }
 
   /**
-   * Suspends the process: connections stay open and get no response. On Linux, waits until all threads have stopped.
+   * Suspends the process with SIGSTOP: connections stay open and get no response. On Linux, waits until all threads have
+   * stopped.
    */
-  suspend(): void {
+  suspendProcess(): void {
     const { child } = this;
     if (child === undefined) return;
     child.kill('SIGSTOP');
@@ -147,7 +153,8 @@ export class ManagedProcess {
     while (hasRunningThread(child)) Atomics.wait(moment, 0, 0, 1);
   }
 
-  resume(): void {
+  /** Continues the suspended process with SIGCONT. */
+  resumeProcess(): void {
     this.child?.kill('SIGCONT');
   }
 
@@ -157,7 +164,7 @@ export class ManagedProcess {
     if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 
-  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  private async endProcess(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = this;
     const ended = this.waitForExit();
     this.shouldRun = false;

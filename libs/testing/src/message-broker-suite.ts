@@ -8,11 +8,11 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
+import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface MessageBrokerSubject extends AdapterSubject<MessageBroker> {
+export interface MessageBrokerSubject extends TestedAdapter<MessageBroker> {
   /**
    * Number of characters of a message that the broker refuses because of its size. Absent if the broker accepts any
    * size.
@@ -52,7 +52,11 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     const idOf = (received: ReceivedMessage) => received.headers['event-id'];
 
     /** Consumes messages into a list until the test ends. */
-    function collect(of = group, signal = consumers.signal, handler: BatchHandler = async () => {}): ReceivedMessage[] {
+    function collectMessages(
+      of = group,
+      signal = consumers.signal,
+      handler: BatchHandler = async () => {},
+    ): ReceivedMessage[] {
       const received: ReceivedMessage[] = [];
       consuming.push(
         broker.consume({ topic, group: of, signal }, async (messages, ...tools) => {
@@ -67,7 +71,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       const sent = Array.from({ length: 210 }, (_, n) => message(keys[n % keys.length] ?? '', n));
       for (let at = 0; at < sent.length; at += 30) await broker.publish(topic, sent.slice(at, at + 30));
-      const received = collect();
+      const received = collectMessages();
       await eventually(() => expect(received).toHaveLength(sent.length));
       for (const key of keys) {
         const of = (messages: readonly Message[]) => messages.filter((one) => one.key === key);
@@ -77,7 +81,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     });
 
     it('the broker keeps the order of publishes that were not awaited', async () => {
-      const received = collect();
+      const received = collectMessages();
       await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publish(topic, [message('one', n)])));
       await eventually(() => expect(received).toHaveLength(100));
       expect(received.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `one-${n}`));
@@ -85,34 +89,34 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker starts a new group at the earliest message, independent of other groups', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2)]);
-      const first = collect();
-      const second = collect(`${group}-other`);
+      const first = collectMessages();
+      const second = collectMessages(`${group}-other`);
       await eventually(() => expect([first.length, second.length]).toEqual([2, 2]));
     });
 
     it('the broker continues after the committed messages, not from the beginning', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1)]);
-      const before = collect(group, stop.signal);
+      const before = collectMessages(group, stop.signal);
       await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([1, 0]));
       stop.abort();
       await Promise.all(consuming);
       await broker.publish(topic, [message('a', 2)]);
-      const after = collect();
+      const after = collectMessages();
       await eventually(() => expect(after.map(idOf)).toEqual(['a-2']));
     });
 
     it('the broker reports the number of messages that a group has not handled', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(3));
-      collect();
+      collectMessages();
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
     it('the broker delivers a batch again, in order, after its handler failed', async () => {
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const attempts: (string | undefined)[][] = [];
-      const received = collect(group, consumers.signal, async (messages) => {
+      const received = collectMessages(group, consumers.signal, async (messages) => {
         attempts.push(messages.map(idOf));
         if (attempts.length < 3) throw new Error('the handler does not accept the batch yet');
       });
@@ -125,7 +129,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       let entered = false;
-      const received = collect(group, consumers.signal, async () => {
+      const received = collectMessages(group, consumers.signal, async () => {
         entered = true;
         await held;
       });
@@ -140,7 +144,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       let isHeld = false;
-      const received = collect(group, consumers.signal, async (messages) => {
+      const received = collectMessages(group, consumers.signal, async (messages) => {
         if (!messages.some((one) => one.key === 'slow')) return;
         isHeld = true;
         await held;
@@ -160,8 +164,8 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker divides a topic among the members of a group, each message once, and continues when a member leaves', async () => {
       const leaving = new AbortController();
-      const first = collect(group, leaving.signal);
-      const second = collect();
+      const first = collectMessages(group, leaving.signal);
+      const second = collectMessages();
       const publish = async (from: number) => {
         for (let n = from; n < from + 200; n += 1) await broker.publish(topic, [message(`key-${n % 20}`, n)]);
       };
@@ -200,7 +204,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     it('the broker does not change an existing topic', async () => {
       await broker.publish(topic, [message('a', 1)]);
       await broker.ensureTopics([{ name: topic, partitions: 1, retentionMs: 1 }]);
-      const received = collect();
+      const received = collectMessages();
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
     });
 
@@ -224,7 +228,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
         await expect(refusal).rejects.toBeInstanceOf(MessageRefused);
         await expect(refusal).rejects.toMatchObject({ topic, index: 2 });
         await broker.publish(topic, [message('a', 3)]);
-        const received = collect();
+        const received = collectMessages();
         await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
         const ofA = received.filter(({ key }) => key === 'a').map(idOf);
         expect(ofA.filter((id) => id !== 'a-0')).toEqual(['a-3']);
@@ -234,19 +238,19 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     it('the broker keeps messages and offsets after a restart', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
-      const before = collect(group, stop.signal);
+      const before = collectMessages(group, stop.signal);
       await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([2, 0]));
       stop.abort();
       await Promise.all(consuming.splice(0));
       await broker.publish(topic, [message('a', 3)]);
       broker = await subject.reopen();
-      const after = collect();
+      const after = collectMessages();
       await eventually(() => expect(after.map(idOf)).toEqual(['a-3']));
-      const other = collect(`${group}-other`);
+      const other = collectMessages(`${group}-other`);
       await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
     });
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'the broker loses no acknowledged message in a crash, and repeats only uncommitted messages',
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
@@ -254,11 +258,11 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
         const publishing = sent.map((one) =>
           broker.publish(topic, [one]).then(() => acknowledged.push(one.headers['event-id'] ?? '')),
         );
-        const before = collect();
+        const before = collectMessages();
         await publishing[150];
         const known = [...acknowledged];
         broker = (await subject.crash?.()) ?? broker;
-        const after = collect();
+        const after = collectMessages();
         await eventually(() => {
           const ids = new Set([...before, ...after].map(idOf));
           expect(known.filter((id) => !ids.has(id))).toEqual([]);

@@ -75,20 +75,20 @@ function chooseValue(conditions: readonly FilterCondition[], n: number, except?:
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
     if (listed.length > 0) return listed[n % listed.length];
   }
-  const missing = findFirst(candidateValues(conditions, n), (candidate) =>
+  const missing = findFirst(generateCandidates(conditions, n), (candidate) =>
     conditions.every((one, at) => matchesCondition(candidate, one) === (at !== except)),
   );
   // If no value violates the condition, the document gets a value that meets it.
   return (
     missing ??
-    findFirst(candidateValues(conditions, n), (candidate) =>
+    findFirst(generateCandidates(conditions, n), (candidate) =>
       conditions.every((one) => matchesCondition(candidate, one)),
     )
   );
 }
 
 /** Yields candidates lazily, because one of the first usually fits. */
-function* candidateValues(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
+function* generateCandidates(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
   for (const condition of conditions) {
     for (const one of listScalars(condition)) yield* generateNearbyValues(one, n);
   }

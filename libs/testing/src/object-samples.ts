@@ -69,7 +69,7 @@ export class PausedSource {
     this.reached = new Promise((resolve) => (this.reach = resolve));
   }
 
-  async *source(): AsyncGenerator<Uint8Array> {
+  async *streamBytes(): AsyncGenerator<Uint8Array> {
     yield* splitIntoPieces(this.bytes.subarray(0, this.at));
     this.reach();
     await this.opened;

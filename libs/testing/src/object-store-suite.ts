@@ -3,14 +3,14 @@ import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { MemoryMeter } from './machine.ts';
 import { readAll, generateBytes, createObjectId, splitIntoPieces, PausedSource } from './object-samples.ts';
-import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
+import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
-const MIB = 1024 * 1024;
+const BYTES_PER_MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 const getTomorrow = () => new Date(Date.now() + DAY_MS);
 
 /** Tests every guarantee of the `ObjectStore` port except memory use, which `testObjectStoreMemory` tests. */
-export function testObjectStore(name: string, subject: AdapterSubject<ObjectStore>): void {
+export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
@@ -25,7 +25,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       return ids;
     };
 
-    it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * MIB + 7])(
+    it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * BYTES_PER_MIB + 7])(
       'the store keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
         const id = createObjectId();
@@ -40,7 +40,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
 
     it('the store reads a range of an object, limited to its size', async () => {
       const id = createObjectId();
-      const size = 2 * MIB;
+      const size = 2 * BYTES_PER_MIB;
       await put(id, size);
       for (const [start, end] of [
         [0, 1],
@@ -90,18 +90,18 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
 
     it('the store does not return an object before it is stored completely', async () => {
       const id = createObjectId();
-      const gate = new PausedSource(generateBytes(id, 2 * MIB), MIB);
-      const putting = store.put(id, gate.source());
+      const gate = new PausedSource(generateBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+      const putting = store.put(id, gate.streamBytes());
       await gate.reached;
       expect(await store.get(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
       await store.removeUnfinished(new Date(Date.now() - DAY_MS));
       gate.open();
       await putting;
-      expect((await read(id)).equals(generateBytes(id, 2 * MIB))).toBe(true);
+      expect((await read(id)).equals(generateBytes(id, 2 * BYTES_PER_MIB))).toBe(true);
     });
 
-    it.each([0, 100, 300_000, MIB])(
+    it.each([0, 100, 300_000, BYTES_PER_MIB])(
       'the store saves no object whose source throws an error after %d bytes',
       async (size) => {
         const id = createObjectId();
@@ -127,11 +127,11 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
 
     it('a slow reader or a slow source does not delay other objects', async () => {
       const [slow, quick, slowlyPut] = [createObjectId(), createObjectId(), createObjectId()];
-      await put(slow, 3 * MIB);
+      await put(slow, 3 * BYTES_PER_MIB);
       const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      const gate = new PausedSource(generateBytes(slowlyPut, MIB), 1);
-      const putting = store.put(slowlyPut, gate.source());
+      const gate = new PausedSource(generateBytes(slowlyPut, BYTES_PER_MIB), 1);
+      const putting = store.put(slowlyPut, gate.streamBytes());
       await gate.reached;
       await Promise.all(Array.from({ length: 20 }, () => put(createObjectId(), 100_000)));
       await put(quick, 100_000);
@@ -140,12 +140,12 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       await putting;
       const parts = [first?.value as Uint8Array];
       for (let next = await reader?.next(); next && !next.done; next = await reader?.next()) parts.push(next.value);
-      expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * MIB))).toBe(true);
+      expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * BYTES_PER_MIB))).toBe(true);
     });
 
     it('the store allows a reader to stop before the end of an object', async () => {
       const id = createObjectId();
-      await put(id, MIB);
+      await put(id, BYTES_PER_MIB);
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         expect(bytes.length).toBeGreaterThan(0);
         break;
@@ -169,7 +169,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
 
     it('the store gives the reader of a deleted object the remaining bytes or an error', async () => {
       const id = createObjectId();
-      await put(id, 3 * MIB);
+      await put(id, 3 * BYTES_PER_MIB);
       const content = await store.get(id);
       const reader = content?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
@@ -180,7 +180,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
         return Buffer.concat(parts);
       };
       const outcome: unknown = await rest().catch((error: unknown) => error);
-      if (Buffer.isBuffer(outcome)) expect(outcome.equals(generateBytes(id, 3 * MIB))).toBe(true);
+      if (Buffer.isBuffer(outcome)) expect(outcome.equals(generateBytes(id, 3 * BYTES_PER_MIB))).toBe(true);
       else expect(outcome).toBeInstanceOf(Unavailable);
     });
 
@@ -209,7 +209,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
     });
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'other processes can read stored objects',
       async () => {
         const other = await subject.openSecond?.();
@@ -223,7 +223,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
       },
     );
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'has every acknowledged object after a crash, complete, and no partial ones',
       async () => {
         const sizes = new Map<string, number>();
@@ -240,8 +240,8 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
           }
         };
         const unfinished = createObjectId();
-        const gate = new PausedSource(generateBytes(unfinished, 2 * MIB), MIB);
-        const caught = store.put(unfinished, gate.source()).catch(() => undefined);
+        const gate = new PausedSource(generateBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+        const caught = store.put(unfinished, gate.streamBytes()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));
         await eventually(() => expect(acknowledged.length).toBeGreaterThan(20));
@@ -273,7 +273,7 @@ export function testObjectStore(name: string, subject: AdapterSubject<ObjectStor
  * Tests the memory use of an object store. This test is separate, because each measurement runs the garbage collector,
  * which takes long.
  */
-export function testObjectStoreMemory(name: string, subject: AdapterSubject<ObjectStore>): void {
+export function testObjectStoreMemory(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
@@ -285,22 +285,23 @@ export function testObjectStoreMemory(name: string, subject: AdapterSubject<Obje
       const sent = createHash('sha256');
       async function* createLargeSource() {
         for (let at = 0; at < 25 * 16; at += 1) {
-          const bytes = Buffer.alloc(MIB / 16, at);
+          const bytes = Buffer.alloc(BYTES_PER_MIB / 16, at);
           sent.update(bytes);
           if (at % 160 === 0) memory.sampleMemory();
           yield bytes;
         }
       }
       const { sizeBytes, sha256 } = await store.put(id, createLargeSource());
-      expect([sizeBytes, sha256]).toEqual([25 * MIB, sent.digest('hex')]);
+      expect([sizeBytes, sha256]).toEqual([25 * BYTES_PER_MIB, sent.digest('hex')]);
       const received = createHash('sha256');
       let size = 0;
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         received.update(bytes);
-        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.sampleMemory();
+        if (Math.floor(size / (8 * BYTES_PER_MIB)) !== Math.floor((size += bytes.length) / (8 * BYTES_PER_MIB)))
+          memory.sampleMemory();
       }
       expect([size, received.digest('hex')]).toEqual([sizeBytes, sha256]);
-      expect(memory.peakBytes).toBeLessThan(12 * MIB);
+      expect(memory.peakBytes).toBeLessThan(12 * BYTES_PER_MIB);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Quota } from '@tracking/ports';
-import { type AdapterSubject, itIfSupported, SINGLE_PROCESS_ENGINE } from './subject.ts';
+import { type TestedAdapter, itIfSupported, SINGLE_PROCESS_REASON } from './subject.ts';
 
 /**
  * Milliseconds after which the full limit is available again: one minute, plus the one-second bucket of the oldest
@@ -9,13 +9,13 @@ import { type AdapterSubject, itIfSupported, SINGLE_PROCESS_ENGINE } from './sub
 const QUOTA_RESET_MS = 61_000;
 const MINUTE_MS = 60_000;
 
-interface QuotaSubject extends AdapterSubject<Quota> {
+interface TestedQuota extends TestedAdapter<Quota> {
   /** Maximum share of a limit that a process may leave unused; 0 if the process counts alone. */
   readonly reservedShare: number;
 }
 
 /** Tests every guarantee of the `Quota` port. @param subjectAt creates a subject whose only clock is the given one */
-export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubject): void {
+export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota): void {
   describe(`quota on ${name}`, () => {
     let now = Date.parse('2026-03-01T12:00:00.250Z');
     const subject = subjectAt(() => new Date(now));
@@ -142,7 +142,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => QuotaSubjec
       },
     );
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'the quota shares the limit with other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? quota;

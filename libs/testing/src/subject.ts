@@ -2,7 +2,7 @@
  * The engine that a conformance suite tests. The suite opens the engine once, uses names of its own, so that the engine
  * need not be empty, and closes it at the end.
  */
-export interface AdapterSubject<P> {
+export interface TestedAdapter<P> {
   /** Milliseconds that an asynchronous result may take on this engine; 5,000 by default. */
   readonly deadlineMs?: number;
   open(): Promise<P>;
@@ -30,8 +30,8 @@ export function itIfSupported(isSupported: boolean, reason: string) {
   };
 }
 
-export const CRASH_UNSUPPORTED = 'this test subject cannot simulate a crash';
-export const SINGLE_PROCESS_ENGINE = 'only one process at a time can use this engine';
+export const CRASH_UNSUPPORTED_REASON = 'this test subject cannot simulate a crash';
+export const SINGLE_PROCESS_REASON = 'only one process at a time can use this engine';
 
 /** True in `npm run soak`, which runs every suite in its long form. `npm test` and CI run the short forms. */
 export const IS_SOAK_RUN = process.env['SOAK'] === 'true';

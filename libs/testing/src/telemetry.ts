@@ -35,24 +35,24 @@ export class RecordedMetrics implements Metrics {
   private readonly readers = new Map<string, () => number>();
 
   /** Returns the current value of the metric, or 0 if it was never changed. */
-  value(name: string): number {
+  getValue(name: string): number {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }
 
   counter(name: string) {
-    return { add: (amount = 1, labels = {}) => this.update(name, labels, (value) => value + amount) };
+    return { add: (amount = 1, labels = {}) => this.updateValue(name, labels, (value) => value + amount) };
   }
 
   gauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
     if (read !== undefined) this.readers.set(name, read);
-    return { set: (to: number, labels = {}) => this.update(name, labels, () => to) };
+    return { set: (to: number, labels = {}) => this.updateValue(name, labels, () => to) };
   }
 
   histogram(name: string) {
-    return { observe: (_value: number, labels = {}) => this.update(name, labels, (value) => value + 1) };
+    return { observe: (_value: number, labels = {}) => this.updateValue(name, labels, (value) => value + 1) };
   }
 
-  private update(
+  private updateValue(
     name: string,
     labels: Readonly<Record<string, string | number>>,
     next: (value: number) => number,

@@ -23,9 +23,9 @@ async function person(role: Role, environment: 'live' | 'test' = 'live'): Promis
   const actor = { type: 'system', id: 'test' } as const;
   const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
   const user = { email: `${command.id}@example.com`, role, password: 'some long password' };
-  const { id } = (await api.identity.users.create(command, user)).after;
+  const { id } = (await api.identity.users.createUser(command, user)).after;
   const owner = { type: 'user', id } as const;
-  const { key } = (await api.identity.keys.create(command, EVERY_KEY, { name: 'first', environment, owner })).after;
+  const { key } = (await api.identity.keys.createKey(command, EVERY_KEY, { name: 'first', environment, owner })).after;
   return { id, key };
 }
 const create = (key: string, fields: object = {}): Promise<ApiResponse> =>
@@ -315,8 +315,8 @@ it('a key has the current permissions of its user', async () => {
   const upsert = async () =>
     (await api.call('POST', '/v1/shipments', { key, json: { external_id: randomUUID() } })).status;
   expect(await upsert()).toBe(403);
-  await api.identity.users.change({ ...command, workspace_id }, id, { role: 'operator' });
+  await api.identity.users.changeUser({ ...command, workspace_id }, id, { role: 'operator' });
   expect(await upsert()).toBe(201);
-  await api.identity.users.deactivate({ ...command, id: randomUUID(), workspace_id }, id);
+  await api.identity.users.deactivateUser({ ...command, id: randomUUID(), workspace_id }, id);
   expect(await upsert()).toBe(401);
 });

@@ -46,7 +46,7 @@ const comparable = ({ status, body }: ItemAnswer) => ({
   status,
   body: JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
-      ['request_id', 'created_at', 'updated_at', 'recorded_at'].includes(name) ? null : value,
+      ['request_id', 'created_at', 'updated_at', 'recorded_at', 'reported_at'].includes(name) ? null : value,
     ).replace(/\b(shp|mst|exc|sva)_[a-z2-7]+/g, '$1'),
   ) as JsonObject,
 });
@@ -343,21 +343,14 @@ describe('POST /v1/milestones/bulk', () => {
     const asked: (readonly string[])[] = [];
     const { readModels } = api.dependencies;
     const { shipments } = readModels.queries;
-    const counted = Object.create(shipments, {
-      findIdsByReference: {
-        value: (...query: Parameters<typeof shipments.findIdsByReference>) => {
-          asked.push(query[1].values);
-          return shipments.findIdsByReference(...query);
-        },
+    const counted = withOverrides(shipments, {
+      findIdsByReference: (...query) => {
+        asked.push(query[1].values);
+        return shipments.findIdsByReference(...query);
       },
-    }) as typeof shipments;
+    });
     const queries = { ...readModels.queries, shipments: counted };
-    const shown = {
-      queries,
-      progress: readModels.progress,
-      waitForAllReadModels: readModels.waitForAllReadModels.bind(readModels),
-    };
-    const call = await api.gateway({ readModels: shown });
+    const call = await api.gateway({ readModels: withOverrides(readModels, { queries }) });
     const [key] = await keys();
     await prepare(key);
     const milestones = Array.from({ length: 200 }, (_, n) => ({
@@ -368,6 +361,134 @@ describe('POST /v1/milestones/bulk', () => {
     }));
     expect((await call('POST', '/v1/milestones/bulk', { key, json: { milestones } })).status).toBe(200);
     expect(asked).toEqual([['BK-0', 'BK-1']]);
+  });
+});
+
+describe('POST /v1/milestones/bulk by container', () => {
+  const DAY_MS = 24 * 60 * 60_000;
+  const startMs = Date.parse('2026-01-01T12:00:00Z');
+  const day = (number: number) => new Date(startMs + number * DAY_MS).toISOString();
+  const item = (code: string, occurred_at: string, location?: string) => ({
+    ...{ container_number: A, code, occurred_at },
+    ...(location !== undefined && { location }),
+  });
+  const route = { mode: 'ocean', container_numbers: [A], origin_port: 'CNSHA', destination_port: 'NLRTM' };
+  const FIRST_TRIP = [
+    item('gated_in', day(1), 'CNSHA'),
+    item('vessel_departed', day(2), 'CNSHA'),
+    item('vessel_arrived', day(30), 'NLRTM'),
+    item('discharged', day(31), 'NLRTM'),
+    item('gated_out', day(33), 'NLRTM'),
+    item('empty_returned', day(36)),
+  ];
+  const SECOND_TRIP = [
+    item('empty_picked_up', day(80)),
+    item('gated_in', day(82), 'CNSHA'),
+    item('loaded_on_vessel', day(83), 'CNSHA'),
+    item('vessel_departed', day(84), 'CNSHA'),
+  ];
+
+  async function createShipment(key: string, fields: JsonObject): Promise<string> {
+    return String((await api.call('POST', '/v1/shipments', { key, json: { ...route, ...fields } })).body['id']);
+  }
+  async function post(key: string, items: readonly JsonObject[]): Promise<readonly unknown[]> {
+    return itemsOf(await bulk(key, 'milestones', items)).map(
+      ({ status, body }) => body['shipment_id'] ?? [status, (body['error'] as JsonObject)['code']],
+    );
+  }
+  async function statusOf(key: string, ...ids: readonly string[]): Promise<readonly unknown[]> {
+    const answers = await Promise.all(ids.map((id) => api.call('GET', `/v1/shipments/${id}`, { key })));
+    return answers.map(({ body }) => body['status']);
+  }
+
+  it.each([
+    ['in order', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    ['in reverse after the return', [5, 4, 9, 8, 7, 6, 3, 2, 1, 0]],
+    ['the second trip first', [6, 7, 8, 9, 0, 1, 2, 3, 4, 5]],
+    ['mixed', [5, 9, 0, 7, 2, 6, 1, 8, 4, 3]],
+    ['with the return early', [1, 5, 3, 6, 0, 2, 8, 4, 9, 7]],
+  ])('splits the milestones of two trips between their shipments, %s and twice', async (_, order) => {
+    const [key] = await keys();
+    const first = await createShipment(key, { external_id: 'A', etd: day(1), eta: day(10) });
+    const second = await createShipment(key, { external_id: 'B', etd: day(78) });
+    const all = [...FIRST_TRIP, ...SECOND_TRIP];
+    const expected = order.map((index) => (index < FIRST_TRIP.length ? first : second));
+    const items = order.flatMap((index) => all[index] ?? []);
+    for (const round of [1, 2]) {
+      expect([round, await post(key, items)]).toEqual([round, expected]);
+      expect(await statusOf(key, first, second)).toEqual(['completed', 'in_transit']);
+    }
+    for (const one of items) await post(key, [one]);
+    const lists = [first, second].map((id) => api.call('GET', `/v1/shipments/${id}/milestones`, { key }));
+    expect((await Promise.all(lists)).map(({ body }) => (body['data'] as unknown[]).length)).toEqual([6, 4]);
+  });
+
+  it.each([
+    ['in order', [0, 1, 2, 3, 4, 5, 'B'], [0, 1]],
+    ['in reverse', [5, 4, 3, 2, 1, 0, 'B'], [1, 0]],
+    ['after the next shipment was created', ['B', 0, 1, 2, 3, 4, 5], [1, 0]],
+    ['in reverse after the next shipment was created', ['B', 5, 4, 3, 2, 1, 0], [0, 1]],
+    ['before and after the next shipment was created', [5, 1, 'B', 3, 0, 4, 2], [1, 0]],
+  ] as const)(
+    'applies milestones of today to the next shipment if the first was completed a month ago %s, twice',
+    async (_, steps, orderOfToday) => {
+      const [key] = await keys();
+      const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+      const trip = FIRST_TRIP.map((each, index) => ({ ...each, occurred_at: ago(60 - index * 6) }));
+      const first = await createShipment(key, { external_id: 'A', etd: ago(60), eta: ago(40) });
+      let second = '';
+      for (const step of steps) {
+        if (step === 'B') second = await createShipment(key, { external_id: 'B' });
+        else expect([step, await post(key, trip.slice(step, step + 1))]).toEqual([step, [first]]);
+      }
+      const show = (id: string) => api.call('GET', `/v1/shipments/${id}`, { key });
+      const completed = (await show(first)).body;
+      expect(completed).toMatchObject({ status: 'completed', atd: trip[1]?.occurred_at, ata: trip[2]?.occurred_at });
+
+      const today = [item('gated_in', ago(0.1), 'CNSHA'), item('loaded_on_vessel', ago(0.05), 'CNSHA')];
+      const items = orderOfToday.flatMap((index) => today[index] ?? []);
+      for (const round of [1, 2]) {
+        expect([round, await post(key, items)]).toEqual([round, [second, second]]);
+        expect((await show(first)).body).toEqual(completed);
+        expect((await show(second)).body).toMatchObject({ status: 'at_origin', atd: null });
+      }
+      const lists = [first, second].map((id) => api.call('GET', `/v1/shipments/${id}/milestones`, { key }));
+      expect((await Promise.all(lists)).map(({ body }) => (body['data'] as unknown[]).length)).toEqual([6, 2]);
+    },
+  );
+
+  it('finds the next shipment of the container once an earlier item has completed the first', async () => {
+    const [key] = await keys();
+    const first = await createShipment(key, { external_id: 'A' });
+    await post(key, FIRST_TRIP.slice(0, 5));
+    expect(await post(key, [item('empty_returned', day(36)), item('status_note', day(37))])).toEqual([
+      first,
+      [404, 'no_open_shipment'],
+    ]);
+    const second = await createShipment(key, { external_id: 'B' });
+    expect(await post(key, [item('status_note', day(37)), item('status_note', day(36))])).toEqual([second, first]);
+  });
+
+  it('finds cancelled shipments only for corrections of their milestones', async () => {
+    const [key] = await keys();
+    const id = await createShipment(key, { external_id: 'A' });
+    const gated = { ...item('gated_in', day(1)), milestone_external_id: 'EV-1' };
+    expect(await post(key, [gated])).toEqual([id]);
+    await api.call('POST', `/v1/shipments/${id}/cancel`, { key });
+    const corrected = { ...gated, occurred_at: day(2) };
+    const other = { ...gated, milestone_external_id: 'EV-2', occurred_at: day(3) };
+    expect(await post(key, [gated, corrected, other])).toEqual([id, id, [404, 'no_open_shipment']]);
+  });
+
+  it('refuses containers of no shipment, and milestones that fit several open ones', async () => {
+    const [key] = await keys();
+    const unknown = { ...item('gated_in', day(1)), container_number: B };
+    await createShipment(key, { external_id: 'A' });
+    await createShipment(key, { external_id: 'B' });
+    expect(await post(key, [unknown, item('gated_in', day(1))])).toEqual([
+      [404, 'no_open_shipment'],
+      [409, 'ambiguous_shipment'],
+    ]);
   });
 });
 

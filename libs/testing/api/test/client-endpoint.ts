@@ -9,7 +9,7 @@ export async function startClientReceiver(
 ): Promise<ClientReceiver> {
   let present = behaviour;
   let challenged: RawBehaviour = (socket, request) =>
-    hostileReceivers.answers(200, challengeToken(request))(socket, request);
+    hostileReceivers.answers(200, readChallengeToken(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
     (isChallenge(request) ? challenged : present)(socket, request),
   );
@@ -56,6 +56,6 @@ function isChallenge({ headers }: ReceivedRequest): boolean {
   return headers['service-event-type'] === 'endpoint.verification';
 }
 
-function challengeToken({ body }: ReceivedRequest): string {
+function readChallengeToken({ body }: ReceivedRequest): string {
   return (JSON.parse(body.toString()) as { data: { challenge: string } }).data.challenge;
 }

@@ -30,6 +30,61 @@ describe('the client', () => {
     expect((await shipments.reopen(made.id)).status).toBe('in_transit');
   });
 
+  it('sends and returns the fields of reports by carriers', async () => {
+    const { shipments, milestones } = await client();
+    const made = await shipments.upsert({
+      ...{ mode: 'ocean', container_numbers: ['MSCU1234566'], origin_port: 'CNSHA', destination_port: 'USLAX' },
+      ...{ etd: '2026-12-01', eta: '2026-12-09' },
+    });
+    expect(made).toMatchObject({
+      ...{ etd: '2026-12-01T15:59:59.999Z', etd_precision: 'day' },
+      ...{ eta: '2026-12-10T07:59:59.999Z', eta_precision: 'day', original_eta_precision: 'day' },
+    });
+    const details = {
+      latitude: 31.3665,
+      longitude: 121.6158,
+      terminal: 'Yangshan',
+      imo: '9321483',
+      pieces: 12,
+      temperature_celsius: -18.5,
+      source: 'carrier',
+      location: 'CNSHA',
+    } as const;
+    const held = await milestones.record(made.id, {
+      ...{ code: 'terminal_hold', occurred_at: '2026-11-02T08:00:00', timezone: 'location' },
+      ...{ reported_at: '2026-11-02T09:00:00Z', ...details },
+    });
+    expect(held).toMatchObject({
+      ...{ ...details, reported_at: '2026-11-02T09:00:00.000Z', warnings: [] },
+      ...{ occurred_at: '2026-11-02T00:00:00.000Z', occurred_at_precision: 'time' },
+    });
+    const arrival = { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier', location: 'USLAX' } as const;
+    const send = (occurred_at: string, reported_at: string) =>
+      milestones.record(made.id, { ...arrival, occurred_at, reported_at });
+    expect(await send('2026-12-11', '2026-11-04T00:00:00Z')).toMatchObject({ occurred_at_precision: 'day' });
+    const { warnings } = await send('2026-12-10', '2026-11-03T00:00:00Z');
+    expect(warnings.map(({ code }) => code)).toEqual(['outdated_report']);
+    expect(await shipments.get(made.id)).toMatchObject({ eta: '2026-12-12T07:59:59.999Z', eta_precision: 'day' });
+    const late = { code: 'vessel_departed', source: 'carrier', location: 'CNSHA' } as const;
+    await milestones.record(made.id, { ...late, occurred_at: '2026-11-05T00:00:00Z' });
+    await milestones.record(made.id, {
+      ...late,
+      code: 'vessel_arrived',
+      location: 'SGSIN',
+      occurred_at: '2026-11-10T00:00:00Z',
+    });
+    const repeated = await milestones.record(made.id, {
+      ...late,
+      source: 'partner',
+      occurred_at: '2026-11-11T00:00:00Z',
+    });
+    const { milestones: explained } = await shipments.explain(made.id);
+    expect(explained.find(({ milestone_id }) => milestone_id === repeated.id)).toMatchObject({
+      result: 'ignored',
+      rule: 'late_repeat',
+    });
+  });
+
   it('returns the first response to a repeated write', async () => {
     const { shipments } = await client();
     const [one, other] = [

@@ -139,7 +139,7 @@ describe('30 concurrent requests', () => {
       api
         .workspace(workspace)
         .then((workspace_id) =>
-          api.identity.users.create(
+          api.identity.users.createUser(
             { ...command, id: randomUUID(), workspace_id },
             { email, role: 'admin', password: 'correct horse battery' },
           ),

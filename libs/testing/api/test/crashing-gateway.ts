@@ -3,7 +3,7 @@ import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import type { ApiDependencies } from './features.ts';
 
 /** The methods that change stored data. */
-const STORE_WRITE_METHODS = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
+const STORE_WRITE_METHODS = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'] as const;
 const COMMAND_METHODS = {
   shipments: [
     ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),
@@ -15,13 +15,13 @@ const COMMAND_METHODS = {
   deliveries: ['retry', 'discard'],
   replays: ['create', 'cancel', 'resume'],
   deadLetters: ['replay', 'discard'],
-  serviceAccounts: ['create', 'deactivate', 'reactivate'],
-  keys: ['create', 'rotate', 'revoke'],
-  users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
-  links: ['use'],
-  userPasswords: ['change'],
-  sessions: ['renew'],
-  auditLog: ['begin', 'complete', 'withdraw'],
+  serviceAccounts: ['createAccount', 'deactivateAccount', 'reactivateAccount'],
+  keys: ['createKey', 'rotateKey', 'revokeKey'],
+  users: ['inviteUser', 'deactivateUser', 'reactivateUser', 'resetPassword'],
+  links: ['useLink'],
+  userPasswords: ['changePassword'],
+  sessions: ['renewSession'],
+  auditLog: ['beginEntry', 'completeEntry', 'withdrawEntry'],
 } as const;
 
 /**
@@ -39,14 +39,14 @@ export class CrashingGateway {
    * @param dieAt number of the call, from 1, at which the gateway crashes
    * @param before true to crash before the call has its effect, false to crash after the effect but before the result
    */
-  restart(dieAt: number, before: boolean): void {
+  restartGateway(dieAt: number, before: boolean): void {
     Object.assign(this, { isDead: false, steps: 0, dieAt, before });
   }
 
   /** Returns a document store for claims. Its calls fail after the crash. */
   wrapStore(store: DocumentStore): DocumentStore {
     const collection = async (spec: CollectionSpec) =>
-      this.crashAtWrites(await store.collection(spec), STORE_WRITE_METHODS);
+      this.wrapWrites(await store.collection(spec), STORE_WRITE_METHODS);
     return new Proxy(store, {
       get: (of, name: keyof DocumentStore) => (name === 'collection' ? collection : of[name].bind(of)),
     });
@@ -56,24 +56,24 @@ export class CrashingGateway {
   wrapFeatures({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
-      serviceAccounts: this.crashAtWrites(serviceAccounts, COMMAND_METHODS.serviceAccounts),
-      keys: this.crashAtWrites(keys, COMMAND_METHODS.keys),
-      users: this.crashAtWrites(users, COMMAND_METHODS.users),
-      links: this.crashAtWrites(links, COMMAND_METHODS.links),
-      userPasswords: this.crashAtWrites(userPasswords, COMMAND_METHODS.userPasswords),
-      sessions: this.crashAtWrites(sessions, COMMAND_METHODS.sessions),
-      signIn: (...of: Parameters<typeof identity.signIn>) => this.call(true, () => identity.signIn(...of)),
-      auditLog: this.crashAtWrites(auditLog, COMMAND_METHODS.auditLog),
+      serviceAccounts: this.wrapWrites(serviceAccounts, COMMAND_METHODS.serviceAccounts),
+      keys: this.wrapWrites(keys, COMMAND_METHODS.keys),
+      users: this.wrapWrites(users, COMMAND_METHODS.users),
+      links: this.wrapWrites(links, COMMAND_METHODS.links),
+      userPasswords: this.wrapWrites(userPasswords, COMMAND_METHODS.userPasswords),
+      sessions: this.wrapWrites(sessions, COMMAND_METHODS.sessions),
+      signIn: (...of: Parameters<typeof identity.signIn>) => this.runStep(true, () => identity.signIn(...of)),
+      auditLog: this.wrapWrites(auditLog, COMMAND_METHODS.auditLog),
     };
     return {
-      shipments: this.crashAtWrites(shipments, COMMAND_METHODS.shipments),
-      objects: this.crashAtWrites(objects, COMMAND_METHODS.objects),
+      shipments: this.wrapWrites(shipments, COMMAND_METHODS.shipments),
+      objects: this.wrapWrites(objects, COMMAND_METHODS.objects),
       webhooks: {
-        endpoints: this.crashAtWrites(webhooks.endpoints, COMMAND_METHODS.endpoints),
-        deliveries: this.crashAtWrites(webhooks.deliveries, COMMAND_METHODS.deliveries),
-        replays: this.crashAtWrites(webhooks.replays, COMMAND_METHODS.replays),
+        endpoints: this.wrapWrites(webhooks.endpoints, COMMAND_METHODS.endpoints),
+        deliveries: this.wrapWrites(webhooks.deliveries, COMMAND_METHODS.deliveries),
+        replays: this.wrapWrites(webhooks.replays, COMMAND_METHODS.replays),
         stats: webhooks.stats,
-        deadLetters: this.crashAtWrites(webhooks.deadLetters, COMMAND_METHODS.deadLetters),
+        deadLetters: this.wrapWrites(webhooks.deadLetters, COMMAND_METHODS.deadLetters),
       },
       identity: new Proxy(identity, {
         get: (of, name) => {
@@ -84,18 +84,20 @@ export class CrashingGateway {
     };
   }
 
-  private crashAtWrites<T extends object>(target: T, writes: readonly string[]): T {
+  private wrapWrites<T extends object>(target: T, writes: readonly (string & keyof T)[]): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         const method = of[name];
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          this.call(writes.includes(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
+          this.runStep(writes.includes(name), () =>
+            (method as (...all: unknown[]) => Promise<unknown>).apply(of, args),
+          );
       },
     });
   }
 
-  private async call<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
+  private async runStep<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
     if (isLast && this.before) this.isDead = true;

@@ -1,4 +1,5 @@
 import { createDeprecationHeaders } from '@tracking/http';
+import { resolvePaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -55,18 +56,22 @@ it('other operations have none of these headers', async () => {
   expect(answers.map(told)).toEqual(answers.map(() => [null, null, null]));
 });
 
-it('the OpenAPI description marks the operation as deprecated', async () => {
+it('the OpenAPI description marks the operation as deprecated, and its successful responses name the headers', async () => {
   const { body } = await api.call('GET', '/openapi.json');
-  const paths = body['paths'] as unknown as Record<string, Record<string, { deprecated?: boolean; responses: object }>>;
+  const paths = resolvePaths<{ deprecated?: boolean; responses: object }>(body);
   const deprecated = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) => (operation.deprecated ? [`${method} ${path}`] : [])),
   );
   expect(deprecated.sort()).toEqual(['get /v1/milestone_codes', 'post /v1/shipments']);
   const headersOf = (path: string, method: string) =>
-    Object.values(paths[path]?.[method]?.responses ?? {}).map((response) =>
-      Object.keys((response as { headers: object }).headers).filter((name) =>
-        ['Deprecation', 'Sunset', 'Link'].includes(name),
-      ),
+    Object.entries(paths[path]?.[method]?.responses ?? {}).flatMap(([status, response]) =>
+      status.startsWith('2')
+        ? [
+            Object.keys((response as { headers: object }).headers).filter((name) =>
+              ['Deprecation', 'Sunset', 'Link'].includes(name),
+            ),
+          ]
+        : [],
     );
   for (const names of headersOf('/v1/milestone_codes', 'get')) expect(names).toEqual(['Deprecation', 'Sunset', 'Link']);
   for (const names of headersOf('/v1/shipments', 'post')) expect(names).toEqual(['Deprecation', 'Link']);

@@ -20,6 +20,7 @@ interface DescribedHeader {
   readonly schema: Schema;
 }
 interface DescribedResponse {
+  readonly $ref?: string;
   readonly headers?: Record<string, { readonly $ref: string } | DescribedHeader>;
   readonly content?: Record<string, { readonly schema?: Schema }>;
 }
@@ -30,21 +31,33 @@ interface DescribedWebhook {
     };
   };
 }
+interface DescribedOperation {
+  /** Requests to the endpoint, by event type and then by the expression of their URL. */
+  readonly callbacks?: Record<string, Record<string, DescribedWebhook>>;
+  readonly responses: Record<string, DescribedResponse>;
+  readonly 'x-error-codes': readonly string[];
+}
 interface ApiDescription {
-  readonly paths: Record<string, Record<string, { readonly responses: Record<string, DescribedResponse> }>>;
-  readonly webhooks: Record<string, DescribedWebhook>;
-  readonly components: { readonly schemas: Record<string, Schema>; readonly headers: Record<string, DescribedHeader> };
+  readonly paths: Record<string, Record<string, DescribedOperation>>;
+  readonly components: {
+    readonly schemas: Record<string, Schema>;
+    readonly headers: Record<string, DescribedHeader>;
+    readonly responses: Record<string, DescribedResponse>;
+  };
 }
 
 const OPENAPI_FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 const SCHEMA_ID = 'https://api.example/openapi.json';
 /** JSON media types. Responses of other types are not parsed. */
-const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/problem+json']);
+const PROBLEM_TYPE = 'application/problem+json';
+const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_TYPE]);
 
 export const apiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
+const CALLBACK_OPERATIONS = apiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
 const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
 formats.default(schemaCompiler);
-for (const schema of Object.values(apiDescription.components.schemas)) forbidUnknownFields(schema);
+for (const descriptionSchema of Object.values(apiDescription.components.schemas))
+  forbidUnknownFields(descriptionSchema);
 schemaCompiler.addSchema(apiDescription, SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
@@ -66,16 +79,60 @@ pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{'
 export function expectDescribed(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
   const template = pathTemplates.find(({ form }) => form.test(place))?.template;
-  const responses = template && apiDescription.paths[template]?.[method.toLowerCase()]?.responses;
-  if (!responses) return;
+  const operation = template ? apiDescription.paths[template]?.[method.toLowerCase()] : undefined;
+  if (!template || !operation) return;
+  const { responses } = operation;
   const status = String(answer.status) in responses ? String(answer.status) : 'default';
   const response = responses[status];
   const faults = response
-    ? [...findHeaderErrors(response, answer.headers), ...findBodyErrors([template, method, status], response, answer)]
+    ? [
+        ...findHeaderErrors(resolveResponse(response), answer.headers),
+        ...findBodyErrors([template, method, status], response, answer),
+        ...(status === 'default' ? [] : findCodeErrors(operation, answer)),
+      ]
     : ['the OpenAPI description lacks this status'];
   if (faults.length === 0) return;
   const about = `${method} ${path} returned ${answer.status}, which differs from the description`;
   throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
+}
+
+/**
+ * Headers that not every description of a response names: almost all responses have those of the rate limit, and error
+ * responses, which operations share, have the headers of a deprecation if their operation is deprecated.
+ */
+const COMMON_HEADERS: ReadonlySet<string> = new Set([
+  ...['Deprecation', 'Sunset', 'Link'],
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+]);
+const SHARED_RESPONSE = '#/components/responses/';
+
+/** Returns the response, or the shared response that it refers to. */
+function resolveResponse({ $ref, ...response }: DescribedResponse): DescribedResponse {
+  return $ref === undefined
+    ? response
+    : (apiDescription.components.responses[$ref.slice(SHARED_RESPONSE.length)] ?? {});
+}
+
+/** Returns the paths of the description that the API serves, with the parameters and responses that operations share. */
+export function resolvePaths<Operation>(description: object): Record<string, Record<string, Operation>> {
+  const { components, paths } = description as {
+    components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    paths: object;
+  };
+  const text = JSON.stringify(paths, (_key, value: unknown) => {
+    const $ref = (value as { readonly $ref?: unknown } | null)?.$ref;
+    const [, group = '', name = ''] = /^#\/components\/(parameters|responses|headers)\/(.+)$/.exec(String($ref)) ?? [];
+    return group === '' ? value : components[group]?.[name];
+  });
+  return JSON.parse(text) as Record<string, Record<string, Operation>>;
+}
+
+function findCodeErrors(operation: DescribedOperation, { body }: ApiResponse): readonly string[] {
+  const code = (body['error'] as JsonObject | undefined)?.['code'];
+  if (code === undefined || operation['x-error-codes'].includes(String(code))) return [];
+  return [`the OpenAPI description lacks the error code ${String(code)}`];
 }
 
 function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
@@ -88,7 +145,9 @@ function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): r
       ? []
       : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
-  const more = Object.keys(apiDescription.components.headers).filter((name) => sent.has(name) && !(name in headers));
+  const more = Object.keys(apiDescription.components.headers).filter(
+    (name) => sent.has(name) && !(name in headers) && !COMMON_HEADERS.has(name),
+  );
   return [...faults, ...more.map((name) => `the OpenAPI description lacks the header ${name}`)];
 }
 
@@ -96,15 +155,18 @@ const schemaValidators = new Map<string, ValidateFunction>();
 
 function findBodyErrors(
   [template, method, status]: readonly [string, string, string],
-  { content = {} }: DescribedResponse,
+  response: DescribedResponse,
   { headers, text, body }: ApiResponse,
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
+  const shared = type === PROBLEM_TYPE ? `${SHARED_RESPONSE}ProblemDetails` : response.$ref;
+  const { content = {} } = resolveResponse(shared === undefined ? response : { $ref: shared });
   if (text === '' && Object.keys(content).length === 0) return [];
   if (!(type in content))
     return [type === '' ? 'the response body is empty' : `the OpenAPI description lacks a body of type ${type}`];
   if (!JSON_MEDIA_TYPES.has(type)) return [];
-  const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
+  const place = shared?.slice(2).split('/') ?? ['paths', template, method.toLowerCase(), 'responses', status];
+  const pointer = [...place, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
   const $ref = `${SCHEMA_ID}#/${escaped.join('/')}`;
   return findSchemaErrors($ref, body);
@@ -119,9 +181,21 @@ function findSchemaErrors($ref: string, body: unknown): readonly string[] {
   );
 }
 
+/** Returns the data of the example event of a type. */
+export function getExampleEventData(type: string): JsonObject {
+  const schema = apiDescription.components.schemas[findEventSchema(type).slice('#/components/schemas/'.length)];
+  return (schema?.['example'] as { readonly data: JsonObject }).data;
+}
+
+function findEventSchema(type: string): string {
+  const [webhook] = Object.values(CALLBACK_OPERATIONS[type] ?? {});
+  return webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
+}
+
 /** Expects that the body of a webhook request matches the description of its event type. */
 export function expectDescribedEvent(type: string, body: unknown): void {
-  const webhook = apiDescription.webhooks[type];
-  const $ref = webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
-  expect({ type, faults: findSchemaErrors(`${SCHEMA_ID}${$ref}`, body) }).toEqual({ type, faults: [] });
+  expect({ type, faults: findSchemaErrors(`${SCHEMA_ID}${findEventSchema(type)}`, body) }).toEqual({
+    type,
+    faults: [],
+  });
 }

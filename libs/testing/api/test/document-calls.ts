@@ -15,21 +15,24 @@ export interface FormPart {
   /** Parameter `filename` of a file, as the form's header contains it. */
   readonly fileName?: string;
   readonly type?: string;
+  /** Header `Content-Transfer-Encoding`. */
+  readonly encoding?: string;
   readonly content: string | Uint8Array;
 }
 
 /** Encodes a multipart form. */
 export function encodeForm(parts: readonly FormPart[], boundary = 'b'): Buffer {
-  const pieces = parts.flatMap(({ name, fileName, type, content }) => [
+  const pieces = parts.flatMap(({ name, fileName, type, encoding, content }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; ${fileName}`}\r\n`,
-    `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
+    `${type === undefined ? '' : `Content-Type: ${type}\r\n`}`,
+    `${encoding === undefined ? '' : `Content-Transfer-Encoding: ${encoding}\r\n`}\r\n`,
     content,
     '\r\n',
   ]);
   return Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece as Uint8Array)));
 }
 
-export const filePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.pdf'): FormPart => ({
+export const createFilePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.pdf'): FormPart => ({
   name: 'file',
   fileName: `filename="${name}"`,
   content,
@@ -49,9 +52,9 @@ export class DocumentCalls {
   }
 
   /** @param body parts of the form, or an encoded form */
-  upload(
+  sendUpload(
     shipment: string,
-    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, filePart()],
+    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, createFilePart()],
     headers: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse> {
     const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeForm(body as readonly FormPart[]));
@@ -64,7 +67,7 @@ export class DocumentCalls {
   }
 
   async uploadDocument(shipment: string, body?: readonly FormPart[]): Promise<JsonObject> {
-    const { status, text, body: document } = await this.upload(shipment, body);
+    const { status, text, body: document } = await this.sendUpload(shipment, body);
     if (status !== 201) throw new Error(text);
     return document;
   }
@@ -91,16 +94,16 @@ export class DocumentCalls {
     return { id: String(body['id']), path: url.replace('https://api.example', ''), body };
   }
 
-  put(path: string, bytes: Uint8Array = SMALL_PDF): Promise<ApiResponse> {
+  putFile(path: string, bytes: Uint8Array = SMALL_PDF): Promise<ApiResponse> {
     return this.api.call('PUT', path, { headers: { 'content-type': 'application/pdf' }, raw: new Uint8Array(bytes) });
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
+  getResource(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
     return this.api.call('GET', path, { key: this.key, headers });
   }
 
   /** Calls an operation on a document, with an optional JSON body. */
-  post(id: string, what: string, json?: object): Promise<ApiResponse> {
+  postOperation(id: string, what: string, json?: object): Promise<ApiResponse> {
     return this.api.call('POST', `/v1/documents/${id}/${what}`, { key: this.key, json });
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, filePart, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFilePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -16,7 +16,7 @@ const ETAG = `"${sha256(SMALL_PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
   calls = new DocumentCalls(api, await api.key('operator'));
-  const file = { ...filePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
+  const file = { ...createFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
   const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;
 });
@@ -26,7 +26,7 @@ const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefin
 const textOf = (start: number, end = SMALL_PDF.length) => SMALL_PDF.toString('latin1', start, end);
 
 it('is an attachment with its file name in any script', async () => {
-  const { status, text, headers } = await calls.get(path);
+  const { status, text, headers } = await calls.getResource(path);
   expect([status, text]).toEqual([200, textOf(0)]);
   expect(Object.fromEntries(headers)).toMatchObject({
     'content-type': 'application/pdf',
@@ -41,15 +41,16 @@ it('is an attachment with its file name in any script', async () => {
 it.each([
   ['page.html', 'page.html.txt'],
   ['run.BAT. .', 'run.BAT.txt'],
+  ...['vbs', 'js', 'url', 'lnk', 'ps1', 'reg', 'wsf'].map((ending) => [`run.${ending}`, `run.${ending}.txt`]),
   ['Notes.TXT', 'Notes.TXT'],
   ['notes', 'notes.txt'],
   ['.txt', '.txt.txt'],
   [`${'n'.repeat(251)}.exe`, `${'n'.repeat(251)}.txt`],
 ])('is named by its type: %s', async (fileName, saved) => {
-  const parts = [DOCUMENT_TYPE_PART, filePart(Buffer.from('a text'), fileName)];
+  const parts = [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('a text'), fileName)];
   const { id, file_name } = await calls.uploadDocument(await calls.createShipment(), parts);
   expect(file_name).toBe(fileName);
-  const { headers } = await calls.get(`/v1/documents/${String(id)}/download`);
+  const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
   expect(headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
 });
 
@@ -65,7 +66,7 @@ it('returns every single range exactly', async () => {
     ['bytes=-9999', 0, last + 1],
   ];
   for (const [range, start, end] of ranges) {
-    const { status, text, headers } = await calls.get(path, { range });
+    const { status, text, headers } = await calls.getResource(path, { range });
     expect([range, status, text]).toEqual([range, 206, textOf(start, end)]);
     expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${SMALL_PDF.length}`);
     expect(headers.get('content-length')).toBe(String(end - start));
@@ -74,12 +75,12 @@ it('returns every single range exactly', async () => {
 
 it('returns all bytes for several ranges or an invalid one', async () => {
   for (const range of ['bytes=0-1,4-5', 'bytes=5-4', 'lines=1-2']) {
-    expect((await calls.get(path, { range })).status).toBe(200);
+    expect((await calls.getResource(path, { range })).status).toBe(200);
   }
 });
 
 it('returns the size for a range after the end', async () => {
-  const { status, headers, body } = await calls.get(path, { range: `bytes=${SMALL_PDF.length}-` });
+  const { status, headers, body } = await calls.getResource(path, { range: `bytes=${SMALL_PDF.length}-` });
   expect([status, codeOf({ body } as ApiResponse)]).toEqual([416, 'range_not_satisfiable']);
   expect(headers.get('content-range')).toBe(`bytes */${SMALL_PDF.length}`);
   expect(headers.get('content-disposition')).toBeNull();
@@ -87,18 +88,18 @@ it('returns the size for a range after the end', async () => {
 
 it('returns a range if If-Range matches, else all bytes', async () => {
   const range = 'bytes=0-1';
-  expect((await calls.get(path, { range, 'if-range': ETAG })).status).toBe(206);
+  expect((await calls.getResource(path, { range, 'if-range': ETAG })).status).toBe(206);
   for (const other of ['"other"', `W/${ETAG}`, 'Mon, 23 Nov 2026 10:00:00 GMT']) {
-    expect((await calls.get(path, { range, 'if-range': other })).status).toBe(200);
+    expect((await calls.getResource(path, { range, 'if-range': other })).status).toBe(200);
   }
 });
 
 it('returns 304 to a matching If-None-Match', async () => {
   for (const known of [ETAG, '*', `"x", W/${ETAG}`]) {
-    const { status, text, headers } = await calls.get(path, { 'if-none-match': known, range: 'bytes=0-1' });
+    const { status, text, headers } = await calls.getResource(path, { 'if-none-match': known, range: 'bytes=0-1' });
     expect([status, text, headers.get('etag')]).toEqual([304, '', ETAG]);
   }
-  expect((await calls.get(path, { 'if-none-match': '"x"' })).status).toBe(200);
+  expect((await calls.getResource(path, { 'if-none-match': '"x"' })).status).toBe(200);
 });
 
 it('answers HEAD like GET, without the bytes', async () => {
@@ -152,7 +153,7 @@ it('is incomplete if the source fails, and closes the source if the client disco
 
 it('is refused and logged if the bytes are lost', async () => {
   const { id, object_id } = await lost();
-  const answer = await calls.get(`/v1/documents/${id}/download`);
+  const answer = await calls.getResource(`/v1/documents/${id}/download`);
   expect([answer.status, codeOf(answer), answer.headers.get('etag')]).toEqual([409, 'document_not_uploaded', null]);
   expect(api.lines).toContainEqual(
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ object_id }) as object }),
@@ -167,7 +168,7 @@ describe('a stored file that differs from its document', () => {
   it.each<[string, Buffer, 'size' | 'checksum']>([
     ['shorter', LARGE.subarray(0, -1), 'size'],
     ['empty', Buffer.alloc(0), 'size'],
-    ['longer', Buffer.concat([LARGE, Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad')]), 'size'],
+    ['longer', Buffer.concat([LARGE, Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled')]), 'size'],
     ['altered at its start', flipped, 'checksum'],
     ['altered at its end', altered, 'checksum'],
   ])('never ends a response as if it were complete: %s', async (_name, bytes, why) => {
@@ -178,23 +179,23 @@ describe('a stored file that differs from its document', () => {
     const answer = await downloadRaw(path);
     if (why === 'size') expect(answer.status).toBe(409);
     else expect([answer.status, answer.isClosed, answer.bytes < LARGE.length]).toEqual([200, true, true]);
-    expect(answer.text).not.toContain('bad');
-    const again = await calls.get(path);
+    expect(answer.text).not.toContain('smuggled');
+    const again = await calls.getResource(path);
     expect([again.status, codeOf(again), again.headers.get('etag')]).toEqual([409, 'document_damaged', null]);
-    expect((await calls.get(path, { range: 'bytes=0-1' })).status).toBe(409);
+    expect((await calls.getResource(path, { range: 'bytes=0-1' })).status).toBe(409);
     expect(damageCount(why)).toBe(count + 1);
     const logged = expect.objectContaining({ object_id, why }) as object;
     expect(api.lines.filter(({ fields }) => fields['object_id'] === object_id)).toEqual([
       expect.objectContaining({ level: 'error', fields: logged }),
     ]);
     await writeFile(file, original);
-    expect((await calls.get(path)).text).toBe(LARGE.toString());
+    expect((await calls.getResource(path)).text).toBe(LARGE.toString());
   });
 
   it('is refused before any byte if it is small', async () => {
     const { path, file } = await storedFile(SMALL_PDF);
     await writeFile(file, Buffer.from(SMALL_PDF).fill('y', 9));
-    const { status, body, headers } = await calls.get(path);
+    const { status, body, headers } = await calls.getResource(path);
     expect([status, codeOf({ body } as ApiResponse)]).toEqual([409, 'document_damaged']);
     for (const name of ['etag', 'content-disposition', 'accept-ranges']) expect(headers.get(name)).toBeNull();
   });
@@ -214,7 +215,10 @@ describe('a stored file that differs from its document', () => {
 
   /** Uploads a document, and returns the path of its download and its stored file. */
   async function storedFile(bytes: Buffer) {
-    const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, filePart(bytes)]);
+    const { id } = await calls.uploadDocument(await calls.createShipment(), [
+      DOCUMENT_TYPE_PART,
+      createFilePart(bytes),
+    ]);
     const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
     const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
     const object_id = String(found?.object_id);

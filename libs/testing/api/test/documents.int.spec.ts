@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import {
   DocumentCalls,
   SMALL_PDF,
   DOCUMENT_TYPE_PART,
-  filePart,
+  createFilePart,
   encodeForm,
   sendRaw,
   sha256,
 } from './document-calls.ts';
 import type { FormPart } from './document-calls.ts';
-import { startApi } from './start-api.ts';
+import { startApi, withOverrides } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -38,7 +39,7 @@ const detailsOf = ({ body }: ApiResponse) =>
 
 describe('a document uploaded with its fields', () => {
   it('is stored, returned, listed and counted', async () => {
-    const { status, headers, body } = await calls.upload(shipment);
+    const { status, headers, body } = await calls.sendUpload(shipment);
     expect({ status, body }).toEqual({
       status: 201,
       body: expect.objectContaining({
@@ -56,14 +57,16 @@ describe('a document uploaded with its fields', () => {
     expect(headers.get('location')).toBe(`https://api.example/v1/documents/${id}`);
     expect(body['download_url']).toBe(`https://api.example/v1/documents/${id}/download`);
     const { warnings: _, ...document } = body;
-    const shown = await calls.get(`/v1/documents/${id}`);
+    const shown = await calls.getResource(`/v1/documents/${id}`);
     expect(shown.body).toEqual(document);
     expect(shown.headers.get('etag')).toBe(headers.get('etag'));
-    expect((await calls.get(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
+    expect((await calls.getResource(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
     const second = await calls.uploadDocument(shipment);
-    const { body: list } = await calls.get(`/v1/shipments/${shipment}/documents?limit=1`);
+    const { body: list } = await calls.getResource(`/v1/shipments/${shipment}/documents?limit=1`);
     expect(list['data']).toMatchObject([{ id: second['id'] }]);
-    const next = await calls.get(`/v1/shipments/${shipment}/documents?limit=1&cursor=${String(list['next_cursor'])}`);
+    const next = await calls.getResource(
+      `/v1/shipments/${shipment}/documents?limit=1&cursor=${String(list['next_cursor'])}`,
+    );
     expect(next.body).toMatchObject({ data: [document], has_more: false });
   });
 
@@ -71,6 +74,9 @@ describe('a document uploaded with its fields', () => {
     const names: readonly (readonly [string, string])[] = [
       ['filename="請求書.pdf"', '請求書.pdf'],
       ["filename*=UTF-8''%e2%82%ac%20rates.pdf", '€ rates.pdf'],
+      [`filename="rates.pdf"; filename*=UTF-8''%e2%82%ac%20rates.pdf`, '€ rates.pdf'],
+      [`filename*=UTF-8''%e2%82%ac%20rates.pdf; filename="rates.pdf"`, '€ rates.pdf'],
+      [`filename="rates.pdf"; filename*=UTF-8''..%2F50%25%22.pdf`, '50%".pdf'],
       ['filename="C:\\\\docs\\\\a.pdf"', 'a.pdf'],
       ['filename="../../../etc/x.pdf"', 'x.pdf'],
     ];
@@ -90,7 +96,7 @@ describe('a document uploaded with its fields', () => {
       form.append('type', 'commercial_invoice');
       const sent = new Response(form);
       const type = { 'content-type': String(sent.headers.get('content-type')) };
-      return calls.upload(shipment, Buffer.from(await sent.arrayBuffer()), type);
+      return calls.sendUpload(shipment, Buffer.from(await sent.arrayBuffer()), type);
     };
     expect((await named('say "a" 100%.pdf')).body['file_name']).toBe('say "a" 100%.pdf');
     for (const name of ['a\rb.pdf', 'a\nb.pdf']) {
@@ -98,108 +104,166 @@ describe('a document uploaded with its fields', () => {
       expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
     }
     const field: FormPart = { name: 'a%22%0D%0A', content: 'x' };
-    const { body } = await calls.upload(shipment, [DOCUMENT_TYPE_PART, field, filePart()]);
+    const { body } = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, field, createFilePart()]);
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
+  });
+
+  it('is decoded from base64, or refused with another transfer encoding', async () => {
+    const lines = SMALL_PDF.toString('base64').replaceAll(/.{1,20}/g, '$&\r\n');
+    const encoded = (content: string, encoding: string): readonly FormPart[] => [
+      { name: 'type', content: Buffer.from('commercial_invoice').toString('base64'), encoding: 'base64' },
+      { ...createFilePart(), content, encoding },
+    ];
+    const stored = await calls.uploadDocument(shipment, encoded(lines, 'Base64'));
+    expect(stored).toMatchObject({
+      type: 'commercial_invoice',
+      size_bytes: SMALL_PDF.length,
+      checksum_sha256: sha256(SMALL_PDF),
+    });
+    for (const [content, encoding] of [
+      ['%PDF-1.7 is not base64', 'base64'],
+      ['=25PDF-1.7', 'quoted-printable'],
+    ] as const) {
+      const refused = await calls.sendUpload(shipment, encoded(content, encoding));
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'malformed_multipart']);
+      expect((refused.body['error'] as JsonObject)['message']).toContain('Content-Transfer-Encoding');
+    }
+    expect(await calls.countObjects()).toBe(before + 1);
+  });
+
+  it('is downloaded as an attachment of its type, with its extension', async () => {
+    const mail = Buffer.from('From: ann@example.com\r\n\r\n<html><script>alert(1)</script>');
+    const files: readonly (readonly [string, Buffer, string, string])[] = [
+      ['photo', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'), 'image/heic', 'photo.heic'],
+      ['scan.webp', Buffer.from('RIFF\x1a\0\0\0WEBPVP8L', 'latin1'), 'image/webp', 'scan.webp'],
+      ['booking.eml', mail, 'message/rfc822', 'booking.eml'],
+      ['list.csv', Buffer.from('\ufeffa;b\r\nKöln;2\r\n', 'utf16le'), 'text/csv', 'list.csv'],
+    ];
+    for (const [name, content, contentType, savedName] of files) {
+      const { id, content_type, checksum_sha256 } = await calls.uploadDocument(shipment, [
+        DOCUMENT_TYPE_PART,
+        createFilePart(content, name),
+      ]);
+      const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
+      expect([content_type, headers.get('content-type')]).toEqual([contentType, contentType]);
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="${savedName}"`);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(checksum_sha256).toBe(sha256(content));
+    }
   });
 
   it('replaces another document once', async () => {
     const first = String((await calls.uploadDocument(shipment))['id']);
     const replaces: FormPart = { name: 'replaces_document_id', content: first };
-    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, filePart()]);
+    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, createFilePart()]);
     expect(second['replaces_document_id']).toBe(first);
-    expect((await calls.get(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
-    const third = await calls.upload(shipment, [replaces, DOCUMENT_TYPE_PART, filePart()]);
+    expect((await calls.getResource(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
+    const third = await calls.sendUpload(shipment, [replaces, DOCUMENT_TYPE_PART, createFilePart()]);
     expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
   it('warns about unknown parts, and refuses them under strict handling', async () => {
     const parts = [
       DOCUMENT_TYPE_PART,
-      filePart(),
+      createFilePart(),
       { name: 'colour', content: 'red' },
       { name: 'status', content: 'approved' },
     ];
-    const lenient = await calls.upload(shipment, parts);
+    const lenient = await calls.sendUpload(shipment, parts);
     expect(lenient.body).toMatchObject({
       warnings: [
         { code: 'unknown_field', param: 'colour' },
         { code: 'read_only_field', param: 'status' },
       ],
     });
-    const strict = await calls.upload(shipment, parts, { prefer: 'handling=strict' });
+    const strict = await calls.sendUpload(shipment, parts, { prefer: 'handling=strict' });
     expect([strict.status, detailsOf(strict)]).toEqual([400, ['colour unknown_field', 'status read_only_field']]);
     expect(await calls.countObjects()).toBe(before + 1);
   });
 
   it.each<[string, readonly FormPart[], string, readonly string[]]>([
     ['without a file', [DOCUMENT_TYPE_PART], 'validation_failed', ['file required']],
-    ['without a type', [filePart()], 'validation_failed', ['type required']],
-    ['of an unknown type', [filePart(), { name: 'type', content: 'x' }], 'validation_failed', ['type invalid_value']],
+    ['without a type', [createFilePart()], 'validation_failed', ['type required']],
+    [
+      'of an unknown type',
+      [createFilePart(), { name: 'type', content: 'x' }],
+      'validation_failed',
+      ['type invalid_value'],
+    ],
     [
       'with a file that is a text',
       [DOCUMENT_TYPE_PART, { name: 'file', content: 'x' }],
       'validation_failed',
       ['file invalid_type'],
     ],
-    ['with two files', [DOCUMENT_TYPE_PART, filePart(), filePart()], 'validation_failed', ['file invalid_value']],
+    [
+      'with two files',
+      [DOCUMENT_TYPE_PART, createFilePart(), createFilePart()],
+      'validation_failed',
+      ['file invalid_value'],
+    ],
     [
       'with a field twice',
-      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, filePart()],
+      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, createFilePart()],
       'validation_failed',
       ['type invalid_value'],
     ],
     [
       'with a long field',
-      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, filePart()],
+      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, createFilePart()],
       'validation_failed',
       ['type too_long'],
     ],
     [
       'with a long name',
-      [DOCUMENT_TYPE_PART, filePart(SMALL_PDF, 'x'.repeat(300))],
+      [DOCUMENT_TYPE_PART, createFilePart(SMALL_PDF, 'x'.repeat(300))],
       'validation_failed',
       ['file too_long'],
     ],
     [
       'with a NUL in its name',
-      [DOCUMENT_TYPE_PART, filePart(SMALL_PDF, 'a\0.pdf')],
+      [DOCUMENT_TYPE_PART, createFilePart(SMALL_PDF, 'a\0.pdf')],
       'validation_failed',
       ['file invalid_value'],
     ],
     [
       'of an unknown document',
-      [DOCUMENT_TYPE_PART, filePart(), { name: 'replaces_document_id', content: 'doc_x' }],
+      [DOCUMENT_TYPE_PART, createFilePart(), { name: 'replaces_document_id', content: 'doc_x' }],
       'validation_failed',
       ['replaces_document_id unknown_document'],
     ],
-    ['that is empty', [DOCUMENT_TYPE_PART, filePart(Buffer.alloc(0))], 'empty_file', []],
+    ['that is empty', [DOCUMENT_TYPE_PART, createFilePart(Buffer.alloc(0))], 'empty_file', []],
     [
       'that is a page',
-      [DOCUMENT_TYPE_PART, filePart(Buffer.from('<!doctype html><p>x'))],
+      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('<!doctype html><p>x'))],
       'unsupported_document_type',
       [],
     ],
     [
       'that is a picture with code',
-      [DOCUMENT_TYPE_PART, filePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
       'unsupported_document_type',
       [],
     ],
-    ['that is a program', [DOCUMENT_TYPE_PART, filePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
+    ['that is a program', [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
     [
       'of very many parts',
-      [DOCUMENT_TYPE_PART, filePart(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
+      [
+        DOCUMENT_TYPE_PART,
+        createFilePart(),
+        ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' })),
+      ],
       'limit_exceeded',
       [],
     ],
   ])('is refused %s, and nothing is kept', async (_, parts, code, details) => {
     const head = await api.head();
-    const answer = await calls.upload(shipment, parts);
+    const answer = await calls.sendUpload(shipment, parts);
     expect([answer.status, codeOf(answer), detailsOf(answer)]).toEqual([400, code, details]);
     expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
   });
 
-  const whole = encodeForm([DOCUMENT_TYPE_PART, filePart()]);
+  const whole = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]);
   it.each<[string, Buffer, string]>([
     ['no boundary', whole, 'multipart/form-data'],
     ['another boundary', whole, 'multipart/form-data; boundary=other'],
@@ -207,35 +271,38 @@ describe('a document uploaded with its fields', () => {
     ['its file cut off', whole.subarray(0, -30), 'multipart/form-data; boundary=b'],
     ['no form in it', Buffer.from('nothing'), 'multipart/form-data; boundary=b'],
   ])('is refused with %s', async (_, body, type) => {
-    const answer = await calls.upload(shipment, body, { 'content-type': type });
+    const answer = await calls.sendUpload(shipment, body, { 'content-type': type });
     expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([400, 'malformed_multipart', before]);
   });
 
   it('is not changed by header syntax in its name', async () => {
     const injected = await calls.uploadDocument(shipment, [
       DOCUMENT_TYPE_PART,
-      filePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
+      createFilePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
     ]);
     expect(injected['file_name']).toBe('a');
     const quoted = await calls.uploadDocument(shipment, [
       DOCUMENT_TYPE_PART,
-      { ...filePart(), fileName: 'filename="a\\";b=c.pdf"' },
+      { ...createFilePart(), fileName: 'filename="a\\";b=c.pdf"' },
     ]);
-    const { headers } = await calls.get(`/v1/documents/${String(quoted['id'])}/download`);
+    const { headers } = await calls.getResource(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
-    const long = await calls.upload(shipment, [DOCUMENT_TYPE_PART, { ...filePart(), type: 'x'.repeat(100_000) }]);
+    const long = await calls.sendUpload(shipment, [
+      DOCUMENT_TYPE_PART,
+      { ...createFilePart(), type: 'x'.repeat(100_000) },
+    ]);
     expect(long.status).toBe(201);
   });
 
   it('is refused above 25 MiB, whether declared or found while it is received', async () => {
     const large = Buffer.concat([SMALL_PDF, Buffer.alloc(25 * 1_048_576)]);
-    const found = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart(large)]);
+    const found = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart(large)]);
     expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
   it('is refused with another media type or compressed', async () => {
-    const other = await calls.upload(shipment, whole, { 'content-type': 'application/pdf' });
-    const packed = await calls.upload(shipment, whole, { 'content-encoding': 'gzip' });
+    const other = await calls.sendUpload(shipment, whole, { 'content-type': 'application/pdf' });
+    const packed = await calls.sendUpload(shipment, whole, { 'content-encoding': 'gzip' });
     expect([other, packed].map(codeOf)).toEqual(['unsupported_media_type', 'unsupported_media_type']);
   });
 
@@ -246,7 +313,7 @@ describe('a document uploaded with its fields', () => {
       eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
     );
     await eventually(async () => expect(await calls.countObjects()).toBe(before));
-    expect((await calls.get(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
+    expect((await calls.getResource(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
   });
 
   it('is not found in another workspace or environment, or without permission', async () => {
@@ -256,23 +323,60 @@ describe('a document uploaded with its fields', () => {
       [await api.key('viewer'), 403],
     ];
     for (const [key, status] of strangers) {
-      const answer = await new DocumentCalls(api, key).upload(shipment);
+      const answer = await new DocumentCalls(api, key).sendUpload(shipment);
       expect([answer.status, await calls.countObjects()]).toEqual([status, before]);
     }
   });
 
   it('is one document per Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart()], headers);
-    const again = await calls.upload(shipment, [filePart(), DOCUMENT_TYPE_PART], headers);
+    const first = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart()], headers);
+    const again = await calls.sendUpload(shipment, [createFilePart(), DOCUMENT_TYPE_PART], headers);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
-    const other = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart(Buffer.from('another file'))], headers);
+    const other = await calls.sendUpload(
+      shipment,
+      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('another file'))],
+      headers,
+    );
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
     expect(await calls.countObjects()).toBe(before + 1);
   });
 
+  it('keeps its bytes if the outcome of the command is unknown, and is returned when the request is repeated', async () => {
+    const { shipments } = api.dependencies;
+    const written = Promise.withResolvers<void>();
+    const elsewhere = await api.gateway({
+      shipments: withOverrides(shipments, {
+        addDocument: async (command) => {
+          await shipments.addDocument(command);
+          written.resolve();
+          throw new Unavailable('event store', 'the answer is lost');
+        },
+      }),
+    });
+    const headers = { 'idempotency-key': randomUUID(), 'content-type': 'multipart/form-data; boundary=b' };
+    const raw = new Uint8Array(encodeForm([DOCUMENT_TYPE_PART, createFilePart()]));
+    const lost = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
+    expect([lost.status, codeOf(lost)]).toEqual([503, 'unavailable']);
+    await written.promise;
+    const again = await calls.sendUpload(shipment, undefined, headers);
+    expect(again.status).toBe(201);
+    const { status, text } = await calls.getResource(`/v1/documents/${String(again.body['id'])}/download`);
+    expect([status, text]).toEqual([200, SMALL_PDF.toString()]);
+  });
+
+  it('is removed if the command was refused because a queue is full', async () => {
+    const addDocument = () => Promise.reject(new Busy('shipments', 'too many commands are queued'));
+    const elsewhere = await api.gateway({ shipments: withOverrides(api.dependencies.shipments, { addDocument }) });
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const raw = new Uint8Array(encodeForm([DOCUMENT_TYPE_PART, createFilePart()]));
+    const busy = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
+    expect([busy.status, codeOf(busy)]).toEqual([503, 'busy']);
+    await eventually(async () => expect(await calls.countObjects()).toBe(before));
+  });
+
   it('checks If-Match against the shipment', async () => {
-    const stale = await calls.upload(shipment, [DOCUMENT_TYPE_PART, filePart()], { 'if-match': '"999"' });
+    const stale = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart()], { 'if-match': '"999"' });
     expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });
@@ -282,14 +386,17 @@ describe('a review', () => {
     const [one, two] = [await calls.uploadDocument(shipment), await calls.uploadDocument(shipment)].map(({ id }) =>
       String(id),
     ) as [string, string];
-    expect((await calls.post(one, 'approve')).body).toMatchObject({ status: 'approved', rejection_reason: null });
-    expect((await calls.post(one, 'approve')).status).toBe(200);
-    expect(codeOf(await calls.post(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
-    expect(detailsOf(await calls.post(two, 'reject', {}))).toEqual(['reason required']);
-    const rejected = await calls.post(two, 'reject', { reason: 'Page 2 is missing.' });
+    expect((await calls.postOperation(one, 'approve')).body).toMatchObject({
+      status: 'approved',
+      rejection_reason: null,
+    });
+    expect((await calls.postOperation(one, 'approve')).status).toBe(200);
+    expect(codeOf(await calls.postOperation(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
+    expect(detailsOf(await calls.postOperation(two, 'reject', {}))).toEqual(['reason required']);
+    const rejected = await calls.postOperation(two, 'reject', { reason: 'Page 2 is missing.' });
     expect(rejected.body).toMatchObject({ status: 'rejected', rejection_reason: 'Page 2 is missing.' });
     const pending = await calls.requestUpload(shipment);
-    expect(codeOf(await calls.post(pending.id, 'approve'))).toBe('document_not_uploaded');
+    expect(codeOf(await calls.postOperation(pending.id, 'approve'))).toBe('document_not_uploaded');
   });
 });
 
@@ -301,8 +408,8 @@ describe('a deleted document', () => {
     expect([deleted.status, deleted.body]).toMatchObject([200, { id, status: 'deleted', download_url: null }]);
     expect(await calls.countObjects()).toBe(before);
     expect((await remove()).status).toBe(200);
-    expect((await calls.get(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
-    expect(codeOf(await calls.get(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');
+    expect((await calls.getResource(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
+    expect(codeOf(await calls.getResource(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');
     const log = await api.call('GET', '/v1/audit_log?type=document.deleted', { key: await api.key('admin') });
     const entries = (log.body['data'] as JsonObject[]).filter(({ target }) => (target as JsonObject)['id'] === id);
     expect(entries).toMatchObject([{ changes: { status: { from: 'uploaded', to: 'deleted' } }, outcome: 'done' }]);

@@ -7,16 +7,17 @@ import {
   ERROR_CODES,
   EVENT_TYPES,
   FIELD_ERROR_CODES,
-  PERMISSIONS,
+  API_KEY_PERMISSIONS,
   WARNING_CODES,
-  eventSamples,
-  sandboxData,
+  createEventSamples,
+  createSandboxData,
 } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject, KeyOwner } from '@tracking/contracts';
-import { currentRequest } from '@tracking/http';
+import { getCurrentRequest } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
+import { resolvePaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -123,14 +124,15 @@ async function keyOfAdmin(): Promise<string> {
   const workspace_id = await api.workspace();
   const command = () => ({ id: randomUUID(), at: new Date().toISOString(), actor, workspace_id });
   const person = { email: `${randomUUID()}@example.com`, role: 'admin', password: 'correct horse battery' } as const;
-  const { after: user } = await api.identity.users.create(command(), person);
+  const { after: user } = await api.identity.users.createUser(command(), person);
   const owner = { type: 'user', id: user.id } as const;
   const request = { name: 'edge', environment: 'live', owner } as const;
-  return (await api.identity.keys.create(command(), EVERY_KEY, request)).after.key;
+  return (await api.identity.keys.createKey(command(), EVERY_KEY, request)).after.key;
 }
 
 interface OpenApiOperation {
-  readonly security?: unknown;
+  readonly security?: readonly unknown[];
+  readonly 'x-permission'?: string;
   readonly responses: JsonObject;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
@@ -223,7 +225,7 @@ describe('permissions', () => {
       override: ({ authenticateKey }) => ({
         authenticateKey: async (text) => {
           const principal = await authenticateKey(text);
-          const permissions = new Set(PERMISSIONS.filter((name) => name !== denied));
+          const permissions = new Set(API_KEY_PERMISSIONS.filter((name) => name !== denied));
           return principal && { ...principal, permissions };
         },
       }),
@@ -336,7 +338,7 @@ describe('rate limit of an owner', () => {
           workspace_id,
         };
         const request = { name: id, environment: 'live', owner: owner as KeyOwner } as const;
-        keys.push((await limited.identity.keys.create(command, EVERY_KEY, request)).after.key);
+        keys.push((await limited.identity.keys.createKey(command, EVERY_KEY, request)).after.key);
       }
       const answers = [];
       // Each key exceeds its own limit once. These refused requests do not count for the owner.
@@ -451,6 +453,11 @@ describe('errors', () => {
     ['POST', '/health/live', 'GET, HEAD'],
     ['PATCH', '/v1/milestone_codes', 'GET, HEAD'],
     ['OPTIONS', '/v1/shipments', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/shipments/bulk', 'POST'],
+    ['GET', '/v1/shipments/bulk', 'POST'],
+    ['PATCH', '/v1/shipments/bulk', 'POST'],
+    ['OPTIONS', '/v1/shipments/shp_x', 'GET, HEAD, PATCH'],
+    ['PROPFIND', '/v1/events/stream', 'GET, HEAD'],
     ['POST', '/openapi.json', 'GET, HEAD'],
   ])('%s %s: 405 with the allowed methods', async (method, path, allowed) => {
     const answer = await api.call(method, path, { key });
@@ -471,7 +478,9 @@ describe('errors', () => {
   const get = `GET /health/live HTTP/1.1\r\n`;
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n', 400, 'validation_failed'],
-    ['a method that nobody knows', `FETCH / HTTP/1.1\r\nHost: x\r\n${end}`, 400, 'validation_failed'],
+    ['a method that nobody knows', `FETCH / HTTP/1.1\r\nHost: x\r\n${end}`, 501, 'method_not_implemented'],
+    ['a method in lower case', `get / HTTP/1.1\r\nHost: x\r\n${end}`, 501, 'method_not_implemented'],
+    ['a method of other standards', `QUERY /v1/shipments HTTP/1.1\r\nHost: x\r\n${end}`, 405, 'method_not_allowed'],
     ['a connection to elsewhere', `CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'method_not_allowed'],
     ['endless headers', `${get}Host: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['two lengths', `${get}Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 'validation_failed'],
@@ -639,7 +648,7 @@ describe('documentation', () => {
     expect(policy).not.toContain('unsafe');
     expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style| on\w+=| style=/);
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => String(match[1]));
-    expect(parts).toHaveLength(8);
+    expect(parts).toHaveLength(10);
     for (const part of parts) {
       const answer = await api.call('GET', new URL(part, `${api.url}/docs`).pathname);
       expect(answer.status).toBe(200);
@@ -669,6 +678,7 @@ describe('documentation', () => {
       expect(answer.body).toEqual({
         name: 'Shipment Tracking API',
         docs: 'https://api.example/docs',
+        guides: 'https://api.example/docs/guides',
         openapi: 'https://api.example/openapi.json',
         health: 'https://api.example/health/ready',
       });
@@ -695,7 +705,7 @@ describe('documentation', () => {
       const { created_at, data, ...envelope } = JSON.parse(plain(payload)) as EventEnvelope;
       expect(envelope).toMatchObject({ type, api_version: API_VERSIONS.at(-1) });
       const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
-      expect(data).toEqual(sandboxData(type, eventSamples(created_at, addresses)));
+      expect(data).toEqual(createSandboxData(type, createEventSamples(created_at, addresses)));
     }
   });
 
@@ -716,19 +726,19 @@ describe('documentation', () => {
     const { body } = await api.call('GET', '/openapi.json');
     expect(body['openapi']).toBe('3.1.0');
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
-    const paths = body['paths'] as unknown as Record<string, Record<string, OpenApiOperation>>;
+    const paths = resolvePaths<OpenApiOperation>(body);
+    expect(body['security']).toEqual([{ bearer: [] }, { session: [] }]);
     for (const [method, path, permission] of ROUTES) {
-      // Users need no permission for their own keys.
-      const needed = path.startsWith('/v1/api_keys') ? [] : [permission];
       const operation = paths[templateOf(path)]?.[method.toLowerCase()];
-      expect(operation?.security).toEqual([{ bearer: needed }, { session: needed }]);
+      expect([method, path, operation?.security]).toEqual([method, path, undefined]);
+      expect([method, path, operation?.['x-permission']]).toEqual([method, path, permission]);
       const possible = ['400', '401', '403', '429', '500', '503'];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(possible));
     }
     const schemas = (body['components'] as { schemas: Record<string, { required?: string[] }> }).schemas;
     for (const operations of Object.values(paths)) {
       for (const [method, { security, responses }] of Object.entries(operations)) {
-        if (![security].flat().length) continue;
+        if (security?.length === 0) continue;
         for (const [status, response] of Object.entries(responses)) {
           const { headers, content } = response as { headers: JsonObject; content?: JsonObject };
           expect(Object.keys(headers)).toContain('Request-Id');
@@ -866,11 +876,11 @@ describe('observation', () => {
         shipments: {
           ...shipments,
           getShipment: async () => {
-            origins.push(currentRequest());
+            origins.push(getCurrentRequest());
             return Promise.resolve(undefined);
           },
           upsertShipment: async (command) => {
-            origins.push(currentRequest());
+            origins.push(getCurrentRequest());
             return shipments.upsertShipment(command);
           },
         } as typeof shipments,
@@ -884,7 +894,7 @@ describe('observation', () => {
     expect(origins).toEqual(
       [read, written].map((answer) => ({ request_id: answer.headers.get('request-id'), traceparent })),
     );
-    expect(currentRequest()).toBeUndefined();
+    expect(getCurrentRequest()).toBeUndefined();
   });
 
   it('counts all unknown paths as one route route', async () => {

@@ -28,14 +28,17 @@ export class EventStreamReader {
     readonly response: IncomingMessage,
   ) {
     response.setEncoding('utf8');
-    response.on('data', (text: string) => this.read(text));
+    response.on('data', (text: string) => this.readText(text));
     response.on('close', () => (this.ended = true));
     // The event `close` occurs for broken connections as well.
     response.on('error', () => undefined);
   }
 
   /** Opens the stream. Resolves when the response has begun, with any status. */
-  static async open(url: string, { key, cookie, query = '', lastEventId }: StreamRequest): Promise<EventStreamReader> {
+  static async openStream(
+    url: string,
+    { key, cookie, query = '', lastEventId }: StreamRequest,
+  ): Promise<EventStreamReader> {
     const headers = {
       ...(cookie === undefined ? { authorization: `Bearer ${key}` } : { cookie }),
       ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
@@ -67,19 +70,19 @@ export class EventStreamReader {
   }
 
   /** Stops reading from the socket. */
-  pause(): void {
+  pauseReading(): void {
     this.response.pause();
   }
 
-  resume(): void {
+  resumeReading(): void {
     this.response.resume();
   }
 
-  disconnect(): void {
+  closeSocket(): void {
     this.outgoing.destroy();
   }
 
-  private read(text: string): void {
+  private readText(text: string): void {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';
     for (const line of lines) this.readLine(line);
@@ -87,7 +90,7 @@ export class EventStreamReader {
 
   private readLine(line: string): void {
     if (line === '') {
-      this.dispatch();
+      this.dispatchEvent();
       return;
     }
     const colon = line.indexOf(':');
@@ -98,7 +101,7 @@ export class EventStreamReader {
     if (field === 'retry') this.retryMs = Number(value);
   }
 
-  private dispatch(): void {
+  private dispatchEvent(): void {
     this.lastEventId = this.id;
     if (this.data.length > 0) this.events.push({ id: this.id, data: this.data.join('\n') });
     this.data = [];

@@ -14,12 +14,15 @@ async function start(eventStreams: Partial<EventStreamSettings> = {}) {
   key = await api.key('operator', 'live', randomUUID());
 }
 afterEach(async () => {
-  for (const reader of readers) reader.disconnect();
+  for (const reader of readers) reader.closeSocket();
   await api.stop();
 });
 
 async function open(lastEventId?: string): Promise<EventStreamReader> {
-  const reader = await EventStreamReader.open(api.url, { key, ...(lastEventId !== undefined && { lastEventId }) });
+  const reader = await EventStreamReader.openStream(api.url, {
+    key,
+    ...(lastEventId !== undefined && { lastEventId }),
+  });
   readers.push(reader);
   return reader;
 }
@@ -56,14 +59,14 @@ describe('a client that does not read', () => {
     await start();
     const sockets = connections();
     const [slow, quick] = [await open(), await open()];
-    slow.pause();
+    slow.pauseReading();
     let most = 0;
     await createMany(() => (most = Math.max(most, waiting(sockets))));
     const ids = await quick.waitForEvents(250);
     // The operating system buffers further bytes, about 4 MiB on loopback addresses.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(300_000);
-    slow.resume();
+    slow.resumeReading();
     expect(await slow.waitForEvents(250)).toEqual(ids);
   });
 
@@ -72,10 +75,10 @@ describe('a client that does not read', () => {
     await start({ stalledMs: 1_000 });
     const slow = await open();
     const quick = await open();
-    slow.pause();
+    slow.pauseReading();
     await createMany();
     await eventually(() => expect(api.counts.get('event_streams_ended_total{reason="stalled"}')).toBe(1));
-    slow.resume();
+    slow.resumeReading();
     await slow.waitForEnd();
     const again = await open(slow.lastEventId);
     const ids = await quick.waitForEvents(250);

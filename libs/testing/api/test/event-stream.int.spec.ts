@@ -4,6 +4,7 @@ import { EVERY_KEY } from '@tracking/identity';
 import type { EventStreamSettings } from '@tracking/shipments-http';
 import { eventually } from '@tracking/testing';
 import { Unavailable } from '@tracking/ports';
+import { resolvePaths } from './described-responses.ts';
 import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
 import { type Api, type StartOptions, startApi } from './start-api.ts';
 
@@ -17,7 +18,7 @@ beforeAll(async () => void (shared = await startApi()));
 afterAll(() => shared.stop());
 beforeEach(() => begin(shared));
 afterEach(async () => {
-  for (const reader of readers) reader.disconnect();
+  for (const reader of readers) reader.closeSocket();
   if (api !== shared) await api.stop();
 });
 
@@ -33,7 +34,7 @@ async function start(eventStreams: Partial<EventStreamSettings> = {}, override?:
 }
 
 async function open(request: Partial<StreamRequest> = {}): Promise<EventStreamReader> {
-  const reader = await EventStreamReader.open(api.url, { key, ...request });
+  const reader = await EventStreamReader.openStream(api.url, { key, ...request });
   readers.push(reader);
   return reader;
 }
@@ -104,7 +105,7 @@ describe('GET /v1/events/stream', () => {
     await create('A');
     await create('B');
     await first.waitForEvents(2);
-    first.disconnect();
+    first.closeSocket();
     await create('C');
     const ids = idsOf(await listed());
     const second = await open({ lastEventId: first.lastEventId, query: '?after=beginning' });
@@ -119,7 +120,7 @@ describe('GET /v1/events/stream', () => {
   it('loses nothing between a connection without events and the next one', async () => {
     const nothing = await open();
     await eventually(() => expect(nothing.lastEventId).toBe('beginning'));
-    nothing.disconnect();
+    nothing.closeSocket();
     await create('A');
     const again = await open({ lastEventId: nothing.lastEventId });
     expect(await again.waitForEvents(1)).toEqual(idsOf(await listed()));
@@ -146,14 +147,14 @@ describe('GET /v1/events/stream', () => {
 
   it('matches its description, including errors', async () => {
     const { body } = await api.call('GET', '/openapi.json');
-    const paths = body['paths'] as unknown as Record<string, { get: { parameters: object[]; responses: object } }>;
-    const { parameters, responses } = paths['/v1/events/stream']?.get ?? { parameters: [], responses: {} };
+    const paths = resolvePaths<{ parameters: object[]; responses: object }>(body);
+    const { parameters, responses } = paths['/v1/events/stream']?.['get'] ?? { parameters: [], responses: {} };
     const contents = Object.entries(responses).map(([status, { content }]) => [status, ...Object.keys(content)]);
     expect(contents[0]).toEqual(['200', 'text/event-stream']);
     const forms = contents.slice(1).map(([, ...types]) => types.join());
-    expect(new Set(forms)).toEqual(new Set(['application/json,application/problem+json']));
+    expect(new Set(forms)).toEqual(new Set(['application/json']));
     const own = parameters.flatMap((one) => ('name' in one ? [String(one.name)] : []));
-    expect(own.sort()).toEqual(['Last-Event-ID', 'after', 'shipment_id', 'type']);
+    expect(own.sort()).toEqual(['Last-Event-ID', 'after', 'shipment_id', 'traceparent', 'type']);
   });
 
   it('sends heartbeats with the last event that did not match', async () => {
@@ -179,11 +180,11 @@ describe('GET /v1/events/stream', () => {
     const going = await open();
     lost.add(demoted);
     const workspace_id = await api.workspace(workspace);
-    const page = await api.identity.keys.list(workspace_id, EVERY_KEY, { limit: 100 });
+    const page = await api.identity.keys.listKeys(workspace_id, EVERY_KEY, { limit: 100 });
     const { id = '' } = page.items.find(({ role }) => role === 'feed') ?? {};
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
-    await api.identity.keys.revoke(command, EVERY_KEY, id);
+    await api.identity.keys.revokeKey(command, EVERY_KEY, id);
     for (const reader of ending) await reader.waitForEnd();
     await create('A');
     await going.waitForEvents(1);
@@ -199,7 +200,7 @@ describe('GET /v1/events/stream', () => {
     };
     const password = 'violet harbour crane';
     const signIn = async (email: string) => {
-      const { after } = await api.identity.users.create(await command(), { email, role: 'viewer', password });
+      const { after } = await api.identity.users.createUser(await command(), { email, role: 'viewer', password });
       const headers = { 'x-requested-with': 'fetch' };
       const answer = await api.call('POST', '/v1/session', { json: { email, password }, headers });
       return { id: after.id, cookie: String(answer.headers.get('set-cookie')).split(';', 1)[0] ?? '' };
@@ -211,7 +212,7 @@ describe('GET /v1/events/stream', () => {
     await Promise.all([...ending, going].map((reader) => reader.waitForEvents(1)));
     const headers = { cookie: leaving.cookie, 'x-requested-with': 'fetch' };
     expect((await api.call('DELETE', '/v1/session', { headers })).status).toBeLessThan(300);
-    await api.identity.users.deactivate(await command(), dismissed.id);
+    await api.identity.users.deactivateUser(await command(), dismissed.id);
     for (const reader of ending) await reader.waitForEnd();
     await create('B');
     await going.waitForEvents(2);
@@ -245,7 +246,7 @@ describe('GET /v1/events/stream', () => {
     await open({ key: other });
     const fourth = await api.call('GET', '/v1/events/stream', { key: other });
     expect([fourth.status, fourth.body['error']]).toEqual([503, expect.objectContaining({ code: 'busy' })]);
-    first?.disconnect();
+    first?.closeSocket();
     await eventually(async () => expect((await open()).response.statusCode).toBe(200));
   });
 
@@ -256,7 +257,7 @@ describe('GET /v1/events/stream', () => {
       const actor = { type: 'system', id: 'test' } as const;
       const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
       const request = { name: 'another', environment: 'live', owner } as const;
-      return (await api.identity.keys.create(command, EVERY_KEY, request)).after.key;
+      return (await api.identity.keys.createKey(command, EVERY_KEY, request)).after.key;
     };
     const [{ owner } = { owner: { type: 'user', id: '' } as KeyOwner }] = await api.identity.keys.listAll(workspace_id);
     const second = await keyOf(owner);
@@ -280,7 +281,7 @@ describe('GET /v1/events/stream', () => {
     ]);
     const elsewhere = await api.key('viewer', 'live', randomUUID());
     expect((await open({ key: elsewhere })).response.statusCode).toBe(200);
-    streams[0]?.disconnect();
+    streams[0]?.closeSocket();
     await eventually(async () => expect((await open({ key: second })).response.statusCode).toBe(200));
   });
 
@@ -301,7 +302,7 @@ describe('GET /v1/events/stream', () => {
   it('logs one line per stream, even if the client disconnects', async () => {
     await start();
     const reader = await open();
-    reader.disconnect();
+    reader.closeSocket();
     await eventually(() =>
       expect(api.lines.filter(({ fields }) => fields['path'] === '/v1/events/stream')).toEqual([
         expect.objectContaining({ fields: expect.objectContaining({ status: 200 }), message: 'request' }),

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
-import { createCaller, startApi } from './start-api.ts';
-import type { Api } from './start-api.ts';
+import { type Api, createCaller, startApi, withOverrides } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -16,13 +15,16 @@ let all: readonly JsonObject[];
 beforeAll(async () => {
   api = await startApi({
     settings: { readYourWritesWaitMs: 10 },
-    override: ({ events }) => ({
-      events: {
-        list: (scope, query) => events.list(scope, query),
-        get: (scope, id) => events.get(scope, id),
-        createFeed: (options) => events.createFeed(options),
-        reached: async (position) => (await events.reached(position, 60_000)) && complete,
-      },
+    override: ({ readModels }) => ({
+      readModels: withOverrides(readModels, {
+        progress: {
+          ...readModels.progress,
+          reached: async (model, position, timeoutMs) =>
+            model === 'published_events'
+              ? (await readModels.progress.reached(model, position, 60_000)) && complete
+              : readModels.progress.reached(model, position, timeoutMs),
+        },
+      }),
     }),
   });
   complete = true;

@@ -137,14 +137,14 @@ describe('GET /v1/shipments/{id}/exceptions', () => {
   const ofShipment = (id: string, query = '', as = key): Promise<ApiResponse> =>
     api.call('GET', `/v1/shipments/${id}/exceptions${query}`, { key: as });
 
-  it('answers all of them, the oldest first, page by page', async () => {
+  it('answers all of them, the newest first, page by page', async () => {
     const id = String(shipments.get('B'));
-    expect(types(await ofShipment(id))).toEqual(['other', 'freight_hold']);
+    expect(types(await ofShipment(id))).toEqual(['freight_hold', 'other']);
     const first = await ofShipment(id, '?limit=1');
-    expect([types(first), first.body['has_more']]).toEqual([['other'], true]);
+    expect([types(first), first.body['has_more']]).toEqual([['freight_hold'], true]);
     const cursor = String(first.body['next_cursor']);
     const last = await ofShipment(id, `?cursor=${cursor}`);
-    expect([types(last), last.body['has_more']]).toEqual([['freight_hold'], false]);
+    expect([types(last), last.body['has_more']]).toEqual([['other'], false]);
     const { status, body } = await ofShipment(String(shipments.get('A')), `?cursor=${cursor}`);
     expect([status, body['error']]).toMatchObject([400, { code: 'invalid_cursor' }]);
   });

@@ -103,7 +103,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     const { schemas } = document['components'] as { schemas: Record<string, { properties: JsonObject }> };
     expect(Object.keys(answer.body).sort()).toEqual(Object.keys(schemas['ExceptionWritten']?.properties ?? {}).sort());
     const { body } = await get(pathOf(answer));
-    expect(Object.keys(body).sort()).toEqual(Object.keys(schemas['Exception']?.properties ?? {}).sort());
+    expect(Object.keys(body).sort()).toEqual(Object.keys(schemas['ShipmentException']?.properties ?? {}).sort());
   });
 
   it.each<[string, JsonObject, string[]]>([

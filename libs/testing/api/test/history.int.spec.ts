@@ -135,9 +135,9 @@ describe('GET /v1/shipments/{id}/eta_history', () => {
     await api.call('PATCH', path, { key: feed, json: { eta: '2026-12-05T00:00:00Z' } });
     await api.call('PATCH', path, { key: feed, json: { eta: null } });
     const changes = data<EtaChange>(await get('/eta_history'));
-    const at = expect.stringMatching(/^2026-11-20T/);
-    const byClient = { source: 'client', milestone_id: null, reason_code: null, reported_at: at };
-    const byFirst = { source: 'carrier', milestone_id: first['id'], reason_code: 'port_congestion', reported_at: at };
+    const common = { eta_precision: 'time', reported_at: expect.stringMatching(/^2026-11-20T/) as string };
+    const byClient = { source: 'client', milestone_id: null, reason_code: null, ...common };
+    const byFirst = { source: 'carrier', milestone_id: first['id'], reason_code: 'port_congestion', ...common };
     const eta = (day: string) => `2026-12-${day}.000Z`;
     expect(changes).toEqual([
       { eta: null, previous_eta: eta('05T00:00:00'), slip_hours: null, ...byClient },
@@ -147,7 +147,7 @@ describe('GET /v1/shipments/{id}/eta_history', () => {
         eta: eta('02T00:00:00'),
         previous_eta: eta('03T06:00:00'),
         slip_hours: -30,
-        reported_at: at,
+        ...common,
         source: 'carrier',
         milestone_id: second['id'],
         reason_code: null,
@@ -213,6 +213,32 @@ describe('?as_of=', () => {
     const [first] = answered;
     const local = encodeURIComponent(`${String(first?.at).slice(0, -1)}+00:00`);
     expect((await get(`?as_of=${local}`)).text).toBe(first?.shipment.text);
+  });
+
+  it('returns the shipment before later milestones changed which reports and departures count', async () => {
+    const answered: (readonly [at: string, shipment: string, milestones: string])[] = [];
+    const record = async (json: JsonObject) => {
+      await post(json);
+      const shipment = await get();
+      answered.push([String(shipment.body['updated_at']), shipment.text, (await get(`/milestones?${ALL}`)).text]);
+      return [shipment.body['status'], shipment.body['atd'], shipment.body['ata']];
+    };
+    const inNovember = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+    const [left, passed, arrived, later] = [inNovember(1), inNovember(4), inNovember(8), inNovember(9)];
+    const carrier = { source: 'carrier' };
+    const departure = { ...carrier, code: 'vessel_departed', location: 'CNSHA' };
+    const arrival = { ...carrier, code: 'vessel_arrived', location: 'USLAX' };
+    expect(await record({ ...departure, occurred_at: later })).toEqual(['in_transit', later, null]);
+    expect(await record({ ...departure, occurred_at: left, source: 'edi' })).toEqual(['in_transit', left, null]);
+    expect(await record({ ...arrival, location: 'SGSIN', occurred_at: passed })).toEqual(['in_transit', left, null]);
+    const reports = { reported_at: '2026-11-09T12:00:00Z' };
+    expect(await record({ ...arrival, ...reports, occurred_at: later })).toEqual(['arrived', left, later]);
+    const newest = { reported_at: '2026-11-10T12:00:00Z' };
+    expect(await record({ ...arrival, ...newest, occurred_at: arrived })).toEqual(['arrived', left, arrived]);
+    for (const [at, shipment, milestones] of answered) {
+      expect((await get(`?as_of=${at}`)).text).toBe(shipment);
+      expect((await get(`/milestones?${ALL}&as_of=${at}`)).text).toBe(milestones);
+    }
   });
 
   it('filters milestones and returns pages, with a cursor for that time only', async () => {

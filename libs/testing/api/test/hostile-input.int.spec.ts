@@ -110,7 +110,6 @@ const NO_COUNT: readonly (readonly [string, JsonValue])[] = [
   ['too much', 101],
   ['huge', 1e308],
   ['a boolean', true],
-  ['null', null],
   ['an array', [4]],
   ['an object', { a: 4 }],
 ];
@@ -240,7 +239,7 @@ describe.each([
   ['POST', '/v1/webhook_endpoints', () => '/v1/webhook_endpoints', ENDPOINT],
   ['PATCH', '/v1/webhook_endpoints/{id}', () => endpoint, ENDPOINT],
   ['POST', '/v1/webhook_endpoints/{id}/test', () => `${tested}/test`, { type: 'milestone.recorded' }],
-])('%s %s', (method, _route, path, valid) => {
+])('%s %s', (method, route, path, valid) => {
   it.each([...Map.groupBy(mutations(valid), ({ param }) => param)])('reports an invalid %s', async (param, wrong) => {
     const before = await written();
     await Promise.all(
@@ -306,15 +305,34 @@ describe.each([
       415,
       'unsupported_media_type',
     ],
+    ...[
+      'charset',
+      '=utf-8',
+      'charset=',
+      'charset="utf-8',
+      'charset=utf-8 x',
+      'charset = utf-8',
+      'a=b=c',
+      'version=1;;x',
+    ].map((parameter): (typeof bodies)[number] => [
+      `JSON with the parameter ${parameter}`,
+      { raw: text, headers: { 'content-type': `application/json; ${parameter}` } },
+      ...([415, 'unsupported_media_type'] as const),
+    ]),
     ['compression', { raw: text, headers: { 'content-encoding': 'gzip' } }, 415, 'unsupported_media_type'],
   ];
-  it.each(bodies)('answers a body that is %s', async (_what, call, status, code) => {
-    const before = await written();
-    const answer = await api.call(method, path(), { key, ...call });
-    expectError(answer, [status]);
-    expect(answer.body['error']).toMatchObject({ code });
-    expect(await written()).toEqual(before);
-  });
+  // These operations take a missing body, tested in omitted-bodies.int.spec.ts.
+  const maybeOmitted = /acknowledge|resolve/.test(route) ? ['not there', 'empty', 'null'] : [];
+  it.each(bodies.filter(([what]) => !maybeOmitted.includes(what)))(
+    'answers a body that is %s',
+    async (_what, call, status, code) => {
+      const before = await written();
+      const answer = await api.call(method, path(), { key, ...call });
+      expectError(answer, [status]);
+      expect(answer.body['error']).toMatchObject({ code });
+      expect(await written()).toEqual(before);
+    },
+  );
 
   it.each([
     ['__proto__', '"__proto__": {"x": 1}'],
@@ -470,7 +488,7 @@ describe('queries', () => {
     ['/v1/webhook_deliveries', 'status=pending&status=retrying', 'status'],
     ['/v1/webhook_deliveries', 'status=__proto__', 'status'],
     ['/v1/webhook_deliveries', 'event_type=*', 'event_type'],
-    ['/v1/webhook_deliveries', 'event_type=shipment.created,shipment.updated', 'event_type'],
+    ['/v1/webhook_deliveries', 'event_type=shipment.created,shipment.flown', 'event_type'],
     ['/v1/webhook_deliveries', 'endpoint_id=', 'endpoint_id'],
     ['/v1/webhook_deliveries', 'endpoint_id=evt_1', 'endpoint_id'],
     ['/v1/webhook_deliveries', 'endpoint_id=whe_%00', 'endpoint_id'],

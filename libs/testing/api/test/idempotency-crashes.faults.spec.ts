@@ -3,7 +3,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually, itInSoak, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, filePart, encodeForm, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFilePart, encodeForm, sha256 } from './document-calls.ts';
 import type { FormPart } from './document-calls.ts';
 import { CrashingGateway } from './crashing-gateway.ts';
 import { startApi, withOverrides } from './start-api.ts';
@@ -288,8 +288,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const shipment = await newShipment();
     return {
       path: `/v1/shipments/${shipment}/documents`,
-      form: [DOCUMENT_TYPE_PART, filePart()],
-      other: [DOCUMENT_TYPE_PART, filePart(Buffer.from('other bytes'), 'other.txt')],
+      form: [DOCUMENT_TYPE_PART, createFilePart()],
+      other: [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('other bytes'), 'other.txt')],
       effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
       expected: [true],
     };
@@ -309,7 +309,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { ...json, type: 'other' },
       effect: async ({ body }) => [
         (await documentsOf(shipment)).map(({ id }) => id === body['id']),
-        (await new DocumentCalls(api, key).put(uploadPath(body['upload'] as JsonObject))).status,
+        (await new DocumentCalls(api, key).putFile(uploadPath(body['upload'] as JsonObject))).status,
       ],
       expected: [[true], 204],
       expires: true,
@@ -318,7 +318,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   completeUpload: async () => {
     const calls = new DocumentCalls(api, key);
     const { id, path } = await calls.requestUpload(await newShipment());
-    await calls.put(path);
+    await calls.putFile(path);
     return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
   },
   approveDocument: async () => leaves(await newDocument(), 'approve', 'status', 'approved'),
@@ -558,7 +558,7 @@ describe.each([
     const { type, ...body } = bodyOf(form ?? json);
     const send = (call: Api['call']) => call('POST', path, { key: by, ...body, headers: { ...headers, ...type } });
 
-    mortal.restart(step, before);
+    mortal.restartGateway(step, before);
     const first = await send(dying);
     let answer = mortal.isDead ? await send(second) : first;
     if (answer.status === 409) {

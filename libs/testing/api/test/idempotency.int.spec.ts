@@ -345,7 +345,7 @@ describe('a POST with an Idempotency-Key', () => {
     };
     const first = await taken(dead);
     const repeat = await taken(alive);
-    await alive.forget(repeat);
+    await alive.deleteClaim(repeat);
     const last = await taken(alive);
     expect([repeat.command_id, last.command_id]).toEqual([first.command_id, first.command_id]);
     await alive.releaseClaim(last);

@@ -27,6 +27,69 @@ const record = (json: JsonObject, key = operator): Promise<ApiResponse> =>
 const list = (query = ''): Promise<ApiResponse> => api.call('GET', `${path}/milestones${query}`, { key: operator });
 const codes = (answer: ApiResponse): unknown[] => (answer.body['data'] as JsonObject[]).map(({ code }) => code);
 
+describe('superseded estimates of a feed', () => {
+  it('are listed up to the newest 50 and the earliest, and known when they are sent again', async () => {
+    const estimate = (minute: number) => ({
+      shipment_id: path.slice('/v1/shipments/'.length),
+      code: 'vessel_arrived',
+      classifier: 'estimated',
+      source: 'carrier',
+      occurred_at: new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString(),
+      reported_at: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
+    });
+    const post = async (minutes: readonly number[]) => {
+      const milestones = minutes.map(estimate);
+      const { body } = await api.call('POST', '/v1/milestones/bulk', { key: feed, json: { milestones } });
+      return body['data'] as unknown as { status: number; milestone: { id: string; warnings: { code: string }[] } }[];
+    };
+    const minutes = Array.from({ length: 200 }, (_, minute) => minute);
+    // The posts are not in the order of the reports.
+    const posted = await post([
+      ...minutes.filter((each) => each % 2 === 1),
+      ...minutes.filter((each) => each % 2 === 0),
+    ]);
+    expect(new Set(posted.map(({ status }) => status))).toEqual(new Set([201]));
+    const listed = await list('?classifier=estimated&include_superseded=true&limit=200');
+    const kept = [0, ...minutes.slice(149)];
+    const times = (listed.body['data'] as JsonObject[]).map(({ occurred_at }) => occurred_at);
+    expect(times).toEqual(kept.map((minute) => estimate(minute).occurred_at));
+    const before = await api.call('GET', path, { key: operator });
+    expect(before.body).toMatchObject({ eta: estimate(199).occurred_at, original_eta: estimate(0).occurred_at });
+
+    const again = await post(minutes);
+    expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(again[20]?.milestone.warnings).toMatchObject([{ code: 'outdated_report' }]);
+    expect(again[20]?.milestone.id).toBe(again[199]?.milestone.id);
+    const after = await api.call('GET', path, { key: operator });
+    expect(after.body['version']).toBe(before.body['version']);
+    const dropped = posted[10]?.milestone.id ?? '';
+    expect(await api.call('GET', `${path}/milestones/${dropped}`, { key: operator })).toMatchObject({ status: 404 });
+    const events = await api.call('GET', `/v1/events?shipment_id=${String(before.body['id'])}`, { key: operator });
+    expect(events.status).toBe(200);
+  });
+
+  it('that are not kept are answered equally if the request is repeated', async () => {
+    const post = (minute: number) => ({
+      code: 'vessel_arrived',
+      classifier: 'estimated',
+      source: 'carrier',
+      occurred_at: new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString(),
+      reported_at: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
+    });
+    for (const minute of [0, ...Array.from({ length: 60 }, (_, index) => index + 10)]) await record(post(minute), feed);
+    const send = () =>
+      api.call('POST', `${path}/milestones`, {
+        key: feed,
+        json: post(5),
+        headers: { 'Idempotency-Key': `late ${path}` },
+      });
+    const [first, second] = [await send(), await send()];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body).toEqual(first.body);
+    expect(first.body).toMatchObject({ occurred_at: post(5).occurred_at, warnings: [{ code: 'outdated_report' }] });
+  });
+});
+
 describe('POST /v1/shipments/{id}/milestones', () => {
   it('records a milestone and updates the status', async () => {
     const answer = await record({
@@ -80,6 +143,49 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     ]);
   });
 
+  it('stores position, terminal, IMO number, pieces and temperature, and corrects them', async () => {
+    const details = {
+      latitude: 31.3665,
+      longitude: 121.6158,
+      terminal: 'Yangshan',
+      pieces: 12,
+      temperature_celsius: -18.5,
+    };
+    const answer = await record({
+      code: 'gated_in',
+      occurred_at: '2026-01-04T10:00:00Z',
+      ...details,
+      imo: 'IMO 9321483',
+    });
+    expect(answer.body).toMatchObject({ ...details, imo: '9321483', warnings: [] });
+    const own = `${path}/milestones/${String(answer.body['id'])}`;
+    const half = await api.call('PATCH', own, { key: operator, json: { latitude: null } });
+    expect(half.body['error']).toMatchObject({ details: [{ param: 'latitude', code: 'required' }] });
+    const json = { latitude: 10, pieces: 0, terminal: null, temperature_celsius: 4 };
+    const corrected = await api.call('PATCH', own, { key: operator, json });
+    expect(corrected.body).toMatchObject({ ...json, longitude: 121.6158, revision: 2 });
+    expect((await list()).body['data']).toMatchObject([{ ...json, imo: '9321483' }]);
+  });
+
+  it.each([
+    [{ latitude: 90.1, longitude: 0 }, 'latitude', 'invalid_value'],
+    [{ latitude: 0, longitude: -180.5 }, 'longitude', 'invalid_value'],
+    [{ latitude: '51.9', longitude: 4 }, 'latitude', 'invalid_type'],
+    [{ latitude: 51.9 }, 'longitude', 'required'],
+    [{ imo: '9321484' }, 'imo', 'invalid_value'],
+    [{ imo: 9321483 }, 'imo', 'invalid_type'],
+    [{ pieces: 1.5 }, 'pieces', 'invalid_value'],
+    [{ pieces: -1 }, 'pieces', 'invalid_value'],
+    [{ temperature_celsius: -274 }, 'temperature_celsius', 'invalid_value'],
+    [{ terminal: 7 }, 'terminal', 'invalid_type'],
+  ])('refuses %j', async (json, param, code) => {
+    const answer = await record({ code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', ...json });
+    expect([answer.status, answer.body['error']]).toEqual([
+      400,
+      expect.objectContaining({ details: [expect.objectContaining({ param, code })] }),
+    ]);
+  });
+
   it.each(['DEPA', 'VD', 'GTIN', 'X4'])('answers %s of another standard with the code that is meant', async (code) => {
     const answer = await record({ code, occurred_at: '2026-01-05T10:00:00Z' });
     expect([answer.status, answer.body['error']]).toEqual([
@@ -117,6 +223,45 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     });
     expect(await api.head()).toBe(head);
     expect((await record(json, feed)).status).toBe(201);
+  });
+
+  it.each([
+    ['status_note', 'pending', []],
+    ['terminal_hold', 'pending', ['terminal_hold']],
+    ['terminal_released', 'pending', []],
+    ['freight_hold', 'pending', ['freight_hold']],
+    ['freight_released', 'pending', []],
+    ['return_started', 'in_transit', ['return_to_sender']],
+    ['empty_loaded', 'pending', []],
+    ['empty_discharged', 'pending', []],
+  ])('accepts %s from feeds, once', async (code, status, opened) => {
+    const json = { code, occurred_at: '2026-01-04T10:00:00Z', source: 'carrier', location: 'CNSHA' };
+    const first = await record(json, feed);
+    expect(first).toMatchObject({ status: 201, body: { code, source: 'carrier', warnings: [] } });
+    const again = await record(json, feed);
+    expect([again.status, again.body['id']]).toEqual([200, first.body['id']]);
+    const shipment = await api.call('GET', path, { key: operator });
+    expect(shipment.body['status']).toBe(status);
+    const exceptions = await api.call('GET', `${path}/exceptions`, { key: operator });
+    expect((exceptions.body['data'] as JsonObject[]).map(({ type }) => type)).toEqual(opened);
+    for (const type of opened) {
+      const query = `type=${type}&shipment_id=${path.slice('/v1/shipments/'.length)}`;
+      const { body } = await api.call('GET', `/v1/exceptions?${query}`, { key: operator });
+      expect(body['data']).toMatchObject([{ type, status: 'open' }]);
+    }
+  });
+
+  it('opens off_route when a container leaves abroad, and lists it by its type', async () => {
+    const route = { origin_port: 'CNSHA', destination_port: 'NLRTM' };
+    await api.call('PATCH', path, { key: operator, json: route });
+    const gatedOut = { code: 'gated_out', container_number: 'CSQU3054383', location: 'USNYC', source: 'carrier' };
+    const { status } = await record({ ...gatedOut, occurred_at: '2026-01-05T10:00:00Z' }, feed);
+    expect(status).toBe(201);
+    const query = `type=off_route&shipment_id=${path.slice('/v1/shipments/'.length)}`;
+    const { body } = await api.call('GET', `/v1/exceptions?${query}`, { key: feed });
+    expect(body['data']).toMatchObject([{ type: 'off_route', severity: 'medium', status: 'open' }]);
+    const shipment = await api.call('GET', path, { key: feed });
+    expect(shipment.body).toMatchObject({ status: 'in_transit', ata: null });
   });
 
   it('names every faulty field', async () => {

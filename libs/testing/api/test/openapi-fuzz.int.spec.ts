@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@tracking/http';
+import { ACCESS_BY_OPERATION } from '@tracking/http';
 import { createPropertyOptions } from '@tracking/testing';
 import fc from 'fast-check';
 import { FuzzedApi } from './fuzz/fuzzed-api.ts';
@@ -16,11 +16,13 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it('is of every operation of the description', () => {
-  expect([...api.description.operations.keys()].sort()).toEqual(Object.keys(OPERATIONS).sort());
+  expect([...api.description.operations.keys()].sort()).toEqual(Object.keys(ACCESS_BY_OPERATION).sort());
 });
 
 /** Operations that remove resources come last, so that the other operations find some. */
-const ordered = Object.keys(OPERATIONS).sort((one, other) => Number(isRemoval(one)) - Number(isRemoval(other)));
+const ordered = Object.keys(ACCESS_BY_OPERATION).sort(
+  (one, other) => Number(isRemoval(one)) - Number(isRemoval(other)),
+);
 
 function isRemoval(id: string): boolean {
   return /^(delete|discard|end|revoke)/.test(id);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, JsonObject, Permission, Principal, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { Access, OperationId } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import type { BegunSession, IdentityCommand, KeyReach } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
+import { resolvePaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -210,8 +211,8 @@ const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<stri
     const { id } = await accountOf('developer', workspace);
     const reach: KeyReach = { ...EVERY_KEY, service_accounts: 'all_but_admins' };
     const request = { name: 'key', environment, owner: { type: 'service_account', id } } as const;
-    const { after } = await api.identity.keys.create(await commandIn(workspace), reach, request);
-    await api.identity.serviceAccounts.change(await commandIn(workspace), id, { role });
+    const { after } = await api.identity.keys.createKey(await commandIn(workspace), reach, request);
+    await api.identity.serviceAccounts.changeAccount(await commandIn(workspace), id, { role });
     return bearer(after.key);
   },
 };
@@ -229,13 +230,13 @@ async function commandIn(workspace: string): Promise<IdentityCommand> {
 const PASSWORD = 'correct horse battery';
 
 async function accountOf(role: Role, workspace: string): Promise<ServiceAccount> {
-  const { after } = await api.identity.serviceAccounts.create(await commandIn(workspace), { name: 'one', role });
+  const { after } = await api.identity.serviceAccounts.createAccount(await commandIn(workspace), { name: 'one', role });
   return after;
 }
 
 async function userOf({ role, workspace }: Person): Promise<User> {
   const [email, password] = [`${randomUUID()}@example.com`, PASSWORD];
-  const { after } = await api.identity.users.create(await commandIn(workspace), { email, role, password });
+  const { after } = await api.identity.users.createUser(await commandIn(workspace), { email, role, password });
   return after;
 }
 
@@ -247,7 +248,7 @@ async function signIn(person: Person, user?: User): Promise<BegunSession> {
 
 async function keyOf({ id }: User, { environment, workspace }: Person): Promise<string> {
   const request = { name: 'key', environment, owner: { type: 'user', id } } as const;
-  const { after } = await api.identity.keys.create(await commandIn(workspace), EVERY_KEY, request);
+  const { after } = await api.identity.keys.createKey(await commandIn(workspace), EVERY_KEY, request);
   return after.key;
 }
 
@@ -258,16 +259,16 @@ async function endCredentials(): Promise<Readonly<Record<string, Record<string, 
   const command = () => commandIn('mine');
   const createAccountKey = async () => {
     const owner = { type: 'service_account', id: (await accountOf('admin', 'mine')).id } as const;
-    return (await keys.create(await command(), EVERY_KEY, { name: 'key', environment: 'live', owner })).after;
+    return (await keys.createKey(await command(), EVERY_KEY, { name: 'key', environment: 'live', owner })).after;
   };
   const [revoked, rotated, keyOfDeactivatedAccount] = await Promise.all([1, 2, 3].map(createAccountKey));
-  await keys.revoke(await command(), EVERY_KEY, revoked!.id);
-  await keys.rotate(await command(), EVERY_KEY, rotated!.id, 0);
-  await serviceAccounts.deactivate(await command(), keyOfDeactivatedAccount!.owner.id);
+  await keys.revokeKey(await command(), EVERY_KEY, revoked!.id);
+  await keys.rotateKey(await command(), EVERY_KEY, rotated!.id, 0);
+  await serviceAccounts.deactivateAccount(await command(), keyOfDeactivatedAccount!.owner.id);
   const deactivated = await userOf(admin);
   const keyOfDeactivatedUser = await keyOf(deactivated, admin);
   const [sessionOfDeactivatedUser, signedOut] = [await signIn(admin, deactivated), await signIn(admin)];
-  await users.deactivate(await command(), deactivated.id);
+  await users.deactivateUser(await command(), deactivated.id);
   const headers = { ...cookie(signedOut.token, admin), 'x-requested-with': 'test' };
   expect((await api.call('DELETE', '/v1/session', { headers })).status).toBe(200);
   return {
@@ -309,7 +310,7 @@ const routes = new Map<string, Route>();
 beforeAll(async () => {
   api = await startApi();
   receiver = await startClientReceiver();
-  const people = ROLES.flatMap((role) =>
+  const people = USER_ROLES.flatMap((role) =>
     ENVIRONMENTS.flatMap((environment) =>
       (['mine', 'other'] as const).map((workspace): Person => ({ role, environment, workspace })),
     ),
@@ -323,9 +324,7 @@ beforeAll(async () => {
   );
   endedCredentials = await endCredentials();
   things = { live: await thingsIn('live'), test: await thingsIn('test') };
-  const { paths } = (await api.call('GET', '/openapi.json')).body as unknown as {
-    paths: Record<string, Record<string, Described>>;
-  };
+  const paths = resolvePaths<Described>((await api.call('GET', '/openapi.json')).body);
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
       const isConditional = parameters.some(({ name }) => name === 'If-Match');

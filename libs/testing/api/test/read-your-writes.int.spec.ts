@@ -1,11 +1,10 @@
 import { TokenSealer } from '@tracking/http';
-import type { Position } from '@tracking/ports';
-import { startApi } from './start-api.ts';
-import type { Api } from './start-api.ts';
+import { type Position, Unavailable } from '@tracking/ports';
+import { type Api, startApi, withOverrides } from './start-api.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const token = (position: Position): string =>
-  new TokenSealer(SECRET).close(position, { purpose: 'consistency-token', binding: '' });
+  new TokenSealer(SECRET).sealText(position, { purpose: 'consistency-token', binding: '' });
 
 describe('with projections that are down', () => {
   let api: Api;
@@ -105,6 +104,104 @@ describe('with projections that are down', () => {
   });
 });
 
+describe('while a process takes over projections from another', () => {
+  /** Age of the read models in milliseconds; undefined without a takeover. */
+  let age: number | undefined;
+  let failure: Error | undefined;
+  let waits: number[];
+  let api: Api;
+  let writer: string;
+  let id: string;
+
+  beforeAll(async () => {
+    api = await startApi({
+      project: false,
+      settings: { readYourWritesWaitMs: 5_000 },
+      override: ({ readModels }) => ({
+        readModels: withOverrides(readModels, {
+          progress: {
+            ...readModels.progress,
+            reached: (_model, _position, timeoutMs) => {
+              waits.push(timeoutMs);
+              return Promise.resolve(false);
+            },
+            findTakeoverAge: () => (failure === undefined ? Promise.resolve(age) : Promise.reject(failure)),
+          },
+        }),
+      }),
+    });
+    waits = [];
+    writer = await api.key('operator');
+    id = String((await api.call('POST', '/v1/shipments', { key: writer, json: { external_id: 'A' } })).body['id']);
+  });
+  beforeEach(() => {
+    [age, failure, waits] = [3_001, undefined, []];
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    '/v1/shipments',
+    '/v1/shipments/ID/milestones',
+    '/v1/exceptions',
+    '/v1/shipments/ID/exceptions',
+    '/v1/shipments/ID/documents',
+  ])('serves %s with its age, after a short wait', async (path) => {
+    const list = () => api.call('GET', path.replace('ID', id), { key: writer });
+    const served = await list();
+    expect([served.status, served.headers.get('read-model-age')]).toEqual([200, '4']);
+    expect(waits.reduce((sum, wait) => sum + wait)).toBe(1_000);
+    age = undefined;
+    const refused = await list();
+    expect([refused.status, refused.headers.get('read-model-age')]).toEqual([503, null]);
+  });
+
+  it('serves a resource by id with all writes, without an age', async () => {
+    await api.call('POST', '/v1/shipments', { key: writer, json: { external_id: 'A', booking_number: 'B-1' } });
+    const answer = await api.call('GET', `/v1/shipments/${id}`, { key: writer });
+    expect(answer.body['booking_number']).toBe('B-1');
+    expect(answer.headers.get('read-model-age')).toBeNull();
+  });
+
+  it('serves lists to clients that wrote nothing, with the age if it is known', async () => {
+    const key = await api.key('viewer');
+    const readAge = async () => {
+      const answer = await api.call('GET', '/v1/shipments', { key });
+      return [answer.status, answer.headers.get('read-model-age')];
+    };
+    age = 0;
+    expect(await readAge()).toEqual([200, '0']);
+    failure = new Unavailable('event store', 'does not answer');
+    expect(await readAge()).toEqual([200, null]);
+    const refused = await api.call('GET', '/v1/shipments', { key: writer });
+    expect([refused.status, refused.body['error']]).toMatchObject([503, { code: 'unavailable' }]);
+  });
+
+  it('serves a list whose takeover was noticed during the wait', async () => {
+    const ages = [undefined, 6_000];
+    const late = await startApi({
+      project: false,
+      settings: { readYourWritesWaitMs: 5_000 },
+      override: ({ readModels }) => ({
+        readModels: withOverrides(readModels, {
+          progress: {
+            ...readModels.progress,
+            reached: () => Promise.resolve(false),
+            findTakeoverAge: () => Promise.resolve(ages.shift()),
+          },
+        }),
+      }),
+    });
+    try {
+      const key = await late.key('operator');
+      await late.call('POST', '/v1/shipments', { key, json: { external_id: 'A' } });
+      const answer = await late.call('GET', '/v1/shipments', { key });
+      expect([answer.status, answer.headers.get('read-model-age')]).toEqual([200, '6']);
+    } finally {
+      await late.stop();
+    }
+  });
+});
+
 describe('with projections that run', () => {
   let api: Api;
   let key: string;
@@ -143,14 +240,9 @@ describe('with projections that run', () => {
   it('is never older by id than the token, whatever the read model shows', async () => {
     const stale = await startApi({
       override: ({ readModels }) => ({
-        readModels: {
-          ...readModels,
-          queries: readModels.queries,
-          progress: {
-            reached: () => Promise.resolve(false),
-            place: (model) => readModels.progress.place(model),
-          },
-        },
+        readModels: withOverrides(readModels, {
+          progress: { ...readModels.progress, reached: () => Promise.resolve(false) },
+        }),
       }),
     });
     try {
@@ -174,9 +266,9 @@ describe('with projections that run', () => {
     ['a bare position', 'ffffffffffffffff'],
     [
       'signed by another',
-      new TokenSealer(Buffer.alloc(32, 8)).close('0', { purpose: 'consistency-token', binding: '' }),
+      new TokenSealer(Buffer.alloc(32, 8)).sealText('0', { purpose: 'consistency-token', binding: '' }),
     ],
-    ['a cursor', new TokenSealer(SECRET).close('["a"]', { purpose: 'cursor', binding: '' })],
+    ['a cursor', new TokenSealer(SECRET).sealText('["a"]', { purpose: 'cursor', binding: '' })],
     ['endless', 'A'.repeat(8_000)],
   ])('refuses a token that is %s', async (_what, value) => {
     const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'TOKEN' } });

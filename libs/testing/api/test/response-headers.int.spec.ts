@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createResponseHeaders } from '@tracking/http';
@@ -28,9 +29,15 @@ const ANSWERS: readonly (readonly [string, string, string, number, 'nothing' | '
   ['the documentation', 'GET', '/docs', 200, 'own files'],
   ['its script', 'GET', '/docs/init.js', 200, 'own files'],
   ['an unknown asset', 'GET', '/docs/assets/package.json', 404, 'nothing'],
+  ['the style sheet of its pages', 'GET', '/docs/pages.css', 200, 'own files'],
+];
+/** The same for pages that are equal for all clients. Caches may store them, and must revalidate them. */
+const CACHED: typeof ANSWERS = [
   ['the error codes', 'GET', '/docs/errors', 200, 'own files'],
   ['what receivers are told', 'GET', '/docs/webhooks', 200, 'own files'],
-  ['their style sheet', 'GET', '/docs/pages.css', 200, 'own files'],
+  ['a guide', 'GET', '/docs/guides/webhooks', 200, 'own files'],
+  ['a guide as Markdown', 'GET', '/docs/guides/webhooks.md', 200, 'nothing'],
+  ['the list for language models', 'GET', '/llms.txt', 200, 'nothing'],
 ];
 const BARE: readonly (readonly [string, string])[] = [
   ['what is no HTTP', 'NONSENSE\r\n\r\n'],
@@ -50,17 +57,65 @@ describe.each([
   });
   afterAll(() => api.stop());
 
+  it.each([
+    ['/v1/milestone_codes', 'gzip'],
+    ['/openapi.json', 'br'],
+    ['/docs/assets/swagger-ui-bundle.js', 'br'],
+  ])('%s is compressed with %s', async (url, encoding) => {
+    const authorization = `Bearer ${key}`;
+    const plain = await api.inject({ url, headers: { authorization } });
+    const { statusCode, headers, rawPayload } = await api.inject({
+      ...{ url, headers: { authorization, 'accept-encoding': 'gzip, br' } },
+    });
+    expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([
+      200,
+      encoding,
+      expect.stringContaining('Accept-Encoding'),
+    ]);
+    expect(rawPayload.length * 2).toBeLessThan(plain.rawPayload.length);
+  });
+
+  it.each(['/openapi.json', '/docs/assets/swagger-ui-bundle.js', '/llms.txt'])(
+    '%s is sent from one buffer that all connections share',
+    async (path) => {
+      const sent = new Map<string, Set<unknown>>();
+      const watch = (request: IncomingMessage, response: ServerResponse) => {
+        const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
+        const encoding = String(request.headers['accept-encoding']);
+        response.end = (...parts: unknown[]) => {
+          sent.set(encoding, (sent.get(encoding) ?? new Set()).add(parts[0]));
+          return end(...parts);
+        };
+      };
+      api.server.prependListener('request', watch);
+      try {
+        for (const encoding of ['identity', 'gzip', 'br', 'identity', 'gzip', 'br'])
+          await api.call('GET', path, { headers: { 'accept-encoding': encoding } });
+      } finally {
+        api.server.off('request', watch);
+      }
+      expect([...sent].map(([encoding, buffers]) => [encoding, buffers.size])).toEqual([
+        ['identity', 1],
+        ['gzip', 1],
+        ['br', 1],
+      ]);
+      expect([...sent.values()].flatMap((buffers) => [...buffers]).every(Buffer.isBuffer)).toBe(true);
+    },
+  );
+
   const expected = { ...EVERYWHERE, ...transport };
-  function expectHeaders(received: Readonly<Record<string, string>>): void {
-    expect(received).toMatchObject(expected);
+  function expectHeaders(received: Readonly<Record<string, string>>, cacheControl = 'no-store'): void {
+    expect(received).toMatchObject({ ...expected, 'cache-control': cacheControl });
     const extra = ['strict-transport-security', 'access-control-allow-origin', 'x-powered-by', 'server'];
     expect(extra.filter((name) => name in received)).toEqual(Object.keys(transport));
   }
 
-  it.each(ANSWERS)('%s: %s %s', async (_what, method, path, status, allowed) => {
+  it.each(
+    [...ANSWERS, ...CACHED].map((answer) => [...answer, CACHED.includes(answer) ? 'no-cache' : 'no-store'] as const),
+  )('%s: %s %s', async (_what, method, path, status, allowed, cacheControl) => {
     const answer = await api.call(method, path, { key, ...(method === 'POST' && { json: {} }) });
     expect(answer.status).toBe(status);
-    expectHeaders(Object.fromEntries(answer.headers));
+    expectHeaders(Object.fromEntries(answer.headers), cacheControl);
     const policy = answer.headers.get('content-security-policy') ?? '';
     if (allowed === 'nothing') expect(policy).toBe(NO_PAGE);
     else expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");

@@ -38,7 +38,10 @@ interface Credential {
 
 /** Creates a key of a new service account. */
 async function keyOfAccount(): Promise<Credential> {
-  const { after } = await here.identity.serviceAccounts.create(await command(), { name: 'one', role: 'operator' });
+  const { after } = await here.identity.serviceAccounts.createAccount(await command(), {
+    name: 'one',
+    role: 'operator',
+  });
   return keyOf({ type: 'service_account', id: after.id });
 }
 
@@ -47,7 +50,7 @@ const PASSWORD = 'correct horse battery';
 /** Creates a new user. */
 async function newUser(): Promise<User> {
   const user = { email: `${randomUUID()}@example.com`, role: 'operator', password: PASSWORD } as const;
-  return (await here.identity.users.create(await command(), user)).after;
+  return (await here.identity.users.createUser(await command(), user)).after;
 }
 
 const keyOfUser = async (): Promise<Credential> => keyOf({ type: 'user', id: (await newUser()).id });
@@ -62,7 +65,7 @@ async function sessionOfUser(): Promise<Credential> {
 
 async function keyOf(owner: KeyOwner): Promise<Credential> {
   const request = { name: 'one', environment: 'live', owner } as const;
-  const { after } = await here.identity.keys.create(await command(), EVERY_KEY, request);
+  const { after } = await here.identity.keys.createKey(await command(), EVERY_KEY, request);
   return { id: after.id, owner, headers: { authorization: `Bearer ${after.key}` } };
 }
 
@@ -78,15 +81,15 @@ const statusThere = async (credential: Credential): Promise<number> =>
 const statusHere = async (credential: Credential): Promise<number> => (await here.inject(write(credential))).statusCode;
 
 type TakeAway = (key: Credential) => Promise<unknown>;
-const revoked: TakeAway = async ({ id }) => here.identity.keys.revoke(await command(), EVERY_KEY, id);
+const revoked: TakeAway = async ({ id }) => here.identity.keys.revokeKey(await command(), EVERY_KEY, id);
 const rotated: TakeAway = async ({ id, owner }) => {
   const reach = { ...EVERY_KEY, user_id: owner.type === 'user' ? owner.id : null };
-  await here.identity.keys.rotate(await command(), reach, id, 0);
+  await here.identity.keys.rotateKey(await command(), reach, id, 0);
 };
 
 const demoted: TakeAway = async ({ owner }) =>
-  here.identity.users.change(await command(), owner.id, { role: 'viewer' });
-const deactivated: TakeAway = async ({ owner }) => here.identity.users.deactivate(await command(), owner.id);
+  here.identity.users.changeUser(await command(), owner.id, { role: 'viewer' });
+const deactivated: TakeAway = async ({ owner }) => here.identity.users.deactivateUser(await command(), owner.id);
 
 const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAway, number])[] = [
   ['a service account’s key that is revoked', keyOfAccount, revoked, 401],
@@ -94,25 +97,30 @@ const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAwa
   [
     'a key whose service account gets another role',
     keyOfAccount,
-    async ({ owner }) => here.identity.serviceAccounts.change(await command(), owner.id, { role: 'viewer' }),
+    async ({ owner }) => here.identity.serviceAccounts.changeAccount(await command(), owner.id, { role: 'viewer' }),
     403,
   ],
   [
     'a key whose service account is deactivated',
     keyOfAccount,
-    async ({ owner }) => here.identity.serviceAccounts.deactivate(await command(), owner.id),
+    async ({ owner }) => here.identity.serviceAccounts.deactivateAccount(await command(), owner.id),
     401,
   ],
   ['a user’s key that is revoked', keyOfUser, revoked, 401],
   ['a user’s key that is rotated without grace', keyOfUser, rotated, 401],
   ['a key whose user gets another role', keyOfUser, demoted, 403],
   ['a key whose user is deactivated', keyOfUser, deactivated, 401],
-  ['a session that is ended', sessionOfUser, async ({ id, owner }) => here.identity.sessions.end(owner.id, id), 401],
+  [
+    'a session that is ended',
+    sessionOfUser,
+    async ({ id, owner }) => here.identity.sessions.endSession(owner.id, id),
+    401,
+  ],
   [
     'a session whose user sets another password elsewhere',
     sessionOfUser,
     async ({ owner }) =>
-      here.identity.userPasswords.change(await command(), owner.id, {
+      here.identity.userPasswords.changePassword(await command(), owner.id, {
         current_password: PASSWORD,
         new_password: 'another horse battery',
       }),

@@ -1,7 +1,7 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
 import { type StoredEvent, Unavailable } from '@tracking/ports';
-import { RecheckJob, type RecheckJobParts, createEventTransfer } from '@tracking/shipments';
+import { RecheckJob, type RecheckJobDependencies, createEventTransfer } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -24,12 +24,12 @@ beforeEach(async () => {
   admin = await api.key('admin', 'live', workspace);
 });
 afterEach(async () => {
-  await job?.job.stop();
+  await job?.job.stopRounds();
   job = undefined;
 });
 
 /** A job as each replica has it. */
-function jobWith(parts: Partial<RecheckJobParts> = {}): RecheckJob {
+function jobWith(parts: Partial<RecheckJobDependencies> = {}): RecheckJob {
   const { shipments, workspaceSettings: settings, readModels, clock, logger } = api.dependencies;
   return new RecheckJob({
     shipments,
@@ -49,9 +49,9 @@ function jobWith(parts: Partial<RecheckJobParts> = {}): RecheckJob {
   });
 }
 
-function start(parts: Partial<RecheckJobParts> = {}): void {
+function start(parts: Partial<RecheckJobDependencies> = {}): void {
   job = jobWith(parts);
-  job.job.start();
+  job.job.startRounds();
 }
 
 const hoursFromNow = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString();
@@ -255,8 +255,8 @@ it('engines that are away amid it hold it up, and every shipment is checked', as
     rechecks: {
       listUnfinishedRechecks: (after, limit) => workspaceSettings.rechecks.listUnfinishedRechecks(after, limit),
       // Stored, and the answer is lost.
-      advance: async (recheck, progress) => {
-        const advanced = await workspaceSettings.rechecks.advance(recheck, progress);
+      storeProgress: async (recheck, progress) => {
+        const advanced = await workspaceSettings.rechecks.storeProgress(recheck, progress);
         if ((stores += 1) === 2) throw new Unavailable('document store', 'away');
         return advanced;
       },
@@ -283,7 +283,7 @@ it('shipments that were imported are checked by the rules here, and not before',
   const { position: _, ...event } = { ...(JSON.parse(copy) as StoredEvent), id: crypto.randomUUID() };
   await createEventTransfer(api.storage.eventStore).importEvents({ events: [event] });
   expect(await told(other, 'departure_overdue')).toEqual([]);
-  await api.dependencies.workspaceSettings.rechecks.request(String(first.data['workspace_id']));
+  await api.dependencies.workspaceSettings.rechecks.requestRecheck(String(first.data['workspace_id']));
   await done(2);
   expect(await told(other, 'departure_overdue')).toEqual(['exception.opened.v1 medium']);
 });
@@ -292,9 +292,9 @@ it('two concurrent jobs change each shipment once', async () => {
   const ids = await Promise.all(Array.from({ length: 30 }, () => held()));
   const other = jobWith({ page: 7 });
   start({ page: 5 });
-  other.job.start();
+  other.job.startRounds();
   await patch({ customs_hold: { severity: 'low' } });
-  await done(30).finally(() => other.job.stop());
+  await done(30).finally(() => other.job.stopRounds());
   for (const id of ids) {
     expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 low']);
   }

@@ -1,4 +1,4 @@
-import { AUTOMATIC_EXCEPTION_TYPES, MODES } from '@tracking/contracts';
+import { AUTOMATIC_EXCEPTION_TYPES, TRANSPORT_MODES } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -38,7 +38,7 @@ it('every type and mode has its values, defaults too', async () => {
     before_hours: 48,
     severity: 'high',
   });
-  expect(body['required_documents']).toEqual(Object.fromEntries(MODES.map((mode) => [mode, []])));
+  expect(body['required_documents']).toEqual(Object.fromEntries(TRANSPORT_MODES.map((mode) => [mode, []])));
   expect(body['defaults']).toEqual({ exceptions: body['exceptions'], required_documents: body['required_documents'] });
 });
 
@@ -86,7 +86,7 @@ it('which documents are required is read by those who work with documents, too',
   expect([status, headers.get('etag')]).toEqual([200, '"2"']);
   expect(body).toEqual({
     required_documents: {
-      ...Object.fromEntries(MODES.map((mode) => [mode, []])),
+      ...Object.fromEntries(TRANSPORT_MODES.map((mode) => [mode, []])),
       ocean: ['bill_of_lading', 'packing_list'],
     },
     version: 2,
@@ -150,7 +150,7 @@ it('every faulty field is named, and nothing of the request is written', async (
       eta_slip: { after_hours: 48 },
       no_update: { after_hours: 0, by_mode: { sea: 1 }, severity: 'urgent' },
       customs_hold: { after_hours: 1 },
-      freight_hold: { enabled: false },
+      cargo_damage: { enabled: false },
     },
     required_documents: { ocean: ['bill_of_lading', 'novel'] },
   });
@@ -162,7 +162,7 @@ it('every faulty field is named, and nothing of the request is written', async (
     'exceptions.no_update.by_mode.sea',
     'exceptions.no_update.severity',
     'exceptions.customs_hold.after_hours',
-    'exceptions.freight_hold',
+    'exceptions.cargo_damage',
     'required_documents.ocean[1]',
   ]);
   expect((await api.call('GET', PATH, { key })).body['version']).toBe(1);

@@ -105,7 +105,7 @@ describe('PATCH /v1/shipments/{id}', () => {
     const answer = await patch(await create(), {
       mode: 'teleport',
       carrier_scac: '?',
-      eta: '2026-12-19',
+      eta: '2026-12-19T10:00',
       original_eta: 'soon',
       shipper: { name: 7 },
       metadata: { a: 1, '': 'x' },
@@ -263,8 +263,11 @@ describe('PATCH /v1/shipments/{id}/containers/{number}', () => {
       `${path}/containers/%20`,
       `/v1/shipments/x/containers/${NUMBER}`,
     ]) {
-      const answer = await patch(unknown, given);
-      expect([answer.status, errorOf(answer)['code']]).toEqual([404, 'not_found']);
+      // A condition is not looked at if there is no such container.
+      for (const headers of [{}, { 'if-match': '"999"' }]) {
+        const answer = await patch(unknown, given, headers);
+        expect([answer.status, errorOf(answer)['code']]).toEqual([404, 'not_found']);
+      }
     }
   });
 });

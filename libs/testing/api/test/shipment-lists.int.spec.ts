@@ -54,12 +54,24 @@ describe('GET /v1/shipments', () => {
     ['incoterm=FOB', ['A']],
     ['incoterm=fob', ['A']],
     ['incoterm=CIF', []],
+    ['mode=ocean,air', ['B', 'A']],
+    ['mode=TRUCK,sea,Vessel', ['C', 'A']],
+    ['mode=rail,road&active=true', ['C']],
+    ['mode=rail,courier', []],
+    ['mode=ocean,air&incoterm=cif,Fob', ['A']],
+    ['incoterm=CIF,fob', ['A']],
+    ['incoterm=CIF,EXW', []],
+    ['mode=air,road&status=pending,booked&sort=created_at', ['B', 'C']],
     ['house_bill=HBL%201', ['D', 'A']],
-    ['house_bill=hbl%201', []],
+    ['house_bill=hbl%201', ['D', 'A']],
+    ['house_bill=HBL-1', ['D', 'A']],
+    ['house_bill=hbl1', ['D', 'A']],
+    ['house_bill=HBL%2F1', []],
     ['house_bill=HBL%201&active=true', ['A']],
     ['master_bill=MAEU912345678', ['A']],
     ['booking_number=BKG-1', ['A']],
     ['reference=PO-88213', ['A']],
+    ['reference=po%2088213', ['A']],
     ['shipper=S-1', ['A']],
     ['shipper=C-1', []],
     ['consignee=C-1', ['A']],
@@ -79,6 +91,12 @@ describe('GET /v1/shipments', () => {
     ['q=%C3%84RZ', ['A']],
     ['q=%D1%80%D0%BE%D0%BC', ['A']],
     ['q=csqu3', ['B', 'A']],
+    ['q=po88', ['A']],
+    ['q=PO%20882-13', ['A']],
+    ['q=88213', ['A']],
+    ['q=hbl1', ['D', 'A']],
+    ['q=CSQU%20305438%203', ['A']],
+    ['q=hon-am', ['A']],
     ['q=rzte', []],
     ['sort=created_at', ['A', 'B', 'C', 'D']],
     ['sort=eta', ['B', 'A', 'C', 'D']],
@@ -101,6 +119,7 @@ describe('GET /v1/shipments', () => {
     const of = (...names: string[]) => names.map((name) => ids.get(name) ?? name).join(',');
     expect(await found(`id=${of('A', 'shp_none', 'C', 'A')}`)).toEqual(['C', 'A']);
     expect(await found(`id=${of('A', 'C')}&mode=sea`)).toEqual(['A']);
+    expect(await found(`id=${of('A', 'B', 'C')}&mode=sea,truck`)).toEqual(['C', 'A']);
     expect(await found(`id=${of('A', 'B', 'C')}&sort=eta`)).toEqual(['B', 'A', 'C']);
     const first = await list(`id=${of('A', 'B', 'C')}&limit=2`);
     expect(first.body).toMatchObject({ has_more: true });
@@ -115,6 +134,11 @@ describe('GET /v1/shipments', () => {
     [`id=${Array.from({ length: 101 }, (_, n) => `shp_${n}`).join(',')}`, 'too_many', '100'],
     ['mode=boat', 'invalid_value', 'ocean, air, road'],
     ['incoterm=XXX', 'invalid_value', 'EXW, FCA'],
+    ['mode=ocean,boat', 'invalid_value', 'ocean, air, road'],
+    ['mode=ocean,', 'invalid_value', 'ocean, air, road'],
+    ['mode=ocean&mode=air', 'invalid_value', 'mode=VALUE,VALUE'],
+    ['incoterm=FOB,XXX', 'invalid_value', 'EXW, FCA'],
+    ['incoterm=FOB&incoterm=CIF', 'invalid_value', 'incoterm=VALUE,VALUE'],
     ['status=in_transit,gone', 'invalid_value', 'pending, booked'],
     ['sort=status', 'invalid_value', 'created_at, -created_at, updated_at, -updated_at, eta, -eta'],
     ['active=1', 'invalid_value', 'true, false'],
@@ -161,5 +185,8 @@ describe('GET /v1/shipments', () => {
     const words = await list('q=csqu3+cs&limit=1');
     const next = await list(`limit=1&q=CS+CSQU3&cursor=${String(words.body['next_cursor'])}`);
     expect((next.body['data'] as JsonObject[]).map((shipment) => shipment['external_id'])).toEqual(['A']);
+    const bills = await list('house_bill=HBL%201&limit=1');
+    const other = await list(`house_bill=hbl-1&limit=1&cursor=${String(bills.body['next_cursor'])}`);
+    expect((other.body['data'] as JsonObject[]).map((shipment) => shipment['external_id'])).toEqual(['A']);
   });
 });

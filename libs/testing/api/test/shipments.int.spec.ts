@@ -1,6 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
-import { startApi } from './start-api.ts';
-import type { Api } from './start-api.ts';
+import { type Api, startApi, withOverrides } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -144,28 +143,27 @@ describe('POST /v1/shipments', () => {
     // The API waits long enough for its reads to include earlier writes on a busy machine.
     let shown = '';
     const patient = await startApi({
-      override: ({ readModels: { queries, progress, waitForAllReadModels: allReached } }) => ({
-        readModels: {
-          waitForAllReadModels: allReached,
+      override: ({ readModels, readModels: { queries, progress } }) => ({
+        readModels: withOverrides(readModels, {
           queries: {
             ...queries,
-            shipments: Object.assign(Object.create(queries.shipments) as typeof queries.shipments, {
-              findPossibleDuplicates: async (...args: Parameters<typeof queries.shipments.findPossibleDuplicates>) => {
+            shipments: withOverrides(queries.shipments, {
+              findPossibleDuplicates: async (...args) => {
                 const found = await queries.shipments.findPossibleDuplicates(...args);
-                const rows = await Promise.all(found.map(({ id }) => queries.shipments.get(args[0], id)));
+                const rows = await Promise.all(found.map(({ id }) => queries.shipments.getShipment(args[0], id)));
                 return found.filter((_, i) => (rows[i]?.position ?? 'z') <= shown);
               },
             }),
           },
           progress: {
-            place: (model) => progress.place(model),
+            ...progress,
             reached: async (model, position) => {
               const reached = await progress.reached(model, position, 60_000);
               if (reached && model === 'shipments' && position > shown) shown = position;
               return reached;
             },
           },
-        },
+        }),
       }),
     });
     const writer = await patient.key('operator');

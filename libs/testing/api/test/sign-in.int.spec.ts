@@ -32,10 +32,11 @@ const newAddress = () => {
 async function newUser(role: Role = 'viewer', workspace = 'default') {
   users += 1;
   const email = `user-${users}@example.com`;
-  const found = (await api.identity.workspaces.find(workspace)) ?? (await api.identity.workspaces.create(workspace));
+  const found =
+    (await api.identity.workspaces.findByName(workspace)) ?? (await api.identity.workspaces.createWorkspace(workspace));
   const actor = { type: 'system', id: 'test' } as const;
   const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: found.id };
-  const { after } = await api.identity.users.create(command, { email, role, password: PASSWORD });
+  const { after } = await api.identity.users.createUser(command, { email, role, password: PASSWORD });
   return { ...after, email, command: () => ({ ...command, id: randomUUID() }) };
 }
 async function call(method: string, path: string, options: ApiCall = {}): Promise<ApiResponse> {
@@ -335,7 +336,10 @@ describe('a session', () => {
   it('that signs out is in the audit log', async () => {
     const { user, own } = await signedIn();
     const { body } = await call('DELETE', '/v1/session', { headers: own });
-    const { items } = await api.identity.auditLog.list(user.workspace_id, { filter: { actor: user.id }, limit: 10 });
+    const { items } = await api.identity.auditLog.listEntries(user.workspace_id, {
+      filter: { actor: user.id },
+      limit: 10,
+    });
     expect(items).toMatchObject([
       {
         type: 'session.ended',
@@ -372,7 +376,10 @@ describe('a session', () => {
     expect(changed.body['warnings']).toHaveLength(1);
     const { body } = await call('GET', '/v1/session', { headers: own });
     expect(body['user']).toMatchObject({ name: 'Jo Visser' });
-    const { items } = await api.identity.auditLog.list(user.workspace_id, { filter: { actor: user.id }, limit: 10 });
+    const { items } = await api.identity.auditLog.listEntries(user.workspace_id, {
+      filter: { actor: user.id },
+      limit: 10,
+    });
     expect(items.map(({ type, changes }) => [type, changes])).toEqual([
       ['user.changed', { name: { from: null, to: 'Jo Visser' } }],
       ['session.started', expect.anything()],
@@ -435,7 +442,7 @@ describe('a session', () => {
     const said = answers.join('\n') + JSON.stringify(api.lines);
     for (const secret of [token, PASSWORD, 'wrong wrong wrong', 'another harbour crane'])
       expect(said).not.toContain(secret);
-    const told = (await api.identity.auditLog.list(user.workspace_id, { filter: {}, limit: 200 })).items;
+    const told = (await api.identity.auditLog.listEntries(user.workspace_id, { filter: {}, limit: 200 })).items;
     for (const secret of [token, PASSWORD, 'argon2id']) expect(JSON.stringify(told)).not.toContain(secret);
   });
 });

@@ -20,7 +20,7 @@ import { type LogLine, createRecordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
-import { type ApiDependencies, FEATURES } from './features.ts';
+import { type ApiDependencies, TESTED_FEATURES } from './features.ts';
 import { type ApiResponse, expectDescribed } from './described-responses.ts';
 
 const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
@@ -108,7 +108,7 @@ export async function startApi(options: StartOptions = {}) {
   const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
   const storageQuota = await StorageQuota.open({
     documentStore,
-    storageBytes: (workspaceId) => readModels.queries.documents.storageBytes(workspaceId),
+    storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
     limitBytes: options.storagePerWorkspace ?? 2 ** 40,
     clock,
@@ -147,19 +147,20 @@ export async function startApi(options: StartOptions = {}) {
   } satisfies ApiDependencies;
   const app = await createHttpApi(
     { ...dependencies, ...options.override?.(dependencies) },
-    FEATURES,
+    TESTED_FEATURES,
     options.deprecations,
   );
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
 
   const key = async (role: Role, environment: Environment = 'live', workspace = 'default'): Promise<string> => {
-    const found = (await identity.workspaces.find(workspace)) ?? (await identity.workspaces.create(workspace));
+    const found =
+      (await identity.workspaces.findByName(workspace)) ?? (await identity.workspaces.createWorkspace(workspace));
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
-    const account = await identity.serviceAccounts.create(command, { name: role, role });
+    const account = await identity.serviceAccounts.createAccount(command, { name: role, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
-    const created = await identity.keys.create(command, EVERY_KEY, { name: role, environment, owner });
+    const created = await identity.keys.createKey(command, EVERY_KEY, { name: role, environment, owner });
     return created.after.key;
   };
 
@@ -187,7 +188,7 @@ export async function startApi(options: StartOptions = {}) {
     },
     /** Starts another gateway that uses the same databases and broker. */
     gateway: async (differing: Partial<ApiDependencies>) => {
-      const gateway = await createHttpApi({ ...dependencies, ...differing }, FEATURES);
+      const gateway = await createHttpApi({ ...dependencies, ...differing }, TESTED_FEATURES);
       opened.push(() => gateway.close());
       await gateway.listen(0, '127.0.0.1');
       return createCaller(await gateway.getUrl());
@@ -199,7 +200,7 @@ export async function startApi(options: StartOptions = {}) {
       await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
     },
     /** Returns the id of the workspace with this name. */
-    workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
+    workspace: async (name = 'default') => String((await identity.workspaces.findByName(name))?.id),
     /** Returns the position of the last stored event, which changes with every write of events. */
     head: () => eventStore.head(),
     async stop() {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { ApiResponse } from './described-responses.ts';
-import { DocumentCalls, encodeForm, filePart, SMALL_PDF, sendRaw, DOCUMENT_TYPE_PART } from './document-calls.ts';
+import { DocumentCalls, encodeForm, createFilePart, SMALL_PDF, sendRaw, DOCUMENT_TYPE_PART } from './document-calls.ts';
 import { type Api, startApi } from './start-api.ts';
 
 const SIZE = SMALL_PDF.length;
@@ -28,20 +28,20 @@ describe('storage quota of a workspace', () => {
   });
   afterEach(() => api.stop());
 
-  const usage = async () => (await live.get('/v1/storage')).body;
+  const usage = async () => (await live.getResource('/v1/storage')).body;
   /** Waits until the read model counts exactly the stored documents, which ends their reservations. */
   const settled = (bytes: number) =>
     eventually(async () => expect(await usage()).toEqual({ used_bytes: bytes, limit_bytes: MAX_FILES * SIZE }));
 
   it('holds for parallel uploads of both environments, and leaves other workspaces alone', async () => {
-    const answers = await times(10, async () => [await test.upload(testShipment), await live.upload(shipment)]);
+    const answers = await times(10, async () => [await test.sendUpload(testShipment), await live.sendUpload(shipment)]);
     const all = answers.flat();
     expect(all.filter(({ status }) => status === 201)).toHaveLength(MAX_FILES);
     const refused = all.filter(({ status }) => status !== 201);
     expect(new Set(refused.map(codeOf))).toEqual(new Set(['storage_quota_exceeded']));
     expect(refused.every(({ status }) => status === 413)).toBe(true);
     await settled(MAX_FILES * SIZE);
-    const refusal = await live.upload(shipment);
+    const refusal = await live.sendUpload(shipment);
     expect(messageOf(refusal)).toBe(
       `The workspace uses ${3 * SIZE} of ${3 * SIZE} bytes for documents, so it has no room for ${SIZE} bytes. Delete documents first.`,
     );
@@ -49,8 +49,8 @@ describe('storage quota of a workspace', () => {
     expect(api.counts.get('documents_refused_total{why="StorageQuotaExceeded"}')).toBe(refused.length + 1);
 
     const other = new DocumentCalls(api, await api.key('operator', 'live', 'other'));
-    expect((await other.upload(await other.createShipment())).status).toBe(201);
-    expect((await other.get('/v1/storage')).body).toMatchObject({ used_bytes: SIZE });
+    expect((await other.sendUpload(await other.createShipment())).status).toBe(201);
+    expect((await other.getResource('/v1/storage')).body).toMatchObject({ used_bytes: SIZE });
   });
 
   it('counts requested uploads, which give their bytes back when they are deleted', async () => {
@@ -61,28 +61,28 @@ describe('storage quota of a workspace', () => {
     const admin = await api.key('admin');
     await api.call('DELETE', `/v1/documents/${first?.id ?? ''}`, { key: admin });
     await settled(2 * SIZE);
-    await eventually(async () => expect((await live.upload(shipment)).status).toBe(201));
-    expect((await live.put(second?.path ?? '')).status).toBe(204);
-    expect((await live.post(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
+    await eventually(async () => expect((await live.sendUpload(shipment)).status).toBe(201));
+    expect((await live.putFile(second?.path ?? '')).status).toBe(204);
+    expect((await live.postOperation(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
     await settled(MAX_FILES * SIZE);
-    expect(codeOf(await live.upload(shipment))).toBe('storage_quota_exceeded');
+    expect(codeOf(await live.sendUpload(shipment))).toBe('storage_quota_exceeded');
   });
 
   it('answers repeats of executed requests, although the storage is full by now', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const added = await live.upload(shipment, undefined, headers);
+    const added = await live.sendUpload(shipment, undefined, headers);
     const key = { 'idempotency-key': randomUUID() };
     const requested = await live.requestUpload(shipment, SMALL_PDF, {}, key);
-    expect((await live.upload(shipment)).status).toBe(201);
-    expect(codeOf(await live.upload(shipment))).toBe('storage_quota_exceeded');
-    expect((await live.upload(shipment, undefined, headers)).body).toEqual(added.body);
+    expect((await live.sendUpload(shipment)).status).toBe(201);
+    expect(codeOf(await live.sendUpload(shipment))).toBe('storage_quota_exceeded');
+    expect((await live.sendUpload(shipment, undefined, headers)).body).toEqual(added.body);
     expect((await live.requestUpload(shipment, SMALL_PDF, {}, key)).id).toBe(requested.id);
     await settled(MAX_FILES * SIZE);
   });
 
   it('refuses a large form before it is received', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
-    const form = encodeForm([DOCUMENT_TYPE_PART, filePart()]).subarray(0, 120);
+    const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]).subarray(0, 120);
     const text = await sendRaw(api, `${head}Content-Length: 20000000\r\n\r\n${form.toString()}`);
     expect(text).toContain('413 Payload Too Large');
     expect(text).toContain('storage_quota_exceeded');
@@ -90,7 +90,7 @@ describe('storage quota of a workspace', () => {
 
   it('accepts a form without Content-Length if its file fits, and refuses it otherwise', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const form = encodeForm([DOCUMENT_TYPE_PART, filePart()]);
+    const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]);
     const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
     for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRaw(api, request)).toContain('201 Created');
     expect(await sendRaw(api, request)).toContain('storage_quota_exceeded');
@@ -101,10 +101,10 @@ describe('storage quota of a workspace', () => {
     const { path } = await live.requestUpload(shipment);
     await live.requestUpload(shipment);
     await live.requestUpload(shipment);
-    const answers = await times(5, () => live.put(path));
+    const answers = await times(5, () => live.putFile(path));
     expect(answers.some(({ status }) => status === 204)).toBe(true);
     expect(answers.map(codeOf).every((code) => code === undefined || code === 'storage_quota_exceeded')).toBe(true);
-    expect((await live.put(path)).status).toBe(204);
+    expect((await live.putFile(path)).status).toBe(204);
   });
 });
 
@@ -130,7 +130,7 @@ describe('reserve of the disk', () => {
     const stored: string[] = [];
     let refused: ApiResponse | undefined;
     while (refused === undefined) {
-      const answer = await attacker.upload(shipment, [DOCUMENT_TYPE_PART, filePart(FILE)]);
+      const answer = await attacker.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart(FILE)]);
       if (answer.status === 201) stored.push(String(answer.body['id']));
       else refused = answer;
     }
@@ -138,7 +138,7 @@ describe('reserve of the disk', () => {
     expect(usedBytes()).toBe(stored.length * FILE.length);
     expect(api.counts.get('documents_refused_total{why="StorageFull"}')).toBe(1);
     const { path } = await attacker.requestUpload(shipment);
-    expect(codeOf(await attacker.put(path))).toBe('storage_full');
+    expect(codeOf(await attacker.putFile(path))).toBe('storage_full');
 
     const other = await api.key('admin', 'live', 'other');
     const created = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'one' } });
@@ -158,7 +158,7 @@ describe('reserve of the disk', () => {
     for (const id of stored.slice(0, 2)) {
       expect((await api.call('DELETE', `/v1/documents/${id}`, { key: admin })).status).toBe(200);
     }
-    expect((await attacker.upload(shipment)).status).toBe(201);
-    expect((await attacker.put(path)).status).toBe(204);
+    expect((await attacker.sendUpload(shipment)).status).toBe(201);
+    expect((await attacker.putFile(path)).status).toBe(204);
   });
 });

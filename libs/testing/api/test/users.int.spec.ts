@@ -196,7 +196,7 @@ describe('users', () => {
     const newKey = async (environment: Environment) => {
       const owner = { type: 'user', id } as const;
       const reach = { ...EVERY_KEY, user_id: id };
-      return (await api.identity.keys.create(await command(), reach, { name: 'script', environment, owner })).after;
+      return (await api.identity.keys.createKey(await command(), reach, { name: 'script', environment, owner })).after;
     };
     const works = async ({ key }: { readonly key: string }) => (await api.call('GET', '/v1/session', { key })).status;
     const keys = [await newKey('live'), await newKey('test')];
@@ -224,6 +224,32 @@ describe('users', () => {
     const reset = { workspace: 'default', email, revoke_api_keys: true };
     const { body: done } = await operator('POST', '/administration/users/reset_password', { json: reset });
     expect([done['revoked_api_keys_count'], await works(another)]).toEqual([1, 401]);
+  });
+
+  it('lose their other keys if one no longer exists when it is revoked', async () => {
+    const { id } = await join('developer');
+    const { keys } = api.identity;
+    const owner = { type: 'user', id } as const;
+    const command = {
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      actor: owner,
+      workspace_id: await api.workspace(),
+    };
+    const reach = { ...EVERY_KEY, user_id: id };
+    const { after: key } = await keys.createKey(command, reach, { name: 'script', environment: 'live', owner });
+    keys.listRevocableIds = () => Promise.resolve(['key_gone', key.id]);
+    try {
+      const reset = { key: admin, json: { revoke_api_keys: true } };
+      const { status, body } = await api.call('POST', `/v1/users/${id}/reset_password`, reset);
+      expect([status, body['revoked_api_keys_count']]).toEqual([200, 1]);
+    } finally {
+      Reflect.deleteProperty(keys, 'revocable');
+    }
+    expect((await api.call('GET', '/v1/session', { key: key.key })).status).toBe(401);
+    const path = '/v1/audit_log?type=user.password_reset_requested&limit=1';
+    const { body: log } = await api.call('GET', path, { key: admin });
+    expect(log['data']).toEqual([expect.objectContaining({ target: { type: 'user', id }, outcome: 'done' })]);
   });
 
   it('keep an admin', async () => {
@@ -302,7 +328,7 @@ describe('what is secret about users', () => {
 
 describe('the first admin', () => {
   it('tells an e-mail with the link', async () => {
-    const { token = '' } = (await api.identity.firstAdmin.link()) ?? {};
+    const { token = '' } = (await api.identity.firstAdmin.getLink()) ?? {};
     const told = await api.call('GET', `/v1/invitations/${token}`);
     expect(told.body).toMatchObject({
       purpose: 'first_admin',
@@ -327,7 +353,7 @@ describe('operators', () => {
     const created = await ask('', { email, role: 'developer', password: PASSWORD });
     expect([created.status, created.body]).toMatchObject([201, { email, status: 'active', invitation_url: null }]);
     const invited = await ask('', { email: newEmail(), role: 'viewer' });
-    expect(invited.body).toMatchObject({ status: 'invited' });
+    expect(invited.body).toMatchObject({ status: 'invited', invitation_expires_at: expect.any(String) });
     expect((await use(tokenIn(invited.body['invitation_url']))).body).toMatchObject({ status: 'active' });
     const refused = await ask('', { email: newEmail(), role: 'viewer', password: 'password123' });
     expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'password' } }]);

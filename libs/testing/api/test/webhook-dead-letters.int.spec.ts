@@ -3,6 +3,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
+import { getExampleEventData } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -42,7 +43,7 @@ async function deadLetters(count = 1): Promise<JsonObject[]> {
     created_at: new Date().toISOString(),
     environment: 'live',
     workspace_id: await api.workspace(workspace),
-    data: { shipment_id: 'shp_a' },
+    data: getExampleEventData('shipment.created'),
   });
   const letters = await eventually(async () => {
     const found = dataOf(await get('/v1/webhook_deliveries?status=dead_lettered'));

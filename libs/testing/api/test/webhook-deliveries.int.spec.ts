@@ -3,6 +3,7 @@ import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
+import { getExampleEventData } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -35,7 +36,7 @@ async function publish(type: PublishedEvent['type'] = 'shipment.created'): Promi
   const created_at = new Date().toISOString();
   const workspace_id = await api.workspace();
   const about = { created_at, api_version: '2026-11-01', environment: 'live', workspace_id } as const;
-  await api.publish({ id, type, ...about, data: { shipment_id: 'shp_a' } });
+  await api.publish({ id, type, ...about, data: getExampleEventData(type) });
   return id;
 }
 

@@ -1,11 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
+import { MemoryQuota } from '@tracking/embedded';
+import { Cursors, TokenSealer } from '@tracking/http';
 import { Busy } from '@tracking/ports';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { startApi } from './start-api.ts';
-import type { Api } from './start-api.ts';
+import { type Api, startApi, withOverrides } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -57,6 +58,7 @@ describe('POST /v1/webhook_endpoints', () => {
       disabled_reason: null,
       last_verification: null,
       headers: { 'x-token': '********' },
+      payload: 'full',
       max_concurrency: 16,
       created_at: expect.any(String),
       updated_at: expect.any(String),
@@ -167,16 +169,26 @@ describe('POST /v1/webhook_endpoints', () => {
 });
 
 describe('GET /v1/webhook_endpoints', () => {
-  it('lists those of the environment, the oldest first, in pages', async () => {
+  it('lists those of the environment, the newest first, in pages', async () => {
     const reader = await api.key('developer', 'test', 'listed');
     const ids: unknown[] = [];
     for (let i = 0; i < 3; i++) ids.push((await create({ description: String(i) }, reader)).body['id']);
+    ids.reverse();
     const first = await api.call('GET', `${ENDPOINTS}?limit=2`, { key: reader });
     const cursor = String(first.body['next_cursor']);
     const second = await api.call('GET', `${ENDPOINTS}?limit=2&cursor=${cursor}`, { key: reader });
     const page = ({ body }: ApiResponse) => (body['data'] as JsonObject[]).map(({ id }) => id);
     expect([page(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true]);
     expect([page(second), second.body['has_more'], second.body['next_cursor']]).toEqual([ids.slice(2), false, null]);
+    const formerCursor = new Cursors(new TokenSealer(Buffer.alloc(32, 7))).createCursor(
+      ['2026-01-01T00:00:00.000Z', 'whe_1'],
+      {
+        ...{ list: 'webhook endpoints', filter: {}, sort: 'created_at' },
+        scope: { workspace_id: await api.workspace('listed'), environment: 'test' },
+      },
+    );
+    const former = await api.call('GET', `${ENDPOINTS}?cursor=${formerCursor}`, { key: reader });
+    expect([former.status, former.body['error']]).toMatchObject([400, { code: 'invalid_cursor' }]);
     const elsewhere = await api.call('GET', `${ENDPOINTS}?cursor=${cursor}`, { key });
     expect(elsewhere.body['error']).toMatchObject({ code: 'invalid_cursor' });
     const live = await api.call('GET', ENDPOINTS, { key: await api.key('developer', 'live', 'listed') });
@@ -302,6 +314,40 @@ describe('a webhook endpoint', () => {
     expect(new Set(outcomes.flat())).toEqual(new Set(['sent', '429 rate_limited true']));
   });
 
+  it('sends 120 challenges a minute to one host, from all workspaces together', async () => {
+    const by = await api.gateway({ quota: new MemoryQuota(() => new Date(0)) });
+    /** Makes 6 endpoints of a workspace, and returns the responses to 10 challenges of each. */
+    const challengeFrom = async (workspace: string) => {
+      const owner = await api.key('developer', 'live', workspace);
+      const made = await Promise.all(Array.from({ length: 6 }, () => create({}, owner)));
+      const paths = made.flatMap(({ body }) => Array.from({ length: 10 }, () => `${ENDPOINTS}/${String(body['id'])}`));
+      return Promise.all(paths.map((path) => by('POST', `${path}/verify`, { key: owner })));
+    };
+    const allowed = [...(await challengeFrom('first of a host')), ...(await challengeFrom('second of a host'))];
+    expect(new Set(allowed.map(({ status }) => status))).toEqual(new Set([200]));
+    const before = receiver.requests.length;
+    for (const { status, body } of await challengeFrom('third of a host')) {
+      expect([status, body['error']]).toEqual([
+        429,
+        expect.objectContaining({
+          code: 'rate_limited',
+          message: 'The limit of 120 verifications per minute of one host is exceeded.',
+        }),
+      ]);
+    }
+    expect(receiver.requests).toHaveLength(before);
+  });
+
+  it('drops stored headers with a change of the scheme', async () => {
+    const { body: endpoint } = await create({ headers: { authorization: 'Bearer of-an-admin' } });
+    const changed = await patch(endpoint, { url: receiver.url.replace('http:', 'https:') });
+    expect([changed.status, changed.body['headers'], changed.body['warnings']]).toEqual([
+      200,
+      {},
+      [{ code: 'header_dropped', param: 'headers.authorization', message: expect.any(String) }],
+    ]);
+  });
+
   it('drops stored headers with a change of the host, and warns about each', async () => {
     const { body: endpoint } = await create({
       headers: { authorization: 'Bearer of-an-admin', 'X-B': '2', 'x-c': '3' },
@@ -425,7 +471,7 @@ it('has an unknown outcome when a later step of a write finds a full queue', asy
   const { webhooks } = api.dependencies;
   const test = () =>
     Promise.reject(new Busy('document store', 'too many operations are waiting for the document store; retry later'));
-  const endpoints = Object.assign(Object.create(webhooks.endpoints) as typeof webhooks.endpoints, { test });
+  const endpoints = withOverrides(webhooks.endpoints, { test });
   const by = await api.gateway({ webhooks: { ...webhooks, endpoints } });
   const { body } = await create();
   const answer = await by('POST', `${ENDPOINTS}/${String(body['id'])}/test`, {
@@ -446,7 +492,7 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
     // As where the client's next request may come to another replica.
     settings: { writeResponseWaitMs: 60_000 },
     override: ({ readModels }) => ({
-      readModels: Object.assign(Object.create(readModels) as typeof readModels, {
+      readModels: withOverrides(readModels, {
         waitForAllReadModels: (position: string) => {
           waitedFor.push(position);
           return shown.promise;

@@ -39,8 +39,8 @@ interface IncomingAppend {
  * Handles the calls `Append` (one append for each call) and `BatchAppend` (any number of appends over one long call).
  */
 export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
-  async function store({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
-    const result = await streams.append(stream, expected, proposed.map(toNewEvent));
+  async function storeAppend({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
+    const result = await streams.appendEvents(stream, expected, proposed.map(toNewEvent));
     faults.onAppendStored();
     return result;
   }
@@ -59,7 +59,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       // nothing of such a call.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
-      store(incoming)
+      storeAppend(incoming)
         .then(toSuccessResponse, toConflictResponse)
         .then(
           async (response) => {
@@ -98,7 +98,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       .setStreamIdentifier(toIdentifier(incoming.stream));
     let answers = 1;
     try {
-      const { revision, position } = await store(incoming);
+      const { revision, position } = await storeAppend(incoming);
       const logPosition = toLogPosition(position);
       const at = new sharedPb.AllStreamPosition().setCommitPosition(logPosition).setPreparePosition(logPosition);
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
@@ -159,7 +159,7 @@ export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
   async function deleteStream(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
     const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const revision = options?.hasRevision() ? options.getRevision() : undefined;
-    const { position } = await streams.delete(
+    const { position } = await streams.deleteStream(
       stream,
       options ? parseExpectedRevision(options, revision) : 'any',
       tombstone,

@@ -55,7 +55,7 @@ function createErrorDetails(
 ): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
   switch (reason.kind) {
     case 'wrong_expected_version':
-      return ['WrongExpectedVersion', wrongExpectedVersion(reason.expected, reason.current)];
+      return ['WrongExpectedVersion', createWrongVersionError(reason.expected, reason.current)];
     case 'stream_deleted':
       return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(toIdentifier(reason.stream))];
     case 'append_too_large':
@@ -67,7 +67,7 @@ function createErrorDetails(
   }
 }
 
-function wrongExpectedVersion(expected: AppendExpectedRevision, current: number | undefined) {
+function createWrongVersionError(expected: AppendExpectedRevision, current: number | undefined) {
   const details = new sharedPb.WrongExpectedVersion();
   if (current === undefined) details.setCurrentNoStream(new emptyPb.Empty());
   else details.setCurrentStreamRevision(String(current));
@@ -81,7 +81,8 @@ function toExpectedNumber(expected: AppendExpectedRevision): number {
   return typeof expected === 'number' ? expected : EXPECTED_REVISION_NUMBERS[expected];
 }
 
-function createServiceError(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
+/** Returns an error that ends a call. @param trailers trailing metadata, from which the client creates its error */
+export function createServiceError(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
   return { code, details, metadata };

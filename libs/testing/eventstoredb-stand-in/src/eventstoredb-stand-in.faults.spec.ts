@@ -19,25 +19,26 @@ import {
 import { eventually } from '@tracking/testing';
 import { EventStoreDbStandIn, type StandInOptions } from './index.ts';
 
+const ONE_ID = randomUUID();
 let node: EventStoreDbStandIn;
 let client: EventStoreDBClient;
 
 async function start(options: StandInOptions = {}): Promise<void> {
   node = await EventStoreDbStandIn.create(options);
-  await node.start();
+  await node.startNode();
   client = EventStoreDBClient.connectionString(node.url);
 }
 
 async function restart(): Promise<void> {
-  await node.kill();
-  await node.start();
+  await node.killNode();
+  await node.startNode();
   // The client notices the lost connection with the first failing call.
   await eventually(() => client.readAll({ maxCount: 1 }).toArray());
 }
 
 async function remove(): Promise<void> {
   await client.dispose();
-  await node.remove();
+  await node.removeNode();
 }
 
 function event(n: number, id: string = randomUUID()) {
@@ -371,11 +372,11 @@ describe('subscriptions', () => {
       .toArray()
       .catch((error: unknown) => error);
     await eventually(() => client.appendToStream('gone-a-1', event(1), { expectedRevision: NO_STREAM }));
-    await node.kill();
+    await node.killNode();
     await eventually(() => expect(endings).toHaveLength(1));
     expect(endings).toMatchObject([{ type: 'unavailable', code: 14 }]);
     expect(await thrown).toMatchObject({ type: 'unavailable' });
-    await node.start();
+    await node.startNode();
     await eventually(async () => expect(await streamed('gone-a-1')).toHaveLength(1));
     expect(endings).toHaveLength(1);
   });
@@ -425,7 +426,7 @@ describe('a node that is lost', () => {
     expect(client.deleteStream('other', { deadline: 200 })).rejects.toMatchObject({ type: 'deadline-exceeded' });
 
   it('leaves appends without a type of error, reads with one', async () => {
-    await node.kill();
+    await node.killNode();
     const refused = await client.appendToStream('a', event(1)).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 14 });
     expect(refused).not.toHaveProperty('type');
@@ -455,19 +456,19 @@ describe('a node that is lost', () => {
     );
     expect(results.some(({ status }) => status === 'rejected')).toBe(true);
     await node.waitForExit();
-    await node.start();
+    await node.startNode();
     await eventually(() => client.readAll({ maxCount: 1 }).toArray());
     for (const n of acknowledged) expect(await streamed(`a-${n}`)).toEqual([{ n, revision: 0n }]);
   });
 
   it('hung, takes appends in and answers none before it goes on', async () => {
     await client.appendToStream('a', event(0), { expectedRevision: NO_STREAM });
-    node.pause();
+    node.suspendNode();
     let answered = false;
     const pending = client.appendToStream('a', event(1), { expectedRevision: 0n }).finally(() => (answered = true));
     await expectNoAnswer();
     expect(answered).toBe(false);
-    node.resume();
+    node.resumeNode();
     expect((await pending).nextExpectedRevision).toBe(1n);
   });
 
@@ -490,11 +491,83 @@ describe('a node that is lost', () => {
   it('serves on for a while when it is stopped, then drops its connections', async () => {
     const { endings } = follow('a-');
     await client.appendToStream('a-1', event(1), { expectedRevision: NO_STREAM });
-    const stopped = node.stop();
+    const stopped = node.stopNode();
     await client.appendToStream('a-1', event(2), { expectedRevision: 0n });
     expect(endings).toEqual([]);
     await stopped;
     await eventually(() => expect(endings).toMatchObject([{ type: 'unknown' }]));
+  });
+});
+
+describe('a cluster', () => {
+  const [FIRST, SECOND] = [0, 1] as const;
+  beforeAll(() => start({ nodes: 2 }));
+  afterAll(remove);
+  beforeEach(() => node.setFaults({ lead: true }, FIRST));
+
+  const connectTo = (index: number) => EventStoreDBClient.connectionString(node.nodeUrl(index));
+  const isLeader = { requiresLeader: true };
+
+  it('names the leader to a client that asks a follower, and the client goes there', async () => {
+    const follower = connectTo(SECOND);
+    await expect(follower.readAll({ maxCount: 1, ...isLeader }).toArray()).rejects.toMatchObject({
+      type: 'not-leader',
+      leader: { address: '127.0.0.1', port: Number(/:(\d+)\?/.exec(node.nodeUrl(FIRST))?.[1]) },
+    });
+    const request = { expectedRevision: NO_STREAM, ...isLeader } as const;
+    await eventually(() => follower.appendToStream('led', event(1, ONE_ID), request));
+    expect(await streamed('led')).toEqual([{ n: 1, revision: 0n }]);
+    await follower.dispose();
+  });
+
+  it('refuses requests during an election, and elects a node that is up', async () => {
+    const follower = connectTo(SECOND);
+    await node.setFaults({ down: true }, FIRST);
+    const refusals: unknown[] = [];
+    await eventually(async () => {
+      await follower
+        .readAll({ maxCount: 1, ...isLeader })
+        .toArray()
+        .catch((error: { type: string }) => {
+          refusals.push(error.type);
+          throw error;
+        });
+    });
+    expect(new Set(refusals)).toContain('unavailable');
+    await node.setFaults({ down: false }, FIRST);
+    await follower.dispose();
+  });
+
+  it('reads and follows from a copy of the log that can lag', async () => {
+    const follower = connectTo(SECOND);
+    await client.appendToStream('copied', event(1), { expectedRevision: NO_STREAM });
+    await node.setFaults({ lag: true }, SECOND);
+    const seen: unknown[] = [];
+    follower
+      .subscribeToAll({ filter: streamNameFilter({ prefixes: ['copied'] }) })
+      .on('data', ({ event: stored }) => seen.push(stored?.revision))
+      .on('error', () => undefined);
+    await client.appendToStream('copied', event(2), { expectedRevision: 0n });
+    await eventually(() => expect(seen).toEqual([0n]));
+    expect(await follower.readStream('copied').toArray()).toHaveLength(1);
+    expect(await client.readStream('copied').toArray()).toHaveLength(2);
+    await node.setFaults({ lag: false }, SECOND);
+    await eventually(() => expect(seen).toEqual([0n, 1n]));
+    await follower.dispose();
+  });
+
+  it('elects another leader if the leader reads no requests', async () => {
+    await node.setFaults({ freeze: true }, FIRST);
+    // Each attempt uses a new client, because a client that was sent to the frozen node stays there.
+    await eventually(async () => {
+      const follower = connectTo(SECOND);
+      await follower
+        .readAll({ maxCount: 1, ...isLeader })
+        .toArray()
+        .finally(() => follower.dispose());
+    });
+    await node.setFaults({ freeze: false }, FIRST);
+    await expect(client.readAll({ maxCount: 1, ...isLeader }).toArray()).rejects.toMatchObject({ type: 'not-leader' });
   });
 });
 

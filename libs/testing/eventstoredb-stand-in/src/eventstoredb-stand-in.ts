@@ -1,8 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
 import { findFreePort, ManagedProcess, type ProcessSpec, createTempFolder, type TempFolder } from '@tracking/testing';
 import type { InjectedFaults } from './faults.ts';
+import { createConnectionString } from './node-address.ts';
 
 /** A node in its own process, which can be killed, paused, and started again on its data. */
 export class NodeProcess {
@@ -12,34 +14,34 @@ export class NodeProcess {
   ) {}
 
   /** Starts the node on its data. Resolves when it is ready. */
-  async start(): Promise<void> {
-    await this.process.start();
+  async startNode(): Promise<void> {
+    await this.process.startProcess();
   }
 
   /** Ends the node with SIGKILL, like a power failure. */
-  kill(): Promise<void> {
-    return this.process.kill();
+  killNode(): Promise<void> {
+    return this.process.killProcess();
   }
 
   /**
    * Ends the node with SIGTERM, like an operator. The node serves requests for a while, then closes its connections.
    */
-  stop(): Promise<void> {
-    return this.process.stop();
+  stopNode(): Promise<void> {
+    return this.process.stopProcess();
   }
 
   /** Makes the node hang: its connections stay open and get no response. */
-  pause(): void {
-    this.process.suspend();
+  suspendNode(): void {
+    this.process.suspendProcess();
   }
 
-  resume(): void {
-    this.process.resume();
+  resumeNode(): void {
+    this.process.resumeProcess();
   }
 
   /** Ends the node permanently. */
-  async remove(): Promise<void> {
-    await this.kill();
+  async removeNode(): Promise<void> {
+    await this.killNode();
   }
 }
 
@@ -50,25 +52,35 @@ export class EventStoreDbStandIn extends NodeProcess {
   private constructor(
     process: ManagedProcess,
     private readonly folder: TempFolder,
-    url: string,
+    private readonly ports: readonly number[],
+    /** File with the certificate of the authority; undefined for nodes without TLS. */
+    private readonly caFile: string | undefined,
   ) {
-    super(process, url);
+    super(process, createUrl(ports, caFile));
   }
 
   /** Creates a stand-in without starting it. Its data is in a temporary folder. */
   static async create(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
+    const { nodes = 1, tls, users = {}, ...settings } = options;
     const folder = await createTempFolder();
-    const port = await findFreePort();
+    const ports: number[] = [];
+    while (ports.length < nodes) ports.push(await findFreePort());
+    const tlsFiles = tls && (await writeTlsFiles(folder.path, tls));
     const node = new ManagedProcess({
       name: 'the EventStoreDB stand-in',
-      ...standInCommand({ ...options, folder: folder.path, port }),
+      ...createStandInCommand({ ...settings, folder: folder.path, ports, users, tlsFiles }),
       logFile: join(folder.path, 'stand-in.log'),
     });
-    return new EventStoreDbStandIn(node, folder, `esdb://127.0.0.1:${port}?tls=false`);
+    return new EventStoreDbStandIn(node, folder, ports, tlsFiles?.ca);
   }
 
-  override async start(): Promise<void> {
-    const [, control = ''] = await this.process.start();
+  /** Returns the connection string of a single node. */
+  nodeUrl(index: number): string {
+    return createUrl(this.ports.slice(index, index + 1), this.caFile);
+  }
+
+  override async startNode(): Promise<void> {
+    const [, control = ''] = await this.process.startProcess();
     this.control = control;
   }
 
@@ -77,19 +89,19 @@ export class EventStoreDbStandIn extends NodeProcess {
     return this.process.waitForExit();
   }
 
-  /** Sets faults of the running process. A restart clears them. */
-  async setFaults(faults: InjectedFaults): Promise<void> {
-    const response = await fetch(this.control, { method: 'POST', body: JSON.stringify(faults) });
+  /** Sets faults of a node of the running process. A restart clears them. */
+  async setFaults(faults: InjectedFaults, node = 0): Promise<void> {
+    const response = await fetch(`${this.control}?node=${node}`, { method: 'POST', body: JSON.stringify(faults) });
     if (!response.ok) throw new Error(`the EventStoreDB stand-in responded with status ${response.status}`);
   }
 
-  /** Returns the number of open subscriptions. */
-  async countSubscriptions(): Promise<number> {
-    return Number(await (await fetch(this.control)).text());
+  /** Returns the number of open subscriptions of a node. */
+  async countSubscriptions(node = 0): Promise<number> {
+    return Number(await (await fetch(`${this.control}?node=${node}`)).text());
   }
 
-  override async remove(): Promise<void> {
-    await super.remove();
+  override async removeNode(): Promise<void> {
+    await super.removeNode();
     await this.folder.remove();
   }
 }
@@ -98,6 +110,12 @@ export class EventStoreDbStandIn extends NodeProcess {
 const READY_LINE = /ready on .* control (\S+)/;
 
 export interface StandInOptions {
+  /** Number of nodes of the cluster, which have one log; 1 by default. The first one leads at the start. */
+  readonly nodes?: number;
+  /** Certificate and key of all nodes and the certificate of the authority, in PEM. If absent, nodes do not use TLS. */
+  readonly tls?: StandInTls;
+  /** Passwords by user name. If there are none, the nodes accept requests without credentials. */
+  readonly users?: Readonly<Record<string, string>>;
   /** True if the node supports the call `BatchAppend`, as current nodes do; true by default. */
   readonly batchAppend?: boolean;
   /** Milliseconds between statistics that the node writes into its own log; 0, none, by default. */
@@ -108,23 +126,33 @@ export interface StandInOptions {
   readonly linger?: number;
 }
 
-interface StandInLocation extends StandInOptions {
-  /** Folder of the node's data. */
+interface StandInTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+interface StandInLocation extends Omit<StandInOptions, 'nodes' | 'tls'> {
+  /** Folder of the nodes' data. */
   readonly folder: string;
-  readonly port: number;
+  /** Port of each node. */
+  readonly ports: readonly number[];
   /** Port of the control server; any free port by default. */
   readonly controlPort?: number;
+  /** Paths of the certificate and key; undefined for nodes without TLS. */
+  readonly tlsFiles?: StandInTls | undefined;
 }
 
 /** Returns the command that starts the built stand-in. */
-export function standInCommand({ batchAppend = true, ...place }: StandInLocation) {
+export function createStandInCommand({ batchAppend = true, ports, users = {}, tlsFiles, ...place }: StandInLocation) {
   const settings = {
     folder: place.folder,
-    port: place.port,
     'control-port': place.controlPort,
     'stats-every': place.statsEvery,
     'live-buffer': place.liveBuffer,
     linger: place.linger,
+    'tls-cert': tlsFiles?.cert,
+    'tls-key': tlsFiles?.key,
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return {
@@ -132,10 +160,24 @@ export function standInCommand({ batchAppend = true, ...place }: StandInLocation
     args: [
       fileURLToPath(new URL('../dist/main.js', import.meta.url)),
       ...given.map(([name, value]) => `--${name}=${value}`),
+      ...ports.map((port) => `--port=${port}`),
+      ...Object.entries(users).map(([name, password]) => `--user=${name}:${password}`),
       ...(batchAppend ? [] : ['--no-batch-append']),
     ],
     ready: READY_LINE,
   };
+}
+
+function createUrl(ports: readonly number[], caFile: string | undefined): string {
+  const url = createConnectionString(ports, caFile !== undefined);
+  return caFile === undefined ? url : `${url}&tlsCaFile=${encodeURIComponent(caFile)}`;
+}
+
+/** Writes certificates and key to files of the folder, and returns the paths. */
+async function writeTlsFiles(folder: string, { cert, key, ca }: StandInTls): Promise<StandInTls> {
+  const paths = { cert: join(folder, 'node.crt'), key: join(folder, 'node.key'), ca: join(folder, 'ca.crt') };
+  await Promise.all([writeFile(paths.cert, cert), writeFile(paths.key, key), writeFile(paths.ca, ca)]);
+  return paths;
 }
 
 /** The command that starts a real node. */
@@ -150,7 +192,7 @@ interface NodeStart {
  * Returns the process of a real node. It is ready when it is the leader, because before that it refuses calls that
  * require the leader.
  */
-export function nodeProcessSpec({ url, command }: NodeStart): Omit<ProcessSpec, 'logFile'> {
+export function createNodeProcessSpec({ url, command }: NodeStart): Omit<ProcessSpec, 'logFile'> {
   return {
     name: 'eventstoredb',
     command: 'sh',

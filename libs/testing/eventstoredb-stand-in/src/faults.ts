@@ -15,6 +15,39 @@ export interface InjectedFaults {
    * requested number.
    */
   readonly checkpointInterval?: number | null;
+  /**
+   * While true, the node neither reads nor answers requests, like a stopped process. Its connections stay open. The
+   * others elect another leader.
+   */
+  readonly freeze?: boolean;
+  /** While true, the node is down: it has no connections and accepts none. The others elect another leader. */
+  readonly down?: boolean;
+  /** While true, the node receives no new events from the leader. */
+  readonly lag?: boolean;
+  /** True to make the node the leader. The former leader follows and keeps its connections. */
+  readonly lead?: true;
+}
+
+/** A switch that makes requests wait while it is on. */
+class RequestHold {
+  private released: PromiseWithResolvers<void> | undefined;
+
+  get isOn(): boolean {
+    return this.released !== undefined;
+  }
+
+  switchHold(isOn: boolean): void {
+    if (isOn) this.released ??= Promise.withResolvers();
+    else {
+      this.released?.resolve();
+      this.released = undefined;
+    }
+  }
+
+  /** Resolves when the switch is off. */
+  async waitUntilOff(): Promise<void> {
+    while (this.released !== undefined) await this.released.promise;
+  }
 }
 
 /** The current faults, as the services read them. */
@@ -22,8 +55,8 @@ export class FaultSwitches {
   checkpointInterval: number | null = null;
   private lostAnswers = 0;
   private appendsUntilCrash = Infinity;
-  private endHang: (() => void) | undefined;
-  private hang: Promise<void> | undefined;
+  private readonly hang = new RequestHold();
+  private readonly freeze = new RequestHold();
   private readonly subscriptions = new Set<(reason: RequestRefusedError) => void>();
   private readonly cutConnections: () => void;
 
@@ -32,11 +65,8 @@ export class FaultSwitches {
   }
 
   setFaults(faults: InjectedFaults): void {
-    if (faults.hang === true) this.hang ??= new Promise((resolve) => (this.endHang = resolve));
-    if (faults.hang === false) {
-      this.endHang?.();
-      this.hang = undefined;
-    }
+    if (faults.hang !== undefined) this.hang.switchHold(faults.hang);
+    if (faults.freeze !== undefined) this.freeze.switchHold(faults.freeze);
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
@@ -44,9 +74,22 @@ export class FaultSwitches {
       this.endSubscriptions(new RequestRefusedError({ kind: 'consumer_too_slow' }));
   }
 
+  /** True while the node neither reads nor answers requests. */
+  get isFrozen(): boolean {
+    return this.freeze.isOn;
+  }
+
+  /** Waits before a request is read while the node is frozen. */
+  waitWhileFrozen(): Promise<void> {
+    return this.freeze.waitUntilOff();
+  }
+
   /** Waits before a response while the node is set to hang. */
   async waitWhileHanging(): Promise<void> {
-    while (this.hang !== undefined) await this.hang;
+    while (this.hang.isOn || this.freeze.isOn) {
+      await this.hang.waitUntilOff();
+      await this.freeze.waitUntilOff();
+    }
   }
 
   /** Applies faults after an append is stored. */

@@ -7,7 +7,8 @@
 export {
   EventStoreDbStandIn,
   NodeProcess,
-  nodeProcessSpec,
-  standInCommand,
+  createNodeProcessSpec,
+  createStandInCommand,
   type StandInOptions,
 } from './eventstoredb-stand-in.ts';
+export type { InjectedFaults } from './faults.ts';

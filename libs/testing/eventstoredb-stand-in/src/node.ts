@@ -8,20 +8,15 @@ import serverFeaturesService from '@eventstore/db-client/generated/serverfeature
 import serverFeaturesPb, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import sharedPb, { type Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
-import { EmbeddedEngine } from '@tracking/embedded';
-import type { Logger, Metrics } from '@tracking/ports';
+import { type handleUnaryCall, Server, ServerCredentials, type ConnectionInjector } from '@grpc/grpc-js';
 import { appendCalls, deleteCalls } from './appends.ts';
 import { FaultSwitches } from './faults.ts';
+import { createGate } from './gate.ts';
+import { createNodeAddress, LISTEN_HOST, type NodeAddress } from './node-address.ts';
 import { readCall } from './reads.ts';
 import { createNewEvent, RequestRefusedError } from './records.ts';
-import { StreamStore } from './stream-store.ts';
-
-/**
- * Limits of the store. The stand-in checks the size of an append when the append arrives; the stored form can have more
- * bytes.
- */
-const EVENT_STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
+import { ReplicaLog } from './replica-log.ts';
+import type { StreamStore } from './stream-store.ts';
 
 /** Milliseconds to send the ends of subscriptions before their connections are closed. */
 const SUBSCRIPTION_END_MS = 100;
@@ -29,88 +24,130 @@ const SUBSCRIPTION_END_MS = 100;
 /** Maximum size of a request in bytes, the same as for a real node. */
 const MAX_REQUEST_BYTES = 17 * 1_024 * 1_024;
 
-interface NodeOptions {
-  readonly folder: string;
-  readonly port: number;
+/** Settings that all nodes of a cluster share. */
+export interface NodeSettings {
   /** True if the node supports the call `BatchAppend`, as current nodes do. */
   readonly batchAppend: boolean;
   /** Milliseconds between statistics that the node writes into its own log, the first at its start; 0 for none. */
   readonly statsEvery: number;
   /** Number of events that a live subscription may be behind while its client reads nothing. */
   readonly liveBuffer: number;
+  /** Certificate and key in PEM; undefined for connections without TLS. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  /** Passwords by user name; if it is empty, requests need no credentials. */
+  readonly users: ReadonlyMap<string, string>;
+}
+
+interface NodeOptions {
+  readonly port: number;
+  readonly streams: StreamStore;
+  readonly settings: NodeSettings;
+  readonly cluster: {
+    readonly nodes: readonly StandInNode[];
+    /** Returns the leader; undefined during an election. */
+    readonly findLeader: () => StandInNode | undefined;
+  };
 }
 
 const doNothing = () => undefined;
-const logger: Logger = { debug: doNothing, info: doNothing, warn: console.error, error: console.error };
-const metrics: Metrics = {
-  counter: () => ({ add: doNothing }),
-  gauge: () => ({ set: doNothing }),
-  histogram: () => ({ observe: doNothing }),
-};
 
-/** A running stand-in node. */
+/** A node of the stand-in. */
 export class StandInNode {
   readonly faults: FaultSwitches;
+  readonly log: ReplicaLog;
+  readonly address: NodeAddress;
   private readonly sockets = new Set<Socket>();
-  private readonly grpc = new Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
-  private readonly listener: NetServer;
-  private readonly engine: EmbeddedEngine;
+  private readonly grpc: Server;
+  private readonly injector: ConnectionInjector;
+  private listener: NetServer | undefined;
   private stats: NodeJS.Timeout | undefined;
 
-  private constructor(engine: EmbeddedEngine) {
-    this.engine = engine;
+  constructor(private readonly options: NodeOptions) {
+    const { port, streams, settings, cluster } = options;
+    const { tls, users } = settings;
+    this.address = createNodeAddress(port, tls !== undefined);
+    this.log = new ReplicaLog(streams.store);
     this.faults = new FaultSwitches(() => this.cutConnections());
+    const role = () => {
+      const leader = cluster.findLeader();
+      return { isLeader: leader === this, leader: leader?.address };
+    };
+    this.grpc = new Server({
+      'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+      interceptors: [createGate({ faults: this.faults, role, users })],
+    });
+    const credentials =
+      tls === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
     // The node owns its sockets. When it destroys one, the client sees a lost node.
-    const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
-    this.listener = createServer({ noDelay: true }, (socket) => {
+    this.injector = this.grpc.createConnectionInjector(credentials);
+    this.addServices();
+  }
+
+  /** True if the node is part of the cluster at this moment. */
+  get isAlive(): boolean {
+    return this.listener !== undefined && !this.faults.isFrozen;
+  }
+
+  async start(): Promise<void> {
+    await this.startStats();
+    await this.listen();
+  }
+
+  /** Accepts connections. */
+  async listen(): Promise<void> {
+    if (this.listener !== undefined) return;
+    const listener = createServer({ noDelay: true }, (socket) => {
       this.sockets.add(socket);
       socket.on('error', doNothing);
       socket.once('close', () => this.sockets.delete(socket));
-      injector.injectConnection(socket);
+      this.injector.injectConnection(socket);
     });
+    this.listener = listener;
+    listener.listen(this.options.port, LISTEN_HOST);
+    await once(listener, 'listening');
   }
 
-  static async start(options: NodeOptions): Promise<StandInNode> {
-    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: EVENT_STORE_LIMITS });
-    const streams = await StreamStore.open(engine.eventStore);
-    const node = new StandInNode(engine);
-    node.addServices(streams, options);
-    await node.startStats(streams, options);
-    node.listener.listen(options.port, '127.0.0.1');
-    await once(node.listener, 'listening');
-    return node;
-  }
-
-  cutConnections(): void {
-    for (const socket of this.sockets) socket.destroy();
+  /** Cuts all connections and accepts no new ones, like a node that was killed. */
+  takeDown(): void {
+    this.listener?.close();
+    this.listener = undefined;
+    this.cutConnections();
   }
 
   /** Stops like a node that receives SIGTERM: subscriptions end with an error before the connections close. */
   async stop(): Promise<void> {
     clearInterval(this.stats);
-    this.listener.close();
+    this.listener?.close();
     this.faults.endSubscriptions(new RequestRefusedError({ kind: 'shutting_down' }));
     await pause(SUBSCRIPTION_END_MS);
     this.cutConnections();
     this.grpc.forceShutdown();
-    await this.engine.close();
   }
 
-  private addServices(streams: StreamStore, { port, batchAppend, liveBuffer }: NodeOptions): void {
+  private cutConnections(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private addServices(): void {
+    const { streams: all, settings, cluster } = this.options;
+    const streams = all.readFrom(this.log);
     this.grpc.addService(streamsService.StreamsService, {
-      read: readCall(streams, this.faults, { liveBuffer }),
+      read: readCall(streams, this.faults, settings),
       ...appendCalls(streams, this.faults),
       ...deleteCalls(streams, this.faults),
     });
-    this.grpc.addService(gossipService.GossipService, { read: gossipCall(port) });
+    this.grpc.addService(gossipService.GossipService, { read: gossipCall(cluster) });
     this.grpc.addService(serverFeaturesService.ServerFeaturesService, {
-      getSupportedMethods: supportedMethodsCall(batchAppend),
+      getSupportedMethods: supportedMethodsCall(settings.batchAppend),
     });
   }
 
   /** Writes statistics, because the log of a node may contain events that no client wrote. */
-  private async startStats(streams: StreamStore, { port, statsEvery }: NodeOptions): Promise<void> {
-    if (statsEvery === 0) return;
+  private async startStats(): Promise<void> {
+    const { port, streams, settings } = this.options;
+    if (settings.statsEvery === 0) return;
     const write = async () => {
       const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
       const event = createNewEvent({
@@ -119,32 +156,36 @@ export class StandInNode {
         contentType: 'application/json',
         data,
       });
-      await streams.append(`$stats-127.0.0.1:${port}`, 'any', [event]);
+      await streams.appendEvents(`$stats-${LISTEN_HOST}:${port}`, 'any', [event]);
     };
     await write();
-    this.stats = setInterval(() => void write(), statsEvery);
+    this.stats = setInterval(() => void write(), settings.statsEvery);
   }
 }
 
 const NODE_VERSION = '23.10.0.0';
 
-/** Handles the call with which a client finds the leader of a cluster. This node is the only member of its cluster. */
-function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
-  const instanceId = new sharedPb.UUID().setString(randomUUID());
+/** Handles the call with which a client finds the nodes of a cluster and their roles. */
+function gossipCall({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
+  const { LEADER, FOLLOWER, UNKNOWN } = gossipPb.MemberInfo.VNodeState;
   return (_call, callback) => {
-    const member = new gossipPb.MemberInfo()
-      .setInstanceId(instanceId)
-      .setTimeStamp(String(Date.now()))
-      .setState(gossipPb.MemberInfo.VNodeState.LEADER)
-      .setIsAlive(true)
-      .setHttpEndPoint(new gossipPb.EndPoint().setAddress('127.0.0.1').setPort(port));
-    callback(null, new gossipPb.ClusterInfo().setMembersList([member]));
+    const leader = findLeader();
+    const members = nodes.map((node) =>
+      new gossipPb.MemberInfo()
+        .setInstanceId(new sharedPb.UUID().setString(randomUUID()))
+        .setTimeStamp(String(Date.now()))
+        .setState(leader === undefined ? UNKNOWN : node === leader ? LEADER : FOLLOWER)
+        // A lost leader counts as alive until its loss is noticed.
+        .setIsAlive(node.isAlive || node === leader)
+        .setHttpEndPoint(new gossipPb.EndPoint().setAddress(node.address.host).setPort(node.address.port)),
+    );
+    callback(null, new gossipPb.ClusterInfo().setMembersList(members));
   };
 }
 
 /**
- * Handles the call with which a client reads the supported calls. @param batchAppend false if each append must be a
- * separate call
+ * Handles the call with which a client reads the supported calls.
+ * @param batchAppend false if each append must be a separate call
  */
 function supportedMethodsCall(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {
   const methods = ['read', 'append', 'delete', 'tombstone', ...(batchAppend ? ['batchappend'] : [])].map((name) =>

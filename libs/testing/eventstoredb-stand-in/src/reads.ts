@@ -2,7 +2,7 @@ import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/ge
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
 import { readEventsBackwards, readEventsUntil, toPositionBefore, type StreamStore } from './stream-store.ts';
-import { ResponseStream, subscribe, type SubscriptionLimits } from './subscribe.ts';
+import { ResponseStream, sendSubscription, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
 
 /** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
@@ -13,15 +13,16 @@ export function readCall(
 ): handleServerStreamingCall<ReadReq, ReadResp> {
   return (call) => {
     const responses = new ResponseStream(call);
-    respond(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
-      () => responses.end(),
-      (error: unknown) => responses.fail(error),
+    respondToRead(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
+      () => responses.endStream(),
+      (error: unknown) => responses.failStream(error),
     );
   };
 
-  async function respond(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondToRead(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     await faults.waitWhileHanging();
-    if (options.hasSubscription()) return subscribe({ store: streams.store, faults, limits, options, responses });
+    if (options.hasSubscription())
+      return sendSubscription({ store: streams.store, faults, limits, options, responses });
     const stream = options.getStream();
     return stream === undefined ? respondWithAll(options, responses) : respondWithStream(stream, options, responses);
   }
@@ -35,19 +36,19 @@ export function readCall(
     const start = backwards ? undefined : 0;
     const from = stream.hasRevision() ? Number(stream.getRevision()) : stream.hasEnd() ? undefined : start;
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-    const events = await streams.read(name, { from, count: Number(options.getCount()), backwards });
+    const events = await streams.readStream(name, { from, count: Number(options.getCount()), backwards });
     if (events === undefined) {
       const missing = new streamsPb.ReadResp.StreamNotFound().setStreamIdentifier(toIdentifier(name));
-      return responses.write(new streamsPb.ReadResp().setStreamNotFound(missing));
+      return responses.writeResponse(new streamsPb.ReadResp().setStreamNotFound(missing));
     }
-    for (const event of events) await responses.write(toReadResponse(event));
+    for (const event of events) await responses.writeResponse(toReadResponse(event));
   }
 
   async function respondWithAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of readAllEvents(options)) {
-      await responses.write(toReadResponse(event));
+      await responses.writeResponse(toReadResponse(event));
       if (--left <= 0) return;
     }
   }

@@ -40,7 +40,7 @@ export function textToBytes(text: unknown): Buffer {
 
 /**
  * Converts an event from a client to an event of the store.
- * @throws RequestRefused if its id is not a UUID
+ * @throws RequestRefusedError if its id is not a UUID
  */
 export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): NewEvent {
   const described = proposed.getMetadataMap();
@@ -72,7 +72,7 @@ export function createNewEvent({ id, type, contentType, data, metadata = new Uin
 }
 
 /** Returns the number of bytes that a node counts against the limit of an append: only the data of the event. */
-export function dataSizeBytes({ data }: NewEvent): number {
+export function computeDataBytes({ data }: NewEvent): number {
   return String(data['bytes']).length;
 }
 

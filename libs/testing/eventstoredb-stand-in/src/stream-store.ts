@@ -15,7 +15,7 @@ import {
   fromLogPosition,
   createNewEvent,
   RequestRefusedError,
-  dataSizeBytes,
+  computeDataBytes,
   toLogPosition,
 } from './records.ts';
 
@@ -52,15 +52,13 @@ const INITIAL_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
  * Adds the behaviour of a node to the event store: appends at any revision, deleted streams, the limit of an append.
  */
 export class StreamStore {
-  private readonly states = new Map<string, StreamState>();
-  private readonly appendsById = new LRUCache<string, AppendResult & { readonly stream: string }>({
-    max: MAX_REMEMBERED_IDS,
-  });
-  readonly store: EventStore;
-
-  private constructor(store: EventStore) {
-    this.store = store;
-  }
+  private constructor(
+    readonly store: EventStore,
+    private readonly states = new Map<string, StreamState>(),
+    private readonly appendsById = new LRUCache<string, AppendResult & { readonly stream: string }>({
+      max: MAX_REMEMBERED_IDS,
+    }),
+  ) {}
 
   static async open(store: EventStore): Promise<StreamStore> {
     const streams = new StreamStore(store);
@@ -70,9 +68,18 @@ export class StreamStore {
     return streams;
   }
 
-  /** @throws RequestRefused */
-  async append(stream: string, expected: AppendExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.reduce((bytes, event) => bytes + dataSizeBytes(event), 0) > MAX_APPEND_BYTES) {
+  /** Returns the same streams as a node reads them from its own copy of the log. */
+  readFrom(copy: EventStore): StreamStore {
+    return new StreamStore(copy, this.states, this.appendsById);
+  }
+
+  /** @throws RequestRefusedError */
+  async appendEvents(
+    stream: string,
+    expected: AppendExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<AppendResult> {
+    if (events.reduce((bytes, event) => bytes + computeDataBytes(event), 0) > MAX_APPEND_BYTES) {
       throw new RequestRefusedError({ kind: 'append_too_large', limit: MAX_APPEND_BYTES });
     }
     const { visibleFrom, tombstoned } = this.loadStreamState(stream);
@@ -91,7 +98,10 @@ export class StreamStore {
    * Returns at most `count` events of a stream, starting at a revision; undefined if the stream does not exist.
    * @throws RequestRefusedError
    */
-  async read(stream: string, { from, count, backwards }: StreamRange): Promise<readonly StoredEvent[] | undefined> {
+  async readStream(
+    stream: string,
+    { from, count, backwards }: StreamRange,
+  ): Promise<readonly StoredEvent[] | undefined> {
     const { visibleFrom, tombstoned } = this.loadStreamState(stream);
     if (tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const events = backwards
@@ -105,9 +115,9 @@ export class StreamStore {
   /**
    * Deletes a stream. A soft-deleted stream can be created again and continues its revisions; a stream with a tombstone
    * cannot.
-   * @throws RequestRefused
+   * @throws RequestRefusedError
    */
-  async delete(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
+  async deleteStream(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
     if (this.loadStreamState(stream).tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const last = await this.lastRevision(stream);
     const current = last === 'no_stream' ? undefined : last;
@@ -117,7 +127,7 @@ export class StreamStore {
     const data = Buffer.from(JSON.stringify({ $tb: (current ?? -1) + 1 }));
     const type = tombstone ? '$streamDeleted' : '$metadata';
     const event = createNewEvent({ id: randomUUID(), type, contentType: 'application/json', data });
-    return this.append(METADATA_PREFIX + stream, 'any', [event]);
+    return this.appendEvents(METADATA_PREFIX + stream, 'any', [event]);
   }
 
   private async readForwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
@@ -154,14 +164,7 @@ export class StreamStore {
   }
 
   private async lastRevision(stream: string): Promise<ExpectedRevision> {
-    try {
-      const probe = createNewEvent({ id: randomUUID(), type: 'never', contentType: '', data: Buffer.alloc(0) });
-      await this.store.append(stream, UNREACHABLE_REVISION, [probe]);
-    } catch (error) {
-      if (error instanceof VersionConflict) return error.actual;
-      throw error;
-    }
-    throw new Error('unreachable');
+    return (await this.store.lastRevision(stream)) ?? 'no_stream';
   }
 
   private loadStreamState(stream: string): StreamState {

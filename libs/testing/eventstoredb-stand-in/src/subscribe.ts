@@ -38,13 +38,13 @@ interface EventSelection {
 }
 
 /** Sends stored events, then new ones, until the client disconnects or is too slow. */
-export async function subscribe(call: SubscribeCall): Promise<void> {
+export async function sendSubscription(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
   const selection = await parseSelection(store, options);
-  const ended = faults.registerSubscription((reason) => responses.fail(reason));
+  const ended = faults.registerSubscription((reason) => responses.failStream(reason));
   try {
-    await responses.write(createConfirmation(randomUUID()));
-    await new NodeSubscription(call, selection).run();
+    await responses.writeResponse(createConfirmation(randomUUID()));
+    await new NodeSubscription(call, selection).runSubscription();
   } finally {
     ended();
   }
@@ -64,28 +64,28 @@ class NodeSubscription {
     private readonly selection: EventSelection,
   ) {
     const filter = call.options.getFilter();
-    this.seen = toNumber(selection.after);
+    this.seen = toPositionNumber(selection.after);
     this.lastCheckpoint = this.seen;
     this.checkpointInterval =
       (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_SEARCH_WINDOW);
   }
 
-  async run(): Promise<void> {
+  async runSubscription(): Promise<void> {
     const { store, responses } = this.call;
     const { after, streamPrefixes } = this.selection;
     for await (const batch of store.catchUp({ after, streamPrefixes, signal: responses.signal })) {
-      for (const event of batch.events) if (this.selection.matches(event)) await this.send(event);
-      this.seen = toNumber(batch.position);
+      for (const event of batch.events) if (this.selection.matches(event)) await this.sendEvent(event);
+      this.seen = toPositionNumber(batch.position);
       await this.sendCheckpointIfDue(this.seen);
       this.isLive ||= batch.caughtUp;
     }
   }
 
-  private async send(event: StoredEvent): Promise<void> {
+  private async sendEvent(event: StoredEvent): Promise<void> {
     await this.call.faults.waitWhileHanging();
-    const position = toNumber(event.position);
+    const position = toPositionNumber(event.position);
     await this.sendCheckpointIfDue(position - 1n);
-    await this.call.responses.write(toReadResponse(event), this.isTooSlow);
+    await this.call.responses.writeResponse(toReadResponse(event), this.isTooSlow);
     this.seen = position;
   }
 
@@ -100,17 +100,17 @@ class NodeSubscription {
     const commit = toLogPosition(position.toString(16));
     this.checkpoints += 1;
     const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
-    await responses.write(createCheckpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
+    await responses.writeResponse(createCheckpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
 
   private readonly isTooSlow = async (): Promise<boolean> => {
     const { store, limits } = this.call;
-    return this.isLive && toNumber(await store.head()) - this.seen > limits.liveBuffer;
+    return this.isLive && toPositionNumber(await store.head()) - this.seen > limits.liveBuffer;
   };
 }
 
-function toNumber(position: Position | undefined): bigint {
+function toPositionNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
@@ -162,7 +162,7 @@ export class ResponseStream {
   }
 
   /** @param isTooSlow called while the client reads nothing; if it returns true, the subscription is dropped */
-  async write(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
+  async writeResponse(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
     this.signal.throwIfAborted();
     if (this.call.write(response)) return;
     const drained = once(this.call, 'drain', { signal: this.signal });
@@ -172,17 +172,17 @@ export class ResponseStream {
     }
     const timer = setInterval(() => {
       void isTooSlow().then((tooSlow) => {
-        if (tooSlow) this.fail(new RequestRefusedError({ kind: 'consumer_too_slow' }));
+        if (tooSlow) this.failStream(new RequestRefusedError({ kind: 'consumer_too_slow' }));
       });
     }, SLOW_CONSUMER_CHECK_MS);
     await drained.finally(() => clearInterval(timer));
   }
 
-  end(): void {
+  endStream(): void {
     if (!this.signal.aborted) this.call.end();
   }
 
-  fail(error: unknown): void {
+  failStream(error: unknown): void {
     if (this.signal.aborted) return;
     this.call.emit('error', toServiceError(error));
     this.ending.abort();

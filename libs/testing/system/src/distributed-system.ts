@@ -13,7 +13,7 @@ export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 export const SERVICE_NAMES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
-interface DistributedSystemOptions extends EnginesOptions {
+export interface DistributedSystemOptions extends EnginesOptions {
   /** Number of replicas of each service; 1 by default. */
   readonly replicas?: number;
   /** Settings of all services, as environment variables. */
@@ -21,6 +21,8 @@ interface DistributedSystemOptions extends EnginesOptions {
   /** Port of the first gateway; by default, the same port at each start. */
   readonly port?: number;
   readonly report?: (line: string) => void;
+  /** Folder of the repository whose build the services use, with a slash at the end; this repository by default. */
+  readonly buildRoot?: string;
 }
 
 /** One replica of a service. */
@@ -29,6 +31,8 @@ export interface ServiceReplica {
   readonly managementUrl: string;
   /** Base URL of the API; only for gateways. */
   readonly url: string | undefined;
+  /** Stops the replica, and starts it with the build of this repository. */
+  upgradeReplica(): Promise<void>;
 }
 
 /** Process of an app of the distributed system. */
@@ -56,6 +60,8 @@ export class DistributedSystem {
     readonly services: Readonly<Record<ServiceName, readonly ServiceReplica[]>>,
     /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
+    /** Runs the set-up of this repository, as before an upgrade of the services. */
+    readonly runSetup: () => Promise<void>,
   ) {}
 
   static async start(options: DistributedSystemOptions): Promise<DistributedSystem> {
@@ -83,12 +89,18 @@ export class DistributedSystem {
       SECRETS_KEY: readOrCreateSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
+    const { buildRoot = REPOSITORY_ROOT } = options;
+    /** Names of the processes whose next start uses the build of this repository. */
+    const upgraded = new Set<string>();
     const managed = ({ name, app, env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
       new ManagedProcess(
         {
           name,
           command: process.execPath,
-          args: [...NODE_FLAGS, `${REPOSITORY_ROOT}apps/${app}/dist/main.js`],
+          args: () => {
+            const root = upgraded.has(name) ? REPOSITORY_ROOT : buildRoot;
+            return [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`];
+          },
           env: { ...common, ...env },
           ...how,
           logFile: join(folder, `${name}.log`),
@@ -103,14 +115,15 @@ export class DistributedSystem {
         service,
         addresses[service].map(({ port, managementPort }, index): ServiceReplica => {
           const env = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
+          const name = `${service}-${index + 1}`;
+          const replica = managed({ name, app: service, env, ready: /"msg":"ready"/, stopped: STOPPED_LOG_PATTERN });
           return {
-            process: managed({
-              name: `${service}-${index + 1}`,
-              app: service,
-              env,
-              ready: /"msg":"ready"/,
-              stopped: STOPPED_LOG_PATTERN,
-            }),
+            process: replica,
+            upgradeReplica: async () => {
+              upgraded.add(name);
+              await replica.stopProcess();
+              await replica.startProcess();
+            },
             managementUrl: `http://127.0.0.1:${managementPort}`,
             url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
           };
@@ -119,9 +132,13 @@ export class DistributedSystem {
     ) as unknown as Record<ServiceName, readonly ServiceReplica[]>;
     const [gateway] = services.gateway;
     const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
-    const system = new DistributedSystem(engines, services, administration);
+    const system = new DistributedSystem(engines, services, administration, async () => {
+      upgraded.add(setup.spec.name);
+      await setup.startProcess();
+      await setup.waitForExit();
+    });
     try {
-      await setup.start();
+      await setup.startProcess();
       report('all topics and collections are ready');
       await system.startServices();
       return system;
@@ -132,7 +149,7 @@ export class DistributedSystem {
   }
 
   /** Starts all stopped processes again. */
-  async restart(): Promise<void> {
+  async restartStopped(): Promise<void> {
     await this.startEngines();
     await this.startServices();
   }
@@ -149,13 +166,13 @@ export class DistributedSystem {
   }
 
   async startEngines(): Promise<void> {
-    await Promise.all(this.startedEngines.map((engine) => engine.start()));
+    await Promise.all(this.startedEngines.map((engine) => engine.startProcess()));
   }
 
   /** Starts all services. Resolves when they are ready. Services wait for unavailable engines. */
   async startServices(): Promise<void> {
     await Promise.all(
-      SERVICE_NAMES.flatMap((service) => this.services[service].map(({ process: one }) => one.start())),
+      SERVICE_NAMES.flatMap((service) => this.services[service].map(({ process: one }) => one.startProcess())),
     );
   }
 
@@ -167,7 +184,7 @@ export class DistributedSystem {
     const groups = [...SERVICE_NAMES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
     const failures: unknown[] = [];
     for (const group of [...groups, this.startedEngines]) {
-      const ended = await Promise.allSettled(group.map((one) => one.stop()));
+      const ended = await Promise.allSettled(group.map((one) => one.stopProcess()));
       failures.push(...ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
     if (failures.length > 0) throw failures[0];

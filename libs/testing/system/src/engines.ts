@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ManagedProcess, type ProcessSpec } from '@tracking/testing';
-import { standInCommand, nodeProcessSpec } from '@tracking/eventstoredb-stand-in';
+import { ManagedProcess, createMongoServerSpec, type ProcessSpec } from '@tracking/testing';
+import { createStandInCommand, createNodeProcessSpec } from '@tracking/eventstoredb-stand-in';
 import { readOrCreatePort } from './persistent-values.ts';
 
 /** Addresses of the engines, and the processes of the engines that were started here. */
@@ -21,15 +21,19 @@ export interface EnginesOptions {
   readonly folder: string;
   /** Folder with the programs `kafka/start` and `mongo-java-server/start`. */
   readonly enginesDir: string | undefined;
-  /** Addresses of engines that are already running. */
+  /** Address of an EventStoreDB node that already runs. */
   readonly eventStoreDbUrl?: string | undefined;
   /**
    * Command that starts the node of `eventStoreDbUrl` on its data in the foreground. If it is absent, the node must
    * already run.
    */
   readonly eventStoreDbStart?: string | undefined;
+  /** Addresses of Kafka brokers that already run. */
   readonly kafkaBrokers?: string | undefined;
+  /** Address of a MongoDB server. */
   readonly mongoUrl?: string | undefined;
+  /** Command that starts the server of `mongoUrl` on its data in the foreground. If it is absent, the server must already run. */
+  readonly mongoStart?: string | undefined;
   readonly onUnexpectedExit?: (name: string, code: number | null) => void;
 }
 
@@ -37,7 +41,7 @@ export interface EnginesOptions {
  * Starts every engine that has no address: the stand-in for EventStoreDB, and the programs in the folder of engines.
  */
 export async function startEngines(options: EnginesOptions): Promise<RunningEngines> {
-  const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, onUnexpectedExit } = options;
+  const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, mongoStart, onUnexpectedExit } = options;
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
@@ -48,14 +52,14 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
     const logFile = join(folder, `${name}.log`);
     const engine = new ManagedProcess({ ...spec(port, dataDir), logFile, detached: true }, onUnexpectedExit);
     started.push(engine);
-    await engine.start();
+    await engine.startProcess();
     return { engine, port };
   };
   const starting = [
     start(eventStoreDbUrl !== undefined && eventStoreDbStart === undefined, (port, dataDir) =>
       eventStoreDbUrl !== undefined && eventStoreDbStart !== undefined
-        ? nodeProcessSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
-        : { name: 'eventstoredb-stand-in', ...standInCommand({ folder: dataDir, port }) },
+        ? createNodeProcessSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
+        : { name: 'eventstoredb-stand-in', ...createStandInCommand({ folder: dataDir, ports: [port] }) },
     ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({
       name: 'kafka',
@@ -63,16 +67,20 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
       args: [dataDir, String(port)],
       ready: /Kafka Server started/,
     })),
-    start(mongoUrl !== undefined, (port, dataDir) => ({
-      name: 'mongodb',
-      command: findStartProgram(options.enginesDir, 'mongo-java-server'),
-      args: [dataDir, String(port)],
-      ready: /ready on/,
-    })),
+    start(mongoUrl !== undefined && mongoStart === undefined, (port, dataDir) =>
+      mongoUrl !== undefined && mongoStart !== undefined
+        ? createMongoServerSpec({ url: mongoUrl, command: mongoStart })
+        : {
+            name: 'mongodb',
+            command: findStartProgram(options.enginesDir, 'mongo-java-server'),
+            args: [dataDir, String(port)],
+            ready: /ready on/,
+          },
+    ),
   ] as const;
   const [eventStoreDb, kafka, mongo] = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.allSettled(starting);
-    await Promise.all(started.map((engine) => engine.kill()));
+    await Promise.all(started.map((engine) => engine.killProcess()));
     throw error;
   });
   return {

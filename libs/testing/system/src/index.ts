@@ -4,5 +4,6 @@ export {
   SERVICE_NAMES,
   type ServiceReplica,
   type ServiceName,
+  type DistributedSystemOptions,
 } from './distributed-system.ts';
 export { startEngines, type RunningEngines } from './engines.ts';

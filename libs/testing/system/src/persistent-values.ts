@@ -9,7 +9,7 @@ import { findFreePort } from '@tracking/testing';
  */
 export async function readOrCreatePort(folder: string, process: string): Promise<number> {
   const path = join(folder, 'ports.json');
-  const ports = () => JSON.parse(readIfExists(path) ?? '{}') as Readonly<Record<string, number>>;
+  const ports = () => JSON.parse(readFileIfExists(path) ?? '{}') as Readonly<Record<string, number>>;
   const port = await findFreePort(ports()[process]);
   // The file is read again, because other processes may have stored their ports meanwhile.
   writeFileSync(path, `${JSON.stringify({ ...ports(), [process]: port }, null, 2)}\n`);
@@ -22,13 +22,13 @@ export async function readOrCreatePort(folder: string, process: string): Promise
  */
 export function readOrCreateSecret(folder: string, name: string, encoding: 'base64' | 'hex'): string {
   const path = join(folder, name);
-  const known = readIfExists(path);
+  const known = readFileIfExists(path);
   if (known) return known;
   const secret = randomBytes(32).toString(encoding);
   writeFileSync(path, secret, { mode: 0o600 });
   return secret;
 }
 
-function readIfExists(path: string): string | undefined {
+function readFileIfExists(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }

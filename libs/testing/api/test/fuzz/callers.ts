@@ -5,7 +5,7 @@ import type { IdentityCommand } from '@tracking/identity';
 import type { Api } from '../start-api.ts';
 
 /** A caller of the API with its credentials. */
-export interface Caller {
+export interface FuzzCaller {
   readonly headers: Readonly<Record<string, string>>;
   /** Scope of the caller. Callers with the same scope can access the same resources. */
   readonly scope: string;
@@ -16,26 +16,29 @@ export interface Caller {
 export const CALLER_PASSWORD = 'correct horse battery';
 
 /** Creates the callers. Most of them are admins of the workspace `default`; the first one is a user. */
-export async function createCallers(api: Api): Promise<readonly Caller[]> {
-  const key = async (role: Role, environment: Environment, workspace = 'default'): Promise<Caller> =>
-    authenticatedCaller(bearerHeaders(await api.key(role, environment, workspace)), `${workspace} ${environment}`);
+export async function createCallers(api: Api): Promise<readonly FuzzCaller[]> {
+  const key = async (role: Role, environment: Environment, workspace = 'default'): Promise<FuzzCaller> =>
+    createAuthenticatedCaller(
+      createBearerHeaders(await api.key(role, environment, workspace)),
+      `${workspace} ${environment}`,
+    );
   const admin = await key('admin', 'live');
   const user = await createUser(api, 'admin');
   const command = await createCommand(api);
   const request = { name: 'fuzz', environment: 'live', owner: { type: 'user', id: user.id } } as const;
-  const { after } = await api.identity.keys.create(command, EVERY_KEY, request);
-  const own = authenticatedCaller(bearerHeaders(after.key), LIVE_WORKSPACE_SCOPE);
+  const { after } = await api.identity.keys.createKey(command, EVERY_KEY, request);
+  const own = createAuthenticatedCaller(createBearerHeaders(after.key), LIVE_WORKSPACE_SCOPE);
   const session = await signIn(api, user.email);
   const operator = await signIn(api, (await createUser(api, 'operator')).email);
   return [
     ...[own, own, own, own, own, own, own, admin, admin, admin, admin, admin],
     ...[
-      authenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
-      authenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
-      authenticatedCaller(operator, LIVE_WORKSPACE_SCOPE),
-      authenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_WORKSPACE_SCOPE),
+      createAuthenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
+      createAuthenticatedCaller(session, LIVE_WORKSPACE_SCOPE),
+      createAuthenticatedCaller(operator, LIVE_WORKSPACE_SCOPE),
+      createAuthenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_WORKSPACE_SCOPE),
     ],
-    authenticatedCaller({ ...session, environment: 'test' }, 'default test'),
+    createAuthenticatedCaller({ ...session, environment: 'test' }, 'default test'),
     ...(await Promise.all(LIMITED_CALLER_ROLES.map(([role, environment]) => key(role, environment)))),
     ...[await key('admin', 'live', 'other'), await key('admin', 'test', 'other')],
     ...INVALID_CREDENTIALS.map((headers) => ({ headers, scope: LIVE_WORKSPACE_SCOPE, isAuthenticated: false })),
@@ -46,7 +49,7 @@ const LIVE_WORKSPACE_SCOPE = 'default live';
 const SAME_SITE_HEADERS = { 'x-requested-with': 'fuzz' };
 const INVALID_CREDENTIALS = [
   {},
-  bearerHeaders('sk_live_nobody'),
+  createBearerHeaders('sk_live_nobody'),
   { cookie: '__Host-session=nobody', ...SAME_SITE_HEADERS },
 ] as const;
 
@@ -59,12 +62,12 @@ const LIMITED_CALLER_ROLES = [
   ['viewer', 'live'],
 ] as const;
 
-function bearerHeaders(key: string): Caller['headers'] {
+function createBearerHeaders(key: string): FuzzCaller['headers'] {
   // The sign-in requires this header, even if the request has other credentials.
   return { authorization: `Bearer ${key}`, ...SAME_SITE_HEADERS };
 }
 
-function authenticatedCaller(headers: Caller['headers'], scope: string): Caller {
+function createAuthenticatedCaller(headers: FuzzCaller['headers'], scope: string): FuzzCaller {
   return { headers, scope, isAuthenticated: true };
 }
 
@@ -75,10 +78,10 @@ async function createCommand(api: Api): Promise<IdentityCommand> {
 
 async function createUser(api: Api, role: Role) {
   const person = { email: `${randomUUID()}@example.com`, role, password: CALLER_PASSWORD };
-  return (await api.identity.users.create(await createCommand(api), person)).after;
+  return (await api.identity.users.createUser(await createCommand(api), person)).after;
 }
 
-async function signIn(api: Api, email: string): Promise<Caller['headers']> {
+async function signIn(api: Api, email: string): Promise<FuzzCaller['headers']> {
   const from = { address: '203.0.113.7', user_agent: 'fuzz', request_id: 'req_fuzz' };
   const { token } = await api.identity.signIn(await createCommand(api), { email, password: CALLER_PASSWORD, ...from });
   return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };

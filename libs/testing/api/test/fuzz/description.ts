@@ -1,16 +1,16 @@
 /** The keywords of JSON Schema that the API description uses. */
-export interface Schema {
+export interface DescribedSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly DescribedSchema[];
+  readonly oneOf?: readonly DescribedSchema[];
+  readonly allOf?: readonly DescribedSchema[];
+  readonly properties?: Readonly<Record<string, DescribedSchema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
+  readonly additionalProperties?: boolean | DescribedSchema;
+  readonly items?: DescribedSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -33,14 +33,16 @@ export interface ParameterDescription {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
-  readonly schema?: Schema;
+  readonly schema?: DescribedSchema;
 }
 export interface ContentDescription {
-  readonly schema?: Schema;
+  readonly schema?: DescribedSchema;
 }
 export interface ResponseDescription {
+  /** Path of the response in the document. */
+  readonly place: readonly string[];
   readonly headers?: Readonly<
-    Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: Schema }>
+    Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: DescribedSchema }>
   >;
   readonly content?: Readonly<Record<string, ContentDescription>>;
 }
@@ -50,13 +52,15 @@ interface DescribedOperation {
   readonly parameters?: readonly (ParameterDescription & SchemaReference)[];
   readonly requestBody?: SchemaReference & { readonly content: Readonly<Record<string, ContentDescription>> };
   readonly responses: Readonly<Record<string, ResponseDescription & SchemaReference>>;
+  readonly 'x-error-codes'?: readonly string[];
 }
-interface Document {
+interface DescriptionDocument {
+  readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 }
 
 /** An operation of the API, with all references resolved except those in schemas. */
-export interface Operation {
+export interface FuzzedOperation {
   readonly id: string;
   readonly method: string;
   /** Path template with parameters in braces. */
@@ -66,22 +70,24 @@ export interface Operation {
   readonly parameters: readonly ParameterDescription[];
   readonly content: Readonly<Record<string, ContentDescription>>;
   readonly responses: Readonly<Record<string, ResponseDescription>>;
+  /** Error codes of the operation. */
+  readonly errorCodes: readonly string[];
 }
 
 /** The OpenAPI description of the API. */
 export class FuzzedDescription {
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: ReadonlyMap<string, FuzzedOperation>;
 
   /** @param json the OpenAPI document */
   constructor(readonly json: object) {
-    const { paths } = json as Document;
+    const { paths } = json as DescriptionDocument;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => this.createOperation(method.toUpperCase(), path, operation)),
     );
     this.operations = new Map(described.map((operation) => [operation.id, operation]));
   }
 
-  findOperation(id: string): Operation {
+  findOperation(id: string): FuzzedOperation {
     const operation = this.operations.get(id);
     if (!operation) throw new Error(`the OpenAPI description lacks the operation ${id}`);
     return operation;
@@ -94,41 +100,56 @@ export class FuzzedDescription {
   }
 
   /** Returns the names of all described response headers. */
-  responseHeaderNames(): readonly string[] {
+  listResponseHeaderNames(): readonly string[] {
     const responses = [...this.operations.values()].flatMap((operation) => Object.values(operation.responses));
     return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))];
   }
 
   /** Returns the referenced object, or the given object if it is not a reference. */
-  resolve<T extends SchemaReference>(given: T): T {
+  resolveReference<T extends SchemaReference>(given: T): T {
     if (given.$ref === undefined) return given;
     const steps = given.$ref
       .slice(2)
       .split('/')
       .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     const found = steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], this.json);
-    return this.resolve(found as T);
+    return this.resolveReference(found as T);
   }
 
-  private createOperation(method: string, path: string, described: DescribedOperation): Operation {
-    const { operationId: id, parameters = [], requestBody, responses, security } = described;
+  private createOperation(method: string, path: string, described: DescribedOperation): FuzzedOperation {
+    const { operationId: id, parameters = [], requestBody, responses } = described;
+    const { security = (this.json as DescriptionDocument).security, 'x-error-codes': errorCodes = [] } = described;
+    const pathOfResponses = ['paths', path, method.toLowerCase(), 'responses'];
     const answers = Object.entries(responses).map(
-      ([status, response]) => [status, this.resolveResponse(response)] as const,
+      ([status, response]) => [status, this.resolveResponse(response, [...pathOfResponses, status])] as const,
     );
     return {
       id,
       method,
       path,
-      isSecured: security !== undefined && security.length > 0,
-      parameters: parameters.map((parameter) => this.resolve(parameter)),
-      content: requestBody ? this.resolve(requestBody).content : {},
+      isSecured: security.length > 0,
+      parameters: parameters.map((parameter) => this.resolveReference(parameter)),
+      content: requestBody ? this.resolveReference(requestBody).content : {},
       responses: Object.fromEntries(answers),
+      errorCodes,
     };
   }
 
-  private resolveResponse(given: ResponseDescription & SchemaReference): ResponseDescription {
-    const response = this.resolve(given);
-    const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [name, this.resolve(header)]);
-    return { ...response, headers: Object.fromEntries(headers) };
+  /** Returns a shared response, in which all errors are problem details. */
+  getProblemResponse(): ResponseDescription {
+    return this.resolveResponse(
+      { $ref: '#/components/responses/ProblemDetails' } as ResponseDescription & SchemaReference,
+      [],
+    );
+  }
+
+  private resolveResponse(given: ResponseDescription & SchemaReference, place: readonly string[]): ResponseDescription {
+    const response = this.resolveReference(given);
+    const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [
+      name,
+      this.resolveReference(header),
+    ]);
+    const shared = given.$ref?.slice(2).split('/');
+    return { ...response, place: shared ?? place, headers: Object.fromEntries(headers) };
   }
 }

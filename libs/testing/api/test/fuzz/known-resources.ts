@@ -7,7 +7,7 @@ const PATH_PARAMETER = /\{[^}]+\}/g;
  * a final state.
  */
 const MAX_KNOWN_VALUES_PER_KIND = 12;
-const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
+const PLACEHOLDER_PATTERN = /known-([a-z_-]*)-(\d+)-/g;
 
 /**
  * Generates a placeholder for an id, cursor or token from an earlier response. The placeholder is replaced when the
@@ -27,9 +27,7 @@ export class KnownResources {
 
   constructor(description: FuzzedDescription) {
     const paths = [...description.operations.values()].map(({ path }) => path);
-    this.patterns = new Map(
-      [...paths, ...paths.flatMap(findItemTemplates)].map((path) => [path, templateToRegExp(path)]),
-    );
+    this.patterns = new Map([...paths, ...paths.flatMap(findItemTemplates)].map((path) => [path, toPathPattern(path)]));
   }
 
   /** Returns known paths for a path template of the description. */
@@ -41,7 +39,7 @@ export class KnownResources {
 
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
-    return text.replace(PLACEHOLDER, (_, name: string, which: string) => {
+    return text.replace(PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
       const found = this.listTexts(name);
       return found[Number(which) % found.length] ?? 'none';
     });
@@ -54,17 +52,17 @@ export class KnownResources {
     this.recordPath(path);
     this.recordText('consistency-token', headers['consistency-token']);
     this.recordText('if-match', headers['etag']);
-    if (!isObject(body)) return;
+    if (!isJsonObject(body)) return;
     this.recordText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
-    if (isObject(user)) this.recordText('email', user['email']);
+    if (isJsonObject(user)) this.recordText('email', user['email']);
     for (const id of findIds(body['data'])) this.recordPath(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
       for (const id of findIds(list)) this.recordPath(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
     if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
-    if (isObject(upload) && typeof upload['url'] === 'string') this.recordPath(stripOrigin(upload['url']));
+    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordPath(stripOrigin(upload['url']));
   }
 
   /** @param name name of the field, parameter or header */
@@ -103,7 +101,7 @@ function findItemTemplates(path: string): readonly string[] {
   return [...path.matchAll(PATH_PARAMETER)].map((found) => path.slice(0, found.index + found[0].length));
 }
 
-function templateToRegExp(template: string): RegExp {
+function toPathPattern(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replace(PATH_PARAMETER, '[^/]+')}$`);
 }
 
@@ -119,11 +117,11 @@ function appendNewest(kept: Map<string, string[]>, name: string, text: string): 
 function findIds(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: unknown) => {
-    const id = isObject(item) ? (item['id'] ?? item['number']) : undefined;
+    const id = isJsonObject(item) ? (item['id'] ?? item['number']) : undefined;
     return typeof id === 'string' ? [encodeURIComponent(id)] : [];
   });
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { anyText } from './arbitrary-values.ts';
 
 /** One part of a `multipart/form-data` body. */
-interface Part {
+interface SentFormPart {
   readonly name: string;
   readonly fileName?: string;
   readonly type?: string;
@@ -50,11 +50,11 @@ export function generateForms(
   const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
   const beside = fc.oneof(
     { weight: 4, arbitrary: parts },
-    fc.tuple(parts, other).map(([own, more]): readonly Part[] => [...own, more]),
-    parts.map((own): readonly Part[] => own.toReversed()),
-    parts.map((own): readonly Part[] => [...own, ...own]),
-    parts.map((own): readonly Part[] => own.slice(1)),
-    parts.map((own): readonly Part[] => own.slice(0, -1)),
+    fc.tuple(parts, other).map(([own, more]): readonly SentFormPart[] => [...own, more]),
+    parts.map((own): readonly SentFormPart[] => own.toReversed()),
+    parts.map((own): readonly SentFormPart[] => [...own, ...own]),
+    parts.map((own): readonly SentFormPart[] => own.slice(1)),
+    parts.map((own): readonly SentFormPart[] => own.slice(0, -1)),
   );
   const boundary = fc.constantFrom('x', '----WebKitFormBoundary7MA4YWxkTrZu0gW', 'a'.repeat(70));
   const cut = fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.nat(200));
@@ -68,7 +68,7 @@ export function generateForms(
   });
 }
 
-function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<Part> {
+function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<SentFormPart> {
   if (!isFile) {
     return fc
       .oneof({ weight: 6, arbitrary: values }, anyText)
@@ -86,7 +86,7 @@ function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<Part> {
   });
 }
 
-function encodePart({ name, fileName, type, content }: Part, boundary: string): Uint8Array {
+function encodePart({ name, fileName, type, content }: SentFormPart, boundary: string): Uint8Array {
   const quoted = (text: string) =>
     `"${text.replace(/[\r\n"]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
   const disposition = `form-data; name=${quoted(name)}${fileName === undefined ? '' : `; filename=${quoted(fileName)}`}`;

@@ -1,7 +1,9 @@
-import { currentRequest } from '@tracking/http';
+import { getCurrentRequest } from '@tracking/http';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
-const WRITE_METHODS: ReadonlySet<string> = new Set(['insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim']);
+const WRITE_METHODS: ReadonlySet<string> = new Set<keyof Collection<Document>>([
+  ...(['insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'] as const),
+]);
 
 interface RecordedWrite {
   /** Id of the request and name of the collection. */
@@ -15,7 +17,7 @@ interface RecordedWrite {
 export class RecordedWrites {
   private readonly documents = new Map<string, 'made' | 'changed'>();
 
-  clear(): void {
+  clearWrites(): void {
     this.documents.clear();
   }
 
@@ -25,7 +27,7 @@ export class RecordedWrites {
     return [...new Set(names.flatMap(([id, collection = '']) => (id === requestId ? [collection] : [])))];
   }
 
-  record({ of, method, values: [first], outcome }: RecordedWrite): void {
+  recordWrite({ of, method, values: [first], outcome }: RecordedWrite): void {
     // A replay stores its progress in the background; a request may wake it, even a refused one.
     if (method === 'replace' && of.endsWith(' webhook_replays')) return;
     const id = typeof first === 'object' && first !== null && 'id' in first ? first.id : first;
@@ -47,9 +49,10 @@ export function recordStoreWrites(store: DocumentStore, written: RecordedWrites)
         if (typeof method !== 'function') return method;
         if (!WRITE_METHODS.has(String(member))) return method.bind(target) as unknown;
         return async (...values: unknown[]) => {
-          const request = currentRequest();
+          const request = getCurrentRequest();
           const outcome: unknown = await Reflect.apply(method, target, values);
-          if (request) written.record({ of: `${request.request_id} ${name}`, method: String(member), values, outcome });
+          if (request)
+            written.recordWrite({ of: `${request.request_id} ${name}`, method: String(member), values, outcome });
           return outcome;
         };
       },

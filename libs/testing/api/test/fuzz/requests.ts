@@ -3,7 +3,7 @@ import { anyText, anyValue } from './arbitrary-values.ts';
 import { generatePlaceholder } from './known-resources.ts';
 import { mutateSome } from './mutations.ts';
 import { SAMPLE_FILES, MEDIA_TYPES, generateForms } from './multipart-forms.ts';
-import type { Operation, ParameterDescription } from './description.ts';
+import type { FuzzedOperation, ParameterDescription } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
 
 /** A generated request with placeholders for existing resources. */
@@ -21,7 +21,7 @@ export interface GeneratedRequest {
 }
 
 /** Generates requests of an operation, both as described and invalid ones. */
-export function generateRequests(operation: Operation, values: SchemaValues): fc.Arbitrary<GeneratedRequest> {
+export function generateRequests(operation: FuzzedOperation, values: SchemaValues): fc.Arbitrary<GeneratedRequest> {
   return fc
     .record({
       caller: fc.nat(1_000),
@@ -122,7 +122,7 @@ const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   'accept-language': ['nl', '*'],
 };
 
-function generateHeaders({ parameters }: Operation): fc.Arbitrary<Readonly<Record<string, string>>> {
+function generateHeaders({ parameters }: FuzzedOperation): fc.Arbitrary<Readonly<Record<string, string>>> {
   const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
   const header = (names: readonly string[]) =>
     fc.constantFrom(...names).chain((name) => {
@@ -146,7 +146,7 @@ const generateFileBodies = fc.record({
   body: fc.oneof(fc.constantFrom(...SAMPLE_FILES), fc.uint8Array({ maxLength: 500 })),
 });
 
-function generateBodies({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<GeneratedBody> {
+function generateBodies({ method, content }: FuzzedOperation, values: SchemaValues): fc.Arbitrary<GeneratedBody> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
     if (type.startsWith('multipart/')) return generateForms(values.generateFields(schema));
     if (!/json$/.test(type)) return generateFileBodies;

@@ -2,10 +2,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FuzzedDescription, Operation, ResponseDescription, Schema } from './description.ts';
+import type { FuzzedDescription, FuzzedOperation, ResponseDescription, DescribedSchema } from './description.ts';
 import type { ReceivedResponse } from './send.ts';
 
 const DOCUMENT_URL = 'https://description.example/openapi.json';
+
+const PROBLEM_TYPE = 'application/problem+json';
+/** Headers that almost all responses have. Only the shared error responses describe them. */
+const COMMON_HEADERS: ReadonlySet<string> = new Set([
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+]);
 
 /** Checks responses against the OpenAPI description. */
 export class ResponseValidator {
@@ -14,29 +22,31 @@ export class ResponseValidator {
 
   /** Names of all described response headers. */
   private readonly headers: readonly string[];
+  private readonly problem: ResponseDescription;
 
   constructor(description: FuzzedDescription) {
-    this.headers = description.responseHeaderNames();
+    this.headers = description.listResponseHeaderNames();
+    this.problem = description.getProblemResponse();
     formats.default(this.ajv);
     this.ajv.addSchema(forbidUnknownFields(description.json), DOCUMENT_URL);
   }
 
   /** Returns all differences between a response and the description, or an empty list. */
-  validate(
-    { path, method, responses }: Operation,
+  findDifferences(
+    { responses, errorCodes }: FuzzedOperation,
     { status, headers, mediaType, json }: ReceivedResponse,
   ): readonly string[] {
-    const response = responses[status];
-    if (!response) return [`the OpenAPI description lacks the status ${status}`];
-    const wrong = this.findHeaderErrors(response, headers);
+    const described = responses[status];
+    if (!described) return [`the OpenAPI description lacks the status ${status}`];
+    const response = mediaType === PROBLEM_TYPE ? this.problem : described;
+    const wrong = [...this.findHeaderErrors(described, headers), ...findCodeErrors(errorCodes, json)];
     const content = response.content ?? {};
     if (mediaType === undefined)
       return Object.keys(content).length === 0 ? wrong : [...wrong, 'the response has no body'];
-    const described = [mediaType, '*/*'].find((type) => content[type]);
-    if (described === undefined) return [...wrong, `the OpenAPI description lacks a body of type ${mediaType}`];
+    const type = [mediaType, '*/*'].find((each) => content[each]);
+    if (type === undefined) return [...wrong, `the OpenAPI description lacks a body of type ${mediaType}`];
     if (json === undefined) return wrong;
-    const steps = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', described, 'schema'];
-    return [...wrong, ...this.findBodyErrors(steps, json)];
+    return [...wrong, ...this.findBodyErrors([...response.place, 'content', type, 'schema'], json)];
   }
 
   /** Returns errors for headers that are missing, invalid, or not described for this response. */
@@ -47,7 +57,9 @@ export class ResponseValidator {
       const value = schema?.type === 'integer' ? Number(text) : text;
       return schema && !this.ajv.validate(schema, value) ? [`the header ${name} is ${text}`] : [];
     });
-    const undescribed = this.headers.filter((name) => received[name.toLowerCase()] !== undefined && !headers[name]);
+    const undescribed = this.headers.filter(
+      (name) => received[name.toLowerCase()] !== undefined && !headers[name] && !COMMON_HEADERS.has(name),
+    );
     return [...described, ...undescribed.map((name) => `the OpenAPI description lacks the header ${name}`)];
   }
 
@@ -62,11 +74,24 @@ export class ResponseValidator {
   }
 }
 
+/** Reports an error code that the operation does not describe. */
+function findCodeErrors(described: readonly string[], json: unknown): readonly string[] {
+  const { error, code = error?.code } = (json ?? {}) as {
+    error?: { code?: string };
+    code?: string;
+    error_type?: string;
+  };
+  const isError = error !== undefined || (json as { error_type?: string } | undefined)?.error_type !== undefined;
+  return isError && !described.includes(String(code))
+    ? [`the OpenAPI description lacks the error code ${String(code)}`]
+    : [];
+}
+
 /** Returns the schema with objects that allow only described fields. */
 function forbidUnknownFields(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value: unknown) => {
     if (name !== 'schemas' || typeof value !== 'object' || value === null) return value;
-    const schemas = Object.entries(value as Record<string, Schema>).map(([id, schema]) => [
+    const schemas = Object.entries(value as Record<string, DescribedSchema>).map(([id, schema]) => [
       id,
       schema.properties && schema.additionalProperties === undefined
         ? { ...schema, unevaluatedProperties: false }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
-import type { FuzzedDescription, Schema } from './description.ts';
+import type { FuzzedDescription, DescribedSchema } from './description.ts';
 import type { FormField } from './multipart-forms.ts';
 
 /** Hints for values that the schemas cannot describe. */
@@ -25,6 +25,9 @@ const TIME_ZONE_SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00
 const anyDateTime = fc
   .tuple(anyInstantMs, fc.constantFrom(...TIME_ZONE_SUFFIXES))
   .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
+const anyLocalTime = anyInstantMs.map((at) => new Date(at).toISOString().slice(0, 16));
+/** Names of fields of requests that accept several forms of times, and therefore have no format. */
+const TIME_FIELD_NAMES = /^(etd|eta|original_eta|occurred_at|reported_at)$/;
 const anyDate = anyInstantMs.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
 
 /**
@@ -47,25 +50,25 @@ export class SchemaValues {
   }
 
   /** @param name name of the field or parameter */
-  generateValues(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+  generateValues(schema: DescribedSchema, name = ''): fc.Arbitrary<unknown> {
     const { $ref } = schema;
     if ($ref === undefined) return this.generateForSchema(schema, name);
-    const made = this.known.get($ref) ?? this.generateForSchema(this.description.resolve(schema), name);
+    const made = this.known.get($ref) ?? this.generateForSchema(this.description.resolveReference(schema), name);
     this.known.set($ref, made);
     return made;
   }
 
   /** The parts of a multipart form. */
-  generateFields(schema: Schema): readonly FormField[] {
-    const { properties = {} } = this.description.resolve(schema);
+  generateFields(schema: DescribedSchema): readonly FormField[] {
+    const { properties = {} } = this.description.resolveReference(schema);
     return Object.entries(properties).map(([name, given]) => {
-      const field = this.description.resolve(given);
+      const field = this.description.resolveReference(given);
       const isFile = field.format === 'binary' || field.contentMediaType !== undefined;
       return { name, isFile, values: this.generateValues(given, name) };
     });
   }
 
-  private generateForSchema(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generateForSchema(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum)
       return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, generateUpperCaseValues(schema.enum));
@@ -80,7 +83,7 @@ export class SchemaValues {
   }
 
   /** Merges several object schemas into one object. */
-  private mergeSchemas(schemas: readonly Schema[], name: string): fc.Arbitrary<unknown> {
+  private mergeSchemas(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
     if (first && others.length === 0) return this.generateValues(first, name);
     return fc
@@ -88,7 +91,7 @@ export class SchemaValues {
       .map((parts) => Object.assign({}, ...parts) as unknown);
   }
 
-  private generateValuesOfType(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generateValuesOfType(type: string, schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
     switch (type) {
       case 'null':
         return fc.constant(null);
@@ -113,7 +116,7 @@ export class SchemaValues {
     required = [],
     additionalProperties,
     ...schema
-  }: Schema): fc.Arbitrary<object> {
+  }: DescribedSchema): fc.Arbitrary<object> {
     const fields = Object.entries(properties).map(([name, field]) => [name, this.generateValues(field, name)] as const);
     const named = fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true });
     const examples = listExamples(schema).filter((example) => typeof example === 'object' && example !== null);
@@ -128,7 +131,7 @@ export class SchemaValues {
       .map((parts) => Object.assign({}, ...parts) as object);
   }
 
-  private generateArrays(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generateArrays(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
     const made = fc.array(
       this.generateValues(schema.items ?? {}, name),
       createLengthBounds(schema.minItems, schema.maxItems),
@@ -137,7 +140,7 @@ export class SchemaValues {
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
   }
 
-  private generateTexts(schema: Schema, name: string): fc.Arbitrary<string> {
+  private generateTexts(schema: DescribedSchema, name: string): fc.Arbitrary<string> {
     const { format, pattern, minLength = 0, maxLength = 40 } = schema;
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = listExamples(schema).map(String);
@@ -145,6 +148,7 @@ export class SchemaValues {
     const known = { weight: KNOWN_FIELD_NAMES.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
     if (format === 'date-time') return made(anyDateTime);
+    if (TIME_FIELD_NAMES.test(name)) return made(fc.oneof(anyDateTime, anyDate, anyLocalTime));
     if (format === 'date') return made(anyDate);
     if (format === 'email') return made(fc.emailAddress());
     if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
@@ -163,11 +167,11 @@ function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unkno
   return fc.constantFrom(...values.map((value) => (typeof value === 'string' ? value.toUpperCase() : value)));
 }
 
-function listExamples({ example, examples = [] }: Schema): readonly unknown[] {
+function listExamples({ example, examples = [] }: DescribedSchema): readonly unknown[] {
   return example === undefined ? examples : [example, ...examples];
 }
 
-function generateNumbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<number> {
+function generateNumbers(type: 'integer' | 'number', schema: DescribedSchema): fc.Arbitrary<number> {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const min = minimum ?? exclusiveMinimum ?? -1_000;
   const max = maximum ?? exclusiveMaximum ?? min + 10_000;

@@ -29,7 +29,7 @@ export class RequestSender {
   constructor(private readonly origin: string) {}
 
   /** @throws Error if the connection ends without a response */
-  send({ method, path, headers, body }: SentRequest): Promise<ReceivedResponse> {
+  sendRequest({ method, path, headers, body }: SentRequest): Promise<ReceivedResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
     const { hostname, port } = new URL(this.origin);
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };

@@ -1,0 +1,105 @@
+import { EmbeddedEngine } from '@tracking/embedded';
+import type { Logger, Metrics } from '@tracking/ports';
+import type { InjectedFaults } from './faults.ts';
+import { StandInNode, type NodeSettings } from './node.ts';
+import { StreamStore } from './stream-store.ts';
+
+/**
+ * Limits of the store. The stand-in checks the size of an append when the append arrives; the stored form can have more
+ * bytes.
+ */
+const EVENT_STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
+
+/** Milliseconds after which the nodes notice that their leader is gone. Until then, their gossip still names it. */
+const LEADER_LOSS_DETECTION_MS = 700;
+/** Milliseconds of an election, in which no node accepts requests. */
+const ELECTION_MS = 700;
+
+interface ClusterOptions extends NodeSettings {
+  readonly folder: string;
+  /** Port of each node. The first node is the leader at the start. */
+  readonly ports: readonly number[];
+}
+
+const doNothing = () => undefined;
+const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: console.error, error: console.error };
+const silentMetrics: Metrics = {
+  counter: () => ({ add: doNothing }),
+  gauge: () => ({ set: doNothing }),
+  histogram: () => ({ observe: doNothing }),
+};
+
+/** Nodes that share one log, or a single node. The nodes run in this process, so that one of them can fail alone. */
+export class StandInCluster {
+  private readonly nodes: StandInNode[] = [];
+  private leader: StandInNode | undefined;
+  private election: NodeJS.Timeout | undefined;
+
+  private constructor(private readonly engine: EmbeddedEngine) {}
+
+  static async start(options: ClusterOptions): Promise<StandInCluster> {
+    const { folder, ports, ...settings } = options;
+    const engine = await EmbeddedEngine.open({
+      dataDir: folder,
+      logger: silentLogger,
+      metrics: silentMetrics,
+      limits: EVENT_STORE_LIMITS,
+    });
+    const streams = await StreamStore.open(engine.eventStore);
+    const cluster = new StandInCluster(engine);
+    for (const port of ports) {
+      const { nodes } = cluster;
+      nodes.push(new StandInNode({ port, streams, settings, cluster: { nodes, findLeader: () => cluster.leader } }));
+    }
+    [cluster.leader] = cluster.nodes;
+    for (const node of cluster.nodes) await node.start();
+    return cluster;
+  }
+
+  /** Sets faults of one node. @throws RangeError if there is no such node */
+  async setFaults(index: number, faults: InjectedFaults): Promise<void> {
+    const node = this.findNode(index);
+    node.faults.setFaults(faults);
+    if (faults.down === true) node.takeDown();
+    if (faults.down === false) await node.listen();
+    if (faults.lag === true) await node.log.pauseReplication();
+    if (faults.lag === false) node.log.resumeReplication();
+    if (faults.lead === true) this.setLeader(node);
+    else if (this.leader?.isAlive !== true) this.electLeader();
+  }
+
+  countSubscriptions(index: number): number {
+    return this.findNode(index).faults.subscriptionCount;
+  }
+
+  /** Stops like nodes that receive SIGTERM: subscriptions end with an error before the connections close. */
+  async stop(): Promise<void> {
+    clearTimeout(this.election);
+    await Promise.all(this.nodes.map((node) => node.stop()));
+    await this.engine.close();
+  }
+
+  private findNode(index: number): StandInNode {
+    const node = this.nodes[index];
+    if (node === undefined) throw new RangeError(`the cluster has no node ${index}`);
+    return node;
+  }
+
+  private setLeader(node: StandInNode | undefined): void {
+    clearTimeout(this.election);
+    this.election = undefined;
+    node?.log.resumeReplication();
+    this.leader = node;
+  }
+
+  /** Elects a leader that can lead, as soon as the loss of the former leader is noticed. */
+  private electLeader(): void {
+    this.election ??= setTimeout(
+      () => {
+        this.leader = undefined;
+        this.election = setTimeout(() => this.setLeader(this.nodes.find(({ isAlive }) => isAlive)), ELECTION_MS);
+      },
+      this.leader === undefined ? 0 : LEADER_LOSS_DETECTION_MS,
+    );
+  }
+}

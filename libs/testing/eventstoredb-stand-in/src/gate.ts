@@ -1,0 +1,70 @@
+import {
+  type Metadata,
+  ServerInterceptingCall,
+  status,
+  type ServerInterceptor,
+  type StatusObject,
+} from '@grpc/grpc-js';
+import { createServiceError } from './errors.ts';
+import type { FaultSwitches } from './faults.ts';
+import type { NodeAddress } from './node-address.ts';
+
+/** The role of a node in its cluster at this moment. */
+export interface NodeRole {
+  readonly isLeader: boolean;
+  /** Address of the leader; undefined during an election. */
+  readonly leader: NodeAddress | undefined;
+}
+
+interface GateOptions {
+  readonly faults: FaultSwitches;
+  readonly role: () => NodeRole;
+  /** Passwords by user name; every request is accepted if it is empty. */
+  readonly users: ReadonlyMap<string, string>;
+}
+
+type Refusal = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
+
+/** Calls that a node answers without credentials and in every role. */
+const OPEN_SERVICES = /^\/event_store\.client\.(gossip|server_features)\./;
+
+/** Refuses requests like a node: by their credentials, by the role of the node, and not at all while it is frozen. */
+export function createGate({ faults, role, users }: GateOptions): ServerInterceptor {
+  async function findRefusal(path: string, metadata: Metadata): Promise<Refusal | undefined> {
+    await faults.waitWhileFrozen();
+    if (OPEN_SERVICES.test(path)) return undefined;
+    const [authorization] = metadata.get('authorization');
+    const refusal = users.size === 0 ? undefined : checkCredentials(users, authorization?.toString());
+    return refusal ?? checkRole(role(), metadata.get('requires-leader')[0] === 'true');
+  }
+
+  return ({ path }, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) =>
+            void findRefusal(path, metadata).then((refusal) =>
+              refusal === undefined ? pass(metadata) : call.sendStatus(refusal),
+            ),
+        }),
+    });
+}
+
+function checkCredentials(users: ReadonlyMap<string, string>, authorization: string | undefined): Refusal | undefined {
+  if (authorization === undefined)
+    return createServiceError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+  const [, encoded = ''] = /^Basic (.*)$/.exec(authorization) ?? [];
+  const [, name = '', password] = /^([^:]*):(.*)$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return users.get(name) === password ? undefined : createServiceError(status.UNAUTHENTICATED, 'Unauthenticated');
+}
+
+function checkRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
+  if (leader === undefined) return createServiceError(status.UNAVAILABLE, 'Server Is Not Ready');
+  if (isLeader || !requiresLeader) return undefined;
+  // A node describes this error with the same words. The client reads only the trailers.
+  return createServiceError(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': leader.host,
+    'leader-endpoint-port': String(leader.port),
+  });
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { simulateDelay } from './eventually.ts';
+
+/** Bytes in one direction of a connection that the proxy holds before it stops reading. */
+const MAX_HELD_BYTES = 1_048_576;
+
+/**
+ * TCP proxy that delays all bytes between clients and a server on this machine. It keeps the order of the bytes, and
+ * stops reading from a side whose bytes it cannot pass on fast enough, like a slow network.
+ */
+export class DelayingProxy {
+  /** Milliseconds by which bytes are delayed in each direction. Applies to bytes that arrive from now on. */
+  delayMs = 0;
+  /** Port of the server. Set it before clients connect. */
+  serverPort = 0;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (client: Socket) => this.relay(client));
+  }
+
+  static async start(serverPort = 0): Promise<DelayingProxy> {
+    const proxy = new DelayingProxy(createServer({ noDelay: true }));
+    proxy.serverPort = serverPort;
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.server.close(), 'close');
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private relay(client: Socket): void {
+    const server = connect({ port: this.serverPort, host: '127.0.0.1', noDelay: true });
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.sockets.add(from);
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        this.sockets.delete(from);
+        to.destroy();
+      });
+      this.passOn(from, to);
+    }
+  }
+
+  private passOn(from: Socket, to: Socket): void {
+    let held = 0;
+    let lastPart = Promise.resolve();
+    from.on('data', (bytes: Buffer) => {
+      held += bytes.length;
+      if (held > MAX_HELD_BYTES) from.pause();
+      const previous = lastPart;
+      const delayed = this.delayMs > 0 ? simulateDelay(this.delayMs) : Promise.resolve();
+      lastPart = Promise.all([previous, delayed]).then(async () => {
+        if (to.writable && !to.write(bytes)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
+        held -= bytes.length;
+        if (held <= MAX_HELD_BYTES) from.resume();
+      });
+    });
+  }
+}
